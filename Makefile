@@ -1,0 +1,43 @@
+# riskrank: every target sets up what it needs. `make help` lists them.
+.DEFAULT_GOAL := help
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test test-all lint format calibrate bench data clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --quiet install --upgrade 'pip>=25.1'
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip --quiet install --editable .
+	@touch $@
+
+# One stamp a dependency group: a group is installed the first time a target wants it.
+$(VENV)/.group-%: pyproject.toml $(VENV)/.installed
+	$(BIN)/python -m pip --quiet install --group $*
+	@touch $@
+
+demo: $(VENV)/.installed  ## set up and rank the sample classifiers
+	$(BIN)/riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml
+
+test: $(VENV)/.group-test  ## set up and run the quick test suite
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: $(VENV)/.group-test  ## the whole suite, slow tests included
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.group-lint  ## check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.group-lint  ## rewrite the code in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Pure functions on NumPy arrays that return frozen dataclasses: no files, no printing, no data frames."""

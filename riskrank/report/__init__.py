@@ -1,0 +1,1 @@
+"""Results become tables, JSON, CSV and Markdown."""

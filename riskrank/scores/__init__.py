@@ -1,0 +1,1 @@
+"""Score files become one validated table, and arrays for the engine."""
