@@ -1,0 +1,164 @@
+"""Portfolios: several metrics folded into one score by a copula of their pooled CDFs.
+
+Source: [RAB] section 4, eq. 15 and 17 of the final version; method §2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskrank.errors import InputError
+
+Floats = NDArray[np.float64]
+
+# Points compared at once: a block of comparison results stays in the second-level cache.
+_BLOCK_ROWS = 64
+_BLOCK_COLUMNS = 4096
+
+
+def pooled_cdf(scores: ArrayLike) -> Floats:
+    """Pooled right-continuous CDF of each metric at each of its own scores.
+
+    Parameters
+    ----------
+    scores : array_like, shape (N, m)
+        Scores of all models and samples, a column a metric.
+
+    Returns
+    -------
+    ndarray, shape (N, m)
+        ``#{pooled scores <= x} / N``, in (0, 1].
+    """
+    pooled = _two_dimensional(scores)
+    shares = np.empty_like(pooled)
+    for column in range(pooled.shape[1]):
+        values = pooled[:, column]
+        shares[:, column] = np.searchsorted(np.sort(values), values, side="right")
+    return shares / len(pooled)
+
+
+def independent_copula(scores: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    """Portfolio by the independent copula, P(IC): ``exp Σ_m λ_m log F_m(x_m)`` ([RAB] eq. 15).
+
+    Parameters
+    ----------
+    scores : array_like, shape (N, m)
+        Scores of all models and samples, larger is better, a column a metric.
+    weights : array_like, shape (m,), optional
+        Non-negative weights; they are divided by their sum. Uniform by default.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Portfolio scores in (0, 1].
+
+    Raises
+    ------
+    InputError
+        If weights are negative, not finite, sum to 0 or are not one a metric.
+    """
+    shares = pooled_cdf(scores)
+    lambdas = normalised_weights(weights, shares.shape[1])
+    # Column by column instead of a matrix product: equal rows must give equal bits wherever they stand.
+    logarithm = np.zeros(len(shares))
+    for share, weight in zip(shares.T, lambdas, strict=True):
+        logarithm += weight * np.log(share)
+    return np.exp(logarithm)
+
+
+def empirical_copula(scores: ArrayLike, models: ArrayLike | None = None) -> Floats:
+    """Portfolio by the empirical copula, P(EC): share of points strictly worse on every metric.
+
+    [RAB, final version] eq. 17: ``Ĉ(u) = (1/n) Σ_j Π_m 1[F_m(x_jm) < u_m]`` at ``u = F(x)``.
+
+    Parameters
+    ----------
+    scores : array_like, shape (N, m)
+        Scores of all models and samples, larger is better, a column a metric.
+    models : array_like of int, shape (N,), optional
+        When given, each point is compared with the points of its own model only; by default with
+        all of them, so that models are comparable.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Portfolio scores in [0, 1).
+    """
+    pooled = _two_dimensional(scores)
+    if models is None:
+        return _share_strictly_below(pooled)
+    owner = np.asarray(models)
+    result = np.empty(len(pooled))
+    for model in np.unique(owner):
+        result[owner == model] = _share_strictly_below(pooled[owner == model])
+    return result
+
+
+def normalised_weights(weights: ArrayLike | None, count: int) -> Floats:
+    """Weights as a probability vector of ``count`` entries, uniform if none are given.
+
+    Raises
+    ------
+    InputError
+        If weights are negative, not finite, sum to 0 or are not ``count`` many.
+    """
+    if weights is None:
+        return np.full(count, 1.0 / count)
+    vector = np.asarray(weights, dtype=np.float64)
+    if vector.shape != (count,) or not np.all(np.isfinite(vector)) or np.any(vector < 0):
+        raise InputError(
+            "portfolio weights must be non-negative numbers, one a metric",
+            found=" ".join(f"{weight:g}" for weight in np.atleast_1d(vector)),
+            hint="give each selected metric a weight of 0 or more",
+        )
+    if vector.sum() == 0:
+        raise InputError(
+            "portfolio weights sum to 0", found="0 for every metric", hint="give one metric a positive weight"
+        )
+    return vector / vector.sum()
+
+
+def _share_strictly_below(scores: Floats) -> Floats:
+    """Count, for every row, the rows strictly smaller in all columns; as a share of all rows."""
+    ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in scores.T])
+    points, inverse, counts = np.unique(ranks, axis=0, return_inverse=True, return_counts=True)
+    below = _count_strictly_below(points, counts)
+    return below[inverse.ravel()] / len(scores)
+
+
+def _count_strictly_below(points: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Weighted dominance counts of distinct integer points sorted by their first column.
+
+    Only points with a smaller first rank can be strictly below: about half of all comparisons, done in
+    blocks on the smallest integer type that holds the ranks, many to an instruction.
+    """
+    small = np.uint16 if points.max(initial=0) < 2**16 else np.uint32
+    columns = np.ascontiguousarray(points.T.astype(small))
+    multiple = bool(np.any(counts > 1))
+    below = np.zeros(len(points), dtype=np.int64)
+    first = columns[0]
+    for top in range(0, len(points), _BLOCK_ROWS):
+        rows = slice(top, min(top + _BLOCK_ROWS, len(points)))
+        reach = int(np.searchsorted(first, first[rows.stop - 1]))
+        for left in range(0, reach, _BLOCK_COLUMNS):
+            others = slice(left, min(left + _BLOCK_COLUMNS, reach))
+            smaller = columns[0, None, others] < columns[0, rows, None]
+            for column in columns[1:]:
+                smaller &= column[None, others] < column[rows, None]
+            if multiple:
+                below[rows] += smaller @ counts[others]
+            else:
+                below[rows] += np.count_nonzero(smaller, axis=1)
+    return below
+
+
+def _two_dimensional(scores: ArrayLike) -> Floats:
+    pooled = np.asarray(scores, dtype=np.float64)
+    if pooled.ndim != 2 or pooled.size == 0 or not np.all(np.isfinite(pooled)):
+        raise InputError(
+            "a portfolio needs finite scores, a row a sample and a column a metric",
+            found=f"an array of shape {pooled.shape}",
+            hint="check the selection of models, samples and metrics",
+        )
+    return pooled

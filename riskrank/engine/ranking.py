@@ -1,0 +1,196 @@
+"""From verdicts on pairs to a ranking: Borda on wins, tiers, and how far a rank may move.
+
+Source: [RAB] section 3 (Borda aggregation of pairwise tests), method §4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One method's ranking of k models.
+
+    Attributes
+    ----------
+    rank : ndarray of int, shape (k,)
+        1 is best; ties share the smaller rank (1, 2, 2, 4).
+    wins : ndarray of int, shape (k,), or None
+        Models beaten, where the method counts wins.
+    score : ndarray, shape (k,)
+        One-versus-all violation ratio (small is good) or win rate (large is good).
+    score_low, score_high : ndarray, shape (k,), or None
+        Bootstrap interval of the score.
+    rank_low, rank_high : ndarray of int, shape (k,), or None
+        Bootstrap interval of the place.
+    tier : ndarray of int, shape (k,), or None
+        Models of one tier are not separated by any test.
+    order : ndarray of int, shape (k,)
+        Model numbers from first to last, ties in rank settled by the score.
+    """
+
+    rank: Integers
+    wins: Integers | None
+    score: Floats
+    score_low: Floats | None
+    score_high: Floats | None
+    rank_low: Integers | None
+    rank_high: Integers | None
+    tier: Integers | None
+    order: Integers
+
+
+def rank_by(keys: Floats) -> Integers:
+    """Competition ranks along the last axis, smallest key first; equal keys share a rank.
+
+    Parameters
+    ----------
+    keys : ndarray, shape (..., k)
+
+    Returns
+    -------
+    ndarray of int, shape (..., k)
+        One plus the number of strictly smaller keys.
+    """
+    return 1 + (keys[..., None, :] < keys[..., :, None]).sum(axis=-1)
+
+
+def rank_by_wins(
+    dominates: NDArray[np.bool_],
+    score: Floats,
+    *,
+    tested: bool,
+    score_replicates: Floats | None = None,
+    win_replicates: Integers | None = None,
+    confidence: float = 0.95,
+) -> Ranking:
+    """Borda ranking on wins, ordered by the one-versus-all ratio within ties.
+
+    Parameters
+    ----------
+    dominates : ndarray of bool, shape (k, k)
+        Whether i beats j.
+    score : ndarray, shape (k,)
+        One-versus-all violation ratios, small is good.
+    tested : bool
+        Whether the wins are significant ones; only then are there tiers.
+    score_replicates : ndarray, shape (B, k), optional
+        Bootstrap replicates of the score.
+    win_replicates : ndarray of int, shape (B, k), optional
+        Bootstrap replicates of the number of wins in the sample; by default the place of a replicate
+        is decided by its score alone.
+    confidence : float
+        Coverage of both intervals.
+
+    Returns
+    -------
+    Ranking
+    """
+    wins = dominates.sum(axis=1)
+    rank = rank_by(-wins)
+    order = np.lexsort((score, rank))
+    places = None
+    if score_replicates is not None:
+        # Ratios lie in [0, 1], so a win outweighs every difference in score.
+        wins_first = score_replicates if win_replicates is None else score_replicates - 2 * win_replicates
+        places = rank_by(wins_first)
+    return Ranking(
+        rank,
+        wins,
+        score,
+        *_interval(score_replicates, confidence),
+        *_rank_interval(places, rank, confidence),
+        _tiers(dominates, order) if tested else None,
+        order,
+    )
+
+
+def rank_by_score(score: Floats, *, replicates: Floats | None = None, confidence: float = 0.95) -> Ranking:
+    """Ranking by a score of which more is better, such as a win rate.
+
+    Parameters
+    ----------
+    score : ndarray, shape (k,)
+    replicates : ndarray, shape (B, k), optional
+        Bootstrap replicates of the score.
+    confidence : float
+        Coverage of both intervals.
+
+    Returns
+    -------
+    Ranking
+        Without wins and tiers.
+    """
+    rank = rank_by(-score)
+    places = None if replicates is None else rank_by(-replicates)
+    return Ranking(
+        rank,
+        None,
+        score,
+        *_interval(replicates, confidence),
+        *_rank_interval(places, rank, confidence),
+        None,
+        np.argsort(rank, kind="stable"),
+    )
+
+
+def hidden_risks(risk_rank: Integers, average_rank: Integers) -> Integers:
+    """Models that a risk-aware ranking puts clearly below their place among averages.
+
+    Parameters
+    ----------
+    risk_rank, average_rank : ndarray of int, shape (k,)
+        Ranks by second-order dominance and by mean win rate.
+
+    Returns
+    -------
+    ndarray of int
+        Models at least two places, or a quarter of the field, worse by risk; widest gap first.
+    """
+    gap = risk_rank - average_rank
+    found = np.flatnonzero((gap > 0) & ((gap >= 2) | (gap >= len(gap) / 4)))
+    return found[np.argsort(-gap[found], kind="stable")]
+
+
+def _tiers(dominates: NDArray[np.bool_], order: Integers) -> Integers:
+    """Cut the order wherever a test separates a model from one already in the running tier."""
+    tier = np.empty(len(order), dtype=np.int64)
+    members: list[int] = []
+    current = 1
+    for model in order:
+        if any(dominates[member, model] or dominates[model, member] for member in members):
+            current += 1
+            members = []
+        members.append(model)
+        tier[model] = current
+    return tier
+
+
+def _interval(replicates: Floats | None, confidence: float) -> tuple[Floats | None, Floats | None]:
+    if replicates is None:
+        return None, None
+    tails = (1 - confidence) / 2
+    low, high = np.quantile(replicates, [tails, 1 - tails], axis=0)
+    return low, high
+
+
+def _rank_interval(
+    places: Integers | None, rank: Integers, confidence: float
+) -> tuple[Integers | None, Integers | None]:
+    """Percentile interval of the place, widened to hold the reported rank.
+
+    A rank by significant wins may be shared by models whose places differ in every resample; the
+    interval then tells both.
+    """
+    if places is None:
+        return None, None
+    tails = (1 - confidence) / 2
+    low, high = np.quantile(places, [tails, 1 - tails], axis=0, method="inverted_cdf").astype(np.int64)
+    return np.minimum(low, rank), np.maximum(high, rank)

@@ -1,0 +1,67 @@
+"""Mean win rates, the baseline of leaderboards.
+
+Source: [RAB] remark 1, eq. 22 and 23; method §5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def model_win_rate(means: ArrayLike) -> Floats:
+    """Share of the other models whose mean is at most the model's own ([RAB] eq. 22).
+
+    Parameters
+    ----------
+    means : array_like, shape (..., k)
+        Mean score of each model.
+
+    Returns
+    -------
+    ndarray, shape (..., k)
+        Win rates in [0, 1]; models with equal means both win.
+    """
+    values = np.asarray(means, dtype=np.float64)
+    wins = (values[..., None, :] <= values[..., :, None]).sum(axis=-1) - 1
+    return wins / (values.shape[-1] - 1)
+
+
+def best_on_sample(scores: ArrayLike) -> NDArray[np.bool_]:
+    """Whether a model is at least as good as the best of the others, per sample ([RAB] eq. 23).
+
+    Parameters
+    ----------
+    scores : array_like, shape (k, n)
+        Score of each model on each sample, the same samples for all.
+
+    Returns
+    -------
+    ndarray of bool, shape (k, n)
+        Its mean over the samples is the sample-level mean win rate.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    return values == values.max(axis=0)
+
+
+def beaten_on_sample(scores: ArrayLike) -> Floats:
+    """Share of the other models a model beats on each sample, ties counted half (method §5).
+
+    Parameters
+    ----------
+    scores : array_like, shape (k, n)
+        Score of each model on each sample, the same samples for all.
+
+    Returns
+    -------
+    ndarray, shape (k, n)
+        Shares in [0, 1]; the mean over the samples is the pairwise per-sample win rate.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    k = len(values)
+    beaten = np.empty(values.shape)
+    for i in range(k):
+        beaten[i] = (values < values[i]).sum(axis=0) + 0.5 * ((values == values[i]).sum(axis=0) - 1)
+    return beaten / (k - 1)
