@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from riskrank.engine.parallel import run_tasks
 from riskrank.engine.samples import ClusteredScores
-from riskrank.engine.violation import ViolationKernel, rescale, square_matrix
+from riskrank.engine.violation import CommonScale, ViolationKernel, square_matrix
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Replicates:
     ratios : ndarray, shape (B, 2, k, k)
         Violation ratios of orders 1 and 2, ``[b, order - 1, i, j]`` for "i dominates j".
     means : ndarray, shape (B, k)
-        Mean score of each model, up to one affine map common to all models.
+        Mean score of each model.
     rates : ndarray, shape (B, s, k)
         Means over the resampled samples of the per-sample statistics that were handed in.
     """
@@ -78,12 +78,12 @@ def replicate(
         Identical for any number of jobs.
     """
     extra = np.empty((0, scores.models, 0)) if per_sample is None else per_sample
-    problem = (ClusteredScores(tuple(rescale(scores.values)), scores.clusters, scores.paired), extra)
+    scale = CommonScale.of(scores.values)
+    scaled = tuple(scale.apply(value) for value in scores.values)
+    problem = (ClusteredScores(scaled, scores.clusters, scores.paired), extra)
     starts = range(0, resamples, BLOCK)
     streams = np.random.SeedSequence(seed).spawn(len(starts))
-    tasks = [
-        (stream, min(BLOCK, resamples - start)) for stream, start in zip(streams, starts, strict=True)
-    ]
+    tasks = [(stream, min(BLOCK, resamples - start)) for stream, start in zip(streams, starts, strict=True)]
     work = resamples * sum(scores.sizes) * (scores.models - 1) / 2
     blocks = []
     for block in run_tasks(_block, problem, tasks, jobs=jobs if work > _WORTH_A_PROCESS else 1):
@@ -91,7 +91,7 @@ def replicate(
         if progress is not None:
             progress(sum(len(done[1]) for done in blocks), resamples)
     upper, means, rates = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-    return Replicates(square_matrix(upper, scores.models), means, rates)
+    return Replicates(square_matrix(upper, scores.models), scale.undo(means), rates)
 
 
 def _block(

@@ -75,7 +75,8 @@ def violation_matrix(samples: Sequence[ArrayLike], *, order: int) -> Floats:
         raise InputError(
             "a violation ratio needs at least one score a model", found="none", hint="check the selection"
         )
-    ordered = rescale(ordered)
+    scale = CommonScale.of(ordered)
+    ordered = [scale.apply(sample) for sample in ordered]
     kernel = ViolationKernel.for_sizes([sample.size for sample in ordered])
     return square_matrix(kernel.ratios(ordered)[order - 1], len(ordered))
 
@@ -97,20 +98,41 @@ def one_versus_all(ratios: Floats) -> Floats:
     return (ratios.sum(axis=-1) - np.diagonal(ratios, axis1=-2, axis2=-1)) / (k - 1)
 
 
-def rescale(samples: Sequence[Floats]) -> list[Floats]:
-    """Shift and scale all samples alike, without rounding a single score.
+@dataclass(frozen=True)
+class CommonScale:
+    """One affine map of all samples, undone without rounding a single score.
 
-    A ratio does not change under a common affine map, but squares overflow and long sums cancel. The
-    scale is a power of two; the shift is only taken when all scores lie within a factor of two of it,
-    where floating-point subtraction is exact.
+    A ratio does not change under it, but squares overflow and long sums cancel. The scale is a power
+    of two; a shift is only taken when all scores lie within a factor of two of it, where
+    floating-point subtraction is exact.
+
+    Attributes
+    ----------
+    shift : float
+    exponent : int
+        Scores become ``(x - shift) / 2**exponent``, at most 1 in size.
     """
-    low = min(sample.min() for sample in samples)
-    high = max(sample.max() for sample in samples)
-    close = low > 0 and high <= 2 * low or high < 0 and low >= 2 * high
-    shift = low if close else 0.0
-    largest = max(abs(low - shift), abs(high - shift))
-    exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
-    return [np.ldexp(sample - shift, -exponent) for sample in samples]
+
+    shift: float
+    exponent: int
+
+    @classmethod
+    def of(cls, samples: Sequence[Floats]) -> CommonScale:
+        """Find the map for samples of one unit."""
+        low = min(sample.min() for sample in samples)
+        high = max(sample.max() for sample in samples)
+        close = (low > 0 and high <= 2 * low) or (high < 0 and low >= 2 * high)
+        shift = float(low) if close else 0.0
+        largest = max(abs(low - shift), abs(high - shift))
+        return cls(shift, int(np.frexp(largest)[1]) if largest > 0 else 0)
+
+    def apply(self, scores: Floats) -> Floats:
+        """Scores on the common scale."""
+        return np.ldexp(scores - self.shift, -self.exponent)
+
+    def undo(self, scores: Floats) -> Floats:
+        """Scores in their own unit."""
+        return np.ldexp(scores, self.exponent) + self.shift
 
 
 def square_matrix(upper: Floats, k: int) -> Floats:
@@ -164,7 +186,7 @@ class ViolationKernel:
         return self._merged_grids(ordered)
 
     def _common_grid(self, quantiles: Floats) -> Floats:
-        k, n = quantiles.shape
+        k = len(quantiles)
         integrated = np.cumsum(quantiles, axis=1)
         squares = np.empty((2, k * (k - 1) // 2))
         signed = np.empty_like(squares)
