@@ -34,9 +34,17 @@ RESOLUTION = 1e-9
 _SOLVER_TOLERANCE = 1e-10
 
 # Violated rows added at a time: fewer mean more rounds, more mean a slower simplex.
-_ROWS_A_ROUND = 100
+_ROWS_A_ROUND = 20
 
 _MOST_ROUNDS = 10_000
+
+# A few hundred iterations are usual; a cycling simplex is stopped and started again from scratch.
+_MOST_ITERATIONS = 100_000
+
+# Bases kept to start from: more save few iterations and cost memory.
+_MOST_BASES = 500
+
+_DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
 
 SLACK_ON = ("r1", "r1+r2")
 SYSTEMS = ("pair", "all")
@@ -178,9 +186,13 @@ class UtilityPolytope:
         Quality vectors and their order.
     slack_on : {"r1", "r1+r2"}
         The strict rows that get the slack.
+    rows : ndarray of int, optional
+        Rows to start with, the ``generated`` ones of another polytope of the same system.
     """
 
-    def __init__(self, system: PreferenceSystem, *, slack_on: str = "r1") -> None:
+    def __init__(
+        self, system: PreferenceSystem, *, slack_on: str = "r1", rows: Integers | None = None
+    ) -> None:
         self.system = system
         self.lps_solved = 0
         self.rows_generated = 0
@@ -195,8 +207,23 @@ class UtilityPolytope:
         self._slack = np.where(self._equal, 0.0, float(slack_on == "r1+r2"))
         self._chosen = np.zeros(len(self._rows), dtype=bool)
         self._order = np.empty(0, dtype=np.int64)  # generated rows, as the solver numbers them
+        self._utilities: list[Floats] = []
+        self._bases: list[tuple[list, list]] = []
         self._solver = self._new_solver()
         self.fix_slack(0.0)
+        if rows is not None:
+            self._generate(rows)
+            self.rows_generated = 0
+
+    @property
+    def generated(self) -> Integers:
+        """The exchange rows generated so far, by number."""
+        return self._order
+
+    @property
+    def utilities(self) -> Sequence[Floats]:
+        """Every utility that attained a minimum since the slack was fixed, in that order."""
+        return self._utilities
 
     def fix_slack(self, slack: float) -> None:
         """Demand this much of the strict rows that have slack."""
@@ -231,9 +258,15 @@ class UtilityPolytope:
         NumericalError
             If the program cannot be solved, or its solution does not pass the checks.
         """
+        self._start_near(objective)
         point = self._solve(np.append(objective, 0.0))
-        value = float(objective @ point[:-1])
-        return Optimum(value if abs(value) > RESOLUTION else 0.0, point[:-1])
+        utility = point[:-1]
+        self._utilities.append(utility)
+        if len(self._bases) < _MOST_BASES:
+            basis = self._solver.getBasis()
+            self._bases.append((list(basis.col_status), list(basis.row_status)))
+        value = float(objective @ utility)
+        return Optimum(value if abs(value) > RESOLUTION else 0.0, utility)
 
     def _new_solver(self) -> highspy.Highs:
         solver = highspy.Highs()
@@ -243,6 +276,9 @@ class UtilityPolytope:
             ("presolve", "off"),  # a warm start and a presolve exclude each other
             ("primal_feasibility_tolerance", _SOLVER_TOLERANCE),
             ("dual_feasibility_tolerance", _SOLVER_TOLERANCE),
+            ("simplex_iteration_limit", _MOST_ITERATIONS),
+            # Perturbed bounds double the iterations of these degenerate programs.
+            ("primal_simplex_bound_perturbation_multiplier", 0.0),
         ):
             _require(solver.setOptionValue(name, value))
         size = self.system.size + 1
@@ -252,15 +288,31 @@ class UtilityPolytope:
 
     def _bound_slack(self, lower: float, upper: float) -> None:
         self._lower[-1], self._upper[-1] = lower, upper
+        self._utilities.clear()
+        self._bases.clear()
         _require(self._solver.changeColBounds(self.system.size, lower, upper))
+
+    def _start_near(self, objective: Floats) -> None:
+        """Start from the best known vertex, which costs half the iterations of the last one."""
+        if not self._bases:
+            return
+        columns, rows = self._bases[int(np.argmin(np.array(self._utilities[: len(self._bases)]) @ objective))]
+        basis = highspy.HighsBasis()
+        basis.valid = True
+        basis.col_status = columns
+        newer = self._solver.getNumRow() - len(rows)
+        basis.row_status = rows + [highspy.HighsBasisStatus.kBasic] * newer
+        _require(self._solver.setBasis(basis))
 
     def _solve(self, costs: Floats) -> Floats:
         """Minimise over all rows, generating those a solution violates."""
         columns = np.arange(len(costs), dtype=np.int32)
         _require(self._solver.changeColsCost(len(costs), columns, costs))
         self.lps_solved += 1
+        # New costs leave a vertex feasible, new rows leave it optimal for the old ones.
+        strategy = _PRIMAL_SIMPLEX
         for _ in range(_MOST_ROUNDS):
-            point = self._run()
+            point = self._run(strategy)
             violation = self._violation(point)
             waiting = np.flatnonzero((violation > RESOLUTION / 10) & ~self._chosen)
             if len(waiting) == 0:
@@ -268,15 +320,16 @@ class UtilityPolytope:
                 return point
             worst = np.argsort(-violation[waiting], kind="stable")[:_ROWS_A_ROUND]
             self._generate(waiting[worst])
+            strategy = _DUAL_SIMPLEX
         raise _failure(f"{_MOST_ROUNDS} rounds of new rows")
 
-    def _run(self) -> Floats:
-        for attempt in range(2):
+    def _run(self, strategy: int) -> Floats:
+        for attempt in (strategy, _DUAL_SIMPLEX):
+            _require(self._solver.setOptionValue("simplex_strategy", attempt))
             self._solver.run()
             if self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
                 return np.array(self._solver.getSolution().col_value)
-            if attempt == 0:
-                self._solver.clearSolver()  # once more, from a cold start
+            self._solver.clearSolver()  # once more, from a cold start
         raise _failure(f"solver status {self._solver.modelStatusToString(self._solver.getModelStatus())}")
 
     def _violation(self, point: Floats) -> Floats:
@@ -423,7 +476,7 @@ def dominance_relation(
     threshold = threshold or Threshold()
     k = table.models
     pairs = list(combinations(range(k), 2))
-    shared = (table, threshold, shared_system(table, system))
+    shared = (table, threshold, shared_system(table, system, threshold))
     optimum, slack, largest = np.zeros((k, k)), np.zeros((k, k)), np.ones((k, k))
     solved = generated = 0
     for done, ((i, j), found) in enumerate(
@@ -439,7 +492,25 @@ def dominance_relation(
     return DominanceRelation(optimum, optimum >= 0, slack, largest, solved, generated)
 
 
-def shared_system(table: QualityTable, system: str) -> PreferenceSystem | None:
+@dataclass(frozen=True)
+class SharedSystem:
+    """A preference system for all pairs, with what its first linear program found.
+
+    Attributes
+    ----------
+    system : PreferenceSystem
+    largest : float
+        The largest slack there can be.
+    rows : ndarray of int
+        Exchange rows worth starting with.
+    """
+
+    system: PreferenceSystem
+    largest: float
+    rows: Integers
+
+
+def shared_system(table: QualityTable, system: str, threshold: Threshold) -> SharedSystem | None:
     """The preference system of all models where all pairs share it, else None.
 
     Raises
@@ -449,11 +520,15 @@ def shared_system(table: QualityTable, system: str) -> PreferenceSystem | None:
     """
     if system not in SYSTEMS:
         raise UsageError("unknown preference system", found=system, hint=f"use one of {', '.join(SYSTEMS)}")
-    return preference_system(table) if system == "all" else None
+    if system == "pair":
+        return None
+    everyone = preference_system(table)
+    polytope = UtilityPolytope(everyone, slack_on=threshold.rows)
+    return SharedSystem(everyone, polytope.largest_slack(), polytope.generated)
 
 
 def pair_polytope(
-    table: QualityTable, shared: PreferenceSystem | None, pair: Sequence[int], threshold: Threshold
+    table: QualityTable, shared: SharedSystem | None, pair: Sequence[int], threshold: Threshold
 ) -> tuple[UtilityPolytope, float, float]:
     """The polytope of a pair of models with its slack in place.
 
@@ -461,7 +536,7 @@ def pair_polytope(
     ----------
     table : QualityTable
         All models' vectors.
-    shared : PreferenceSystem or None
+    shared : SharedSystem or None
         The system of all models, or None to build that of the pair.
     pair : sequence of two int
         The models; their order does not matter.
@@ -479,9 +554,12 @@ def pair_polytope(
     InputError
         If the threshold asks for more than that.
     """
-    system = preference_system(table, sorted(pair)) if shared is None else shared
-    polytope = UtilityPolytope(system, slack_on=threshold.rows)
-    largest = polytope.largest_slack()
+    if shared is None:
+        polytope = UtilityPolytope(preference_system(table, sorted(pair)), slack_on=threshold.rows)
+        largest = polytope.largest_slack()
+    else:
+        polytope = UtilityPolytope(shared.system, slack_on=threshold.rows, rows=shared.rows)
+        largest = shared.largest
     slack = threshold.resolve(largest)
     polytope.fix_slack(slack)
     return polytope, slack, largest
@@ -499,7 +577,7 @@ class _Comparison:
 
 
 def _compare(
-    shared: tuple[QualityTable, Threshold, PreferenceSystem | None], pair: tuple[int, int]
+    shared: tuple[QualityTable, Threshold, SharedSystem | None], pair: tuple[int, int]
 ) -> _Comparison:
     table, threshold, everyone = shared
     polytope, slack, largest = pair_polytope(table, everyone, pair, threshold)

@@ -290,11 +290,13 @@ def test_a_solution_that_does_not_solve_is_an_error(monkeypatch):
     objective[[3, 7]] = 1.0, -1.0
 
     good = polytope.minimise(objective).utility
-    monkeypatch.setattr(UtilityPolytope, "_run", lambda self: np.append(np.full_like(good, 0.5), 0.0))
+    monkeypatch.setattr(
+        UtilityPolytope, "_run", lambda self, strategy: np.append(np.full_like(good, 0.5), 0.0)
+    )
     with pytest.raises(NumericalError, match="violates a row"):
         polytope.minimise(objective)
     # A feasible point that solves another objective.
-    monkeypatch.setattr(UtilityPolytope, "_run", lambda self: np.append(good, 0.0))
+    monkeypatch.setattr(UtilityPolytope, "_run", lambda self, strategy: np.append(good, 0.0))
     with pytest.raises(NumericalError, match="above its lower bound"):
         polytope.minimise(-objective)
 
