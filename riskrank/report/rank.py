@@ -1,0 +1,155 @@
+"""Rankings as rows and side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riskrank.engine.ranking import Ranking
+from riskrank.engine.study import MODEL_WIN_RATE, Inference, RankStudy
+from riskrank.report import numbers
+from riskrank.report.dominance import inference_line
+from riskrank.report.view import Cell, Column, Line, Section, Table
+
+FIELDS = (
+    "method",
+    "model",
+    "rank",
+    "tier",
+    "wins",
+    "score",
+    "score_low",
+    "score_high",
+    "rank_low",
+    "rank_high",
+)
+
+Studies = Sequence[tuple[str, RankStudy]]
+
+# A list of hidden risks longer than this hides them again.
+_MOST_RISKS = 8
+
+
+def rank_rows(studies: Studies, models: Sequence[str]) -> list[dict[str, Any]]:
+    """One row a method and model, methods in the order of the table, models by rank."""
+    rows = []
+    for metric, study in studies:
+        for name, ranking in study.rankings.items():
+            rows += [_rank_row(f"{name}@{metric}", models[i], ranking, i) for i in ranking.order]
+    return rows
+
+
+def _rank_row(method: str, model: str, ranking: Ranking, i: int) -> dict[str, Any]:
+    def entry(values):
+        return None if values is None else values[i].item()
+
+    return {
+        "method": method,
+        "model": model,
+        "rank": entry(ranking.rank),
+        "tier": entry(ranking.tier),
+        "wins": entry(ranking.wins),
+        "score": entry(ranking.score),
+        "score_low": entry(ranking.score_low),
+        "score_high": entry(ranking.score_high),
+        "rank_low": entry(ranking.rank_low),
+        "rank_high": entry(ranking.rank_high),
+    }
+
+
+def hidden_risk_entries(studies: Studies, models: Sequence[str]) -> list[dict[str, Any]]:
+    """Hidden risks for ``meta``: model, metric, and the two ranks that disagree."""
+    return [
+        {
+            "metric": metric,
+            "model": models[i],
+            "risk_rank": study.rankings["R-SSD"].rank[i].item(),
+            "win_rate_rank": study.rankings[MODEL_WIN_RATE].rank[i].item(),
+        }
+        for metric, study in studies
+        for i in study.hidden_risks
+    ]
+
+
+def rank_view(
+    studies: Studies, models: Sequence[str], inference: Inference, *, paired: bool
+) -> list[Section]:
+    """The leading method in detail, all methods side by side, and the hidden risks."""
+    view: list[Section] = []
+    for metric, study in studies:
+        leading = _leading_method(study)
+        view.append(_detail_table(metric, leading, study.rankings[leading], models))
+        view.append(_side_by_side(metric, study, study.rankings[leading], models))
+        if "R-SSD" in study.rankings:
+            view.append(_risk_line(study, models))
+    view.append(_reading(inference, _leading_method(studies[0][1])))
+    view.append(inference_line(studies[0][1].dominance, inference, models, paired=paired))
+    return view
+
+
+def _leading_method(study: RankStudy) -> str:
+    for name in ("R-SSD", "R-FSD"):
+        if name in study.rankings:
+            return name
+    return next(iter(study.rankings))
+
+
+def _detail_table(metric: str, name: str, ranking: Ranking, models: Sequence[str]) -> Table:
+    tested = ranking.tier is not None
+    columns = [Column("rank"), Column("model", "left")]
+    if tested:
+        columns.append(Column("tier"))
+    columns += [Column("wins"), Column("ε")]
+    if tested:
+        columns += [Column("ε interval"), Column("rank interval")]
+    rows = []
+    for i in ranking.order:
+        cells: list[Cell | str] = [
+            str(ranking.rank[i]),
+            Cell(models[i], "bold" if ranking.rank[i] == 1 else ""),
+        ]
+        if tested:
+            cells.append(str(ranking.tier[i]))
+        cells += [str(ranking.wins[i]), numbers.ratio(ranking.score[i])]
+        if tested:
+            cells.append(numbers.interval(ranking.score_low[i], ranking.score_high[i]))
+            cells.append(numbers.rank_interval(ranking.rank_low[i], ranking.rank_high[i]))
+        rows.append(tuple(cells))
+    return Table(f"Ranking by {name}@{metric}", tuple(columns), tuple(rows))
+
+
+def _side_by_side(metric: str, study: RankStudy, leading: Ranking, models: Sequence[str]) -> Table:
+    columns = [Column("model", "left")]
+    columns += [Column(name.replace("(", "\n(").replace("R-", "R-\n")) for name in study.rankings]
+    rows = [
+        (models[i], *(str(ranking.rank[i]) for ranking in study.rankings.values())) for i in leading.order
+    ]
+    return Table(f"Ranks by every method @{metric}", tuple(columns), tuple(rows))
+
+
+def _risk_line(study: RankStudy, models: Sequence[str]) -> Line:
+    if not len(study.hidden_risks):
+        return Line("none: no model ranks clearly worse by R-SSD than by mean win rate.", "Hidden risks:")
+    by_risk, by_average = study.rankings["R-SSD"].rank, study.rankings[MODEL_WIN_RATE].rank
+    named = [
+        f"{models[i]} (win rate {by_average[i]}, R-SSD {by_risk[i]})"
+        for i in study.hidden_risks[:_MOST_RISKS]
+    ]
+    rest = len(study.hidden_risks) - len(named)
+    text = ", ".join(named) + (f" and {rest} more" if rest else "") + ": good on average, bad in the tail."
+    return Line(text, "Hidden risks:", "yellow")
+
+
+def _reading(inference: Inference, leading: str) -> Line:
+    parts = [
+        "ε is a model's mean violation ratio against all others: 0 dominates everybody, 1 is dominated by all."
+    ]
+    if inference.test:
+        parts.append(
+            "wins counts the models it significantly beats; equal wins share a rank. No test separates the "
+            f"models of a tier. Intervals hold {100 * (1 - inference.alpha):g} % of the resamples."
+        )
+    else:
+        parts.append("wins counts the models it beats in these samples.")
+    parts.append("MWR: mean win rate of means, (sample) of being best, (pairwise) against each other model.")
+    return Line(" ".join(parts), "Reading:")
