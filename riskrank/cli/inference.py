@@ -155,8 +155,9 @@ def check_gates(
             raise GateFailed(
                 f"gate --gate-{kind} {new}:{old} failed: {models[winner]} {verb} {models[loser]}",
                 found=(
-                    f"{method_name(found.claim)}@{metric}, violation ratio {found.ratios[winner, loser]:.4g}, "
-                    f"adjusted p = {found.p_adjusted[winner, loser]:.4g}, alpha = {alpha:g}"
+                    f"{method_name(found.claim)}@{metric}, violation ratio "
+                    f"{found.ratios[winner, loser]:.4g}, adjusted p = "
+                    f"{found.p_adjusted[winner, loser]:.4g}, alpha = {alpha:g}"
                 ),
                 hint=(
                     f"{new} is not shown to be better; more samples narrow the verdict"

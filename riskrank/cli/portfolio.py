@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
-from riskrank.cli.main import app
 from riskrank.cli.options import InputOptions, OutputOptions, PortfolioOptions
 
 

@@ -98,8 +98,8 @@ def inference_line(
     pairs = len(models) * (len(models) - 1)
     rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
     text = (
-        f"{size}, {inference.resamples:,} bootstrap resamples, seed {inference.seed}; {rule} over the {pairs} "
-        f"ordered pairs of each order, test and threshold, level {inference.alpha:g}."
+        f"{size}, {inference.resamples:,} bootstrap resamples, seed {inference.seed}; {rule} over the "
+        f"{pairs} ordered pairs of each order, test and threshold, level {inference.alpha:g}."
     )
     return Line(text, "Tests:")
 

@@ -49,7 +49,7 @@ def score_view(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list
         for row in rows[:_FIRST_ROWS]
     )
     text = (
-        f"the first {len(shown)} of {len(rows):,} scores. --output FILE.csv or FILE.parquet writes all of them, "
+        f"the first {len(shown)} of {len(rows):,} scores. --output FILE.csv or FILE.parquet writes all, "
         "--format csv prints them, --summary shows a row a model."
     )
     return [Table("Portfolio scores", columns, shown), Line(text, "Shown:")]

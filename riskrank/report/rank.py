@@ -141,9 +141,7 @@ def _risk_line(study: RankStudy, models: Sequence[str]) -> Line:
 
 
 def _reading(inference: Inference, leading: str) -> Line:
-    parts = [
-        "ε is a model's mean violation ratio against all others: 0 dominates everybody, 1 is dominated by all."
-    ]
+    parts = ["ε is a model's mean violation ratio against the others: 0 dominates all of them, 1 none."]
     if inference.test:
         parts.append(
             "wins counts the models it significantly beats; equal wins share a rank. No test separates the "
