@@ -1,9 +1,11 @@
 """Repeats, gaps and pairing."""
 
+import io
+
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.errors import InputError
@@ -223,7 +225,6 @@ def test_sparse_unpaired_tables_stay_small(write):
     rows = "".join(f"m{i},m{i}s{j},x,{i + j}\n" for i in range(40) for j in range(50))
     table = read(write, rows, unpaired=True)
     assert [array.shape for array in table.values] == [(50, 1)] * 40
-    assert values(table)[3] == sorted(float(3 + j) for j in range(50)) or len(set(values(table)[3])) == 50
     for i, model in enumerate(table.models):
         for code, value in zip(table.clusters[i], table.values[i][:, 0], strict=True):
             name = table.samples[code]
@@ -237,10 +238,9 @@ CELLS = st.dictionaries(
 )
 
 
+@settings(max_examples=60)
 @given(CELLS, st.booleans())
 def test_drop_against_brute_force(cells, unpaired):
-    import io
-
     models = sorted({key[0] for key in cells})
     metrics = sorted({key[2] for key in cells})
 

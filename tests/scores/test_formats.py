@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.scores.table import ReadOptions, read_scores
@@ -207,6 +207,7 @@ def frames(draw):
     return frame, frame[order]
 
 
+@settings(max_examples=30)
 @given(frames(), st.sampled_from(["mean", "draws"]))
 def test_invariance_under_row_order_and_format(pair, repeats):
     frame, shuffled = pair
@@ -224,6 +225,7 @@ def test_invariance_under_row_order_and_format(pair, repeats):
         assert_identical(table, tables[0])
 
 
+@settings(max_examples=50)
 @given(frames())
 def test_draws_against_a_dictionary(pair):
     frame, shuffled = pair

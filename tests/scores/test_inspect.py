@@ -93,17 +93,23 @@ def test_options_count_as_answers(write):
 
 @pytest.mark.parametrize(
     "rows",
-    ["A,1,m,1\nB,1,m,2\n", "A,1,m,1\nB,2,m,2\n", "A,1,m,1\nA,1,m,1\nB,1,m,2\n", "A,1,m,\nB,1,m,2\n", "A,1,m,1\nB,1,m,1\n"],
-)  # fmt: skip
-def test_errors_are_reported_exactly_when_reading_fails(write, rows):
+    [
+        "A,1,m,1\nB,2,m,2\n",
+        "A,1,m,1\nA,1,m,1\nB,1,m,2\n",
+        "A,1,m,\nB,1,m,2\n",
+        "A,1,m,1\nB,1,m,1\n",
+        "A,1,m,1\nB,1,m,x\n",
+        "A,1,m,1\nA,2,m,2\n",
+    ],
+)
+def test_what_reading_refuses_is_among_the_problems(write, rows):
     path = write("t.csv", HEAD + rows)
-    problems = [problem for problem in inspect_scores([path]).problems if problem.severity == "error"]
-    try:
+    with pytest.raises(InputError) as caught:
         read_scores([path])
-    except InputError as error:
-        assert error.what in [problem.what for problem in problems]
-    else:
-        assert problems == []
+    problems = inspect_scores([path]).problems
+    assert (caught.value.what, caught.value.found, caught.value.hint) in [
+        (problem.what, problem.found, problem.hint) for problem in problems if problem.severity == "error"
+    ]
 
 
 def test_what_cannot_be_described_is_raised(write, tmp_path):

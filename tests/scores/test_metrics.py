@@ -59,16 +59,17 @@ def test_missing_metrics_file(tmp_path):
         read_metrics_file(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "name",
-    "loss log_loss logLoss RMSE rmse brier_score BrierScore latency-ms accuracy_cost FPR95 CO2 co2_kg "
-    "elapsed_seconds inferenceTime max_error NLL perplexity".split(),
-)
+COSTS = """loss log_loss logLoss RMSE rmse brier_score BrierScore latency-ms accuracy_cost FPR95 CO2 co2_kg
+    elapsed_seconds inferenceTime max_error NLL perplexity toxicity"""
+GAINS = "accuracy timeline glossary auc lossless merits rouge1 f1 correct"
+
+
+@pytest.mark.parametrize("name", COSTS.split())
 def test_names_of_costs(name):
     assert looks_like_a_cost(name)
 
 
-@pytest.mark.parametrize("name", "accuracy timeline glossary auc lossless merits rouge1 f1 correct".split())
+@pytest.mark.parametrize("name", GAINS.split())
 def test_names_of_gains(name):
     assert not looks_like_a_cost(name)
 
