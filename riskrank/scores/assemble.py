@@ -83,10 +83,16 @@ def assemble(entries: Entries, scores: np.ndarray, options: ReadOptions) -> tupl
             grid = _records(entries, pairs)
             cell = grid.record * n_metrics + entries.metric
     invalid = entries.invalid()
-    if invalid.any():
+    blank = cell[invalid]
+    if blank.size:
         cell, scores = cell[~invalid], scores[~invalid]
+    notes = ()
     if repeated and options.repeats == "mean":
         flat = _mean_per_cell(cell, scores, grid.size * n_metrics)
+        if options.missing == "error":
+            flat[blank] = np.nan
+        elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
+            notes = (f"averaged without {partial:,} repeats that have no score",)
     else:
         flat = np.full(grid.size * n_metrics, np.nan)
         flat[cell] = scores
@@ -95,7 +101,7 @@ def assemble(entries: Entries, scores: np.ndarray, options: ReadOptions) -> tupl
     if grid is not pairs:
         keys = [rows.values[:, metric] for metric in reversed(range(n_metrics))]
         rows = rows.take(np.lexsort([*keys, rows.sample, rows.model]))
-    return rows, warnings
+    return rows, (*notes, *warnings)
 
 
 def _pairs(entries: Entries) -> _Grid:
@@ -127,7 +133,7 @@ def _records(entries: Entries, pairs: _Grid) -> _Grid:
     if count:
         raise InputError(
             f"{entries.place(second)}: the same draw occurs twice for {entries.cell(second)}",
-            found=f"{count} duplicate rows; this one repeats {entries.place(first)}",
+            found=f"the first score is {entries.near(first, second)}; duplicates in all: {count:,}",
             hint="remove the duplicates, or average them with --repeats mean",
         )
     pair = distinct // n_draws
@@ -232,9 +238,9 @@ def _require_every_model(entries: Entries, model: np.ndarray) -> None:
     if not empty:
         return
     if len(empty) == len(entries.models):
-        what = f"{_files(entries)}: no sample has a score for every selected model and metric"
+        what = f"{entries.files()}: no sample has a score for every selected model and metric"
     else:
-        what = f"{_files(entries)}: nothing is left of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
+        what = f"{entries.files()}: nothing is left of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
     lacking = _lacking(entries)
     raise InputError(
         what,
@@ -270,15 +276,14 @@ def _duplicates(entries: Entries, cell: np.ndarray) -> InputError:
         hint = "if a column names the sample, say so: --columns sample=…; otherwise --repeats mean"
     return InputError(
         f"{entries.place(second)}: a second score for {entries.cell(second)}",
-        found=f"{count:,} duplicate{'s' if count > 1 else ''} in all; "
-        f"the first score is at {entries.place(first)}",
+        found=f"the first score is {entries.near(first, second)}; duplicates in all: {count:,}",
         hint=hint,
     )
 
 
 def _unlinked_draws(entries: Entries) -> InputError:
     return InputError(
-        f"{_files(entries)}: nothing says which scores of different metrics belong to the same draw",
+        f"{entries.files()}: nothing says which scores of different metrics belong to the same draw",
         found=f"several rows per model and sample, {len(entries.metrics)} metrics and no draw column",
         hint="name the column that numbers the draws (--columns draw=…), pick one --metric, "
         "or use --repeats mean",
@@ -296,7 +301,7 @@ def _different_samples(entries: Entries, covered: np.ndarray) -> InputError:
     ]
     model, sample = (int(index) for index in np.argwhere(~covered)[0])
     return InputError(
-        f"{_files(entries)}: the models were not scored on the same samples",
+        f"{entries.files()}: the models were not scored on the same samples",
         found=f"{common:,} of {covered.shape[1]:,} samples are common to all {covered.shape[0]} models; "
         f"{listing(short, 4)}; for example {entries.models[model]} lacks '{entries.samples[sample]}'",
         hint="--missing drop compares on the common samples"
@@ -311,8 +316,8 @@ def _missing_cells(entries: Entries, rows: Rows, gaps: np.ndarray) -> InputError
     metric = int(np.flatnonzero(np.isnan(rows.values[record]))[0])
     model, sample = int(rows.model[record]), int(rows.sample[record])
     cell = (entries.model == model) & (entries.sample == sample) & (entries.metric == metric)
-    at = np.flatnonzero(cell)
-    place = entries.place(int(at[0])) if at.size else _files(entries)
+    at = np.flatnonzero(cell & entries.invalid())
+    place = entries.place(int(at[0])) if at.size else entries.files()
     name = f"model '{entries.models[model]}'"
     name += f", sample '{entries.samples[sample]}'" if entries.has_samples else ""
     lacking = _lacking(entries)
@@ -323,7 +328,3 @@ def _missing_cells(entries: Entries, rows: Rows, gaps: np.ndarray) -> InputError
         if lacking
         else "--missing drop leaves out the samples that have a gap",
     )
-
-
-def _files(entries: Entries) -> str:
-    return listing((file.path for file in entries.inputs), 3)

@@ -17,8 +17,8 @@ ROLES = ("model", "sample", "metric", "score", "draw")
 _USUAL_NAMES = {
     "model": """model model_name model_id models system system_id method algorithm algo framework strategy llm
         classifier learner estimator engine agent submission team""",
-    "sample": """sample sample_id samples doc_id docid doc document id item item_id example example_id instance
-        instance_id question question_id prompt prompt_id case task dataset data_set query qid input""",
+    "sample": """sample sample_id samples doc_id docid doc document id item item_id example example_id
+        instance instance_id question question_id prompt prompt_id case task dataset query qid input""",
     "metric": "metric metric_name metrics measure measurement criterion criteria scorer evaluator kpi",
     "score": "score scores value val values result metric_value measurement estimate y",
 }

@@ -74,6 +74,11 @@ class Entries:
         label, row, column = self.where(self._original(entry))
         return f"{label}: row {row}, column {column}"
 
+    def near(self, entry: int, other: int) -> str:
+        """Describe where an entry stands to somebody who knows where the other one does."""
+        label, row, _ = self.where(self._original(entry))
+        return f"in row {row}" if label == self.where(self._original(other))[0] else f"in {label}, row {row}"
+
     def cell(self, entry: int) -> str:
         """Describe what an entry is the score of."""
         parts = [f"model '{self.models[self.model[entry]]}'"]
@@ -84,6 +89,10 @@ class Entries:
     def score_text(self, entry: int) -> str:
         """Return the text of a score as it stands in the file."""
         return self.text(self._original(entry))
+
+    def files(self) -> str:
+        """Return the names of the input files."""
+        return listing((file.path for file in self.inputs), 3)
 
     def invalid(self) -> np.ndarray:
         """Return a mask of the entries that hold no usable score, shape (n,)."""
@@ -136,7 +145,9 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
     Raises
     ------
     UsageError
-        If a model or metric that was asked for is not in the table, or fewer models than `min_models` stay.
+        If a model or metric that was asked for is not in the table.
+    InputError
+        If nothing is left.
     """
     for name in options.models:
         if name not in entries.models:
@@ -151,12 +162,6 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
             raise _unknown_metric(name, entries.known_metrics)
     models = tuple(name for name in entries.models if not options.models or name in options.models)
     metrics = tuple(dict.fromkeys(options.metrics)) or entries.metrics
-    if len(models) < options.min_models:
-        raise InputError(
-            f"a comparison needs at least {options.min_models} models",
-            found=f"{len(models)} model in {_labels(entries)}: {listing(models)}",
-            hint="add the scores of another model (several files can be given), or select more with --models",
-        )
     if models == entries.models and metrics == entries.metrics:
         return entries
     model_map = _renumbering(entries.models, models)
@@ -165,7 +170,7 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
     kept = np.flatnonzero((model >= 0) & (metric >= 0))
     if kept.size == 0:
         raise InputError(
-            f"{_labels(entries)}: no rows are left after the selection",
+            f"{entries.files()}: no rows are left after the selection",
             found=f"models {listing(models)}; metrics {listing(metrics)}",
             hint="check --models and --metric: the models selected have no scores for these metrics",
         )
@@ -396,10 +401,6 @@ def _unknown_metric(name: str, known: Sequence[str]) -> UsageError:
 def _renumbering(old: Sequence[str], new: Sequence[str]) -> np.ndarray:
     index = {name: code for code, name in enumerate(new)}
     return np.array([index.get(name, -1) for name in old], dtype=np.int64)
-
-
-def _labels(entries: Entries) -> str:
-    return listing((file.path for file in entries.inputs), 3)
 
 
 def _example(series: pl.Series) -> str:

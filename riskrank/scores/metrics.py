@@ -22,8 +22,8 @@ _KEYS = (*_CHOICES, "weight", "bounds")
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
 _COST_NAMES = """loss losses logloss error errors err latency cost costs toxicity toxic perplexity ppl brier
     rmse mse mae mape smape rmsle wer cer ter fpr fnr eer fid time runtime walltime duration seconds secs
-    milliseconds ms price co2 emission emissions carbon energy memory ram nll crossentropy regret risk distance
-    dist divergence kl penalty hallucination hallucinations violation violations failure failures misses
+    milliseconds ms price co2 emission emissions carbon energy memory ram nll crossentropy regret risk
+    distance divergence kl penalty hallucination hallucinations violation violations failure failures misses
     bias ece flops overhead delay deviation"""
 _COST_WORDS = frozenset(_COST_NAMES.split())
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")

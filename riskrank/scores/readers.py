@@ -128,10 +128,12 @@ class DelimitedSource(Source):
             data = data.replace(b"\r", b"\n")
         body = data.lstrip(b"\r\n")
         self._skipped_lines = data[: len(data) - len(body)].count(b"\n")
-        super().__init__(label, body.rstrip(b"\r\n"), sha256)
-        if not self._data.strip():
+        if body.endswith((b"\n\n", b"\n\r\n")):
+            body = body.rstrip(b"\r\n")
+        super().__init__(label, body, sha256)
+        if not body or body.isspace():
             raise self._empty(f"{len(data)} bytes, no header line")
-        header = _decode(label, self._data.split(b"\n", 1)[0].rstrip(b"\r"))
+        header = _decode(label, body.partition(b"\n")[0].rstrip(b"\r"))
         self._separator = _sniff_separator(header, separator)
         self._name_columns(next(csv.reader([header], delimiter=self._separator)))
         self._blank: set[int] | None = None

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
 import numpy as np
 
 from riskrank.errors import InputError, UsageError, listing, nearest
-from riskrank.scores import parsing
 from riskrank.scores.assemble import Rows, assemble
 from riskrank.scores.entries import Entries, read_entries, select
 from riskrank.scores.metrics import MetricSpec, resolve_metrics
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers import InputFile
+from riskrank.scores.validate import constant_metrics, out_of_range, too_few_models, unusable_scores
 
 __all__ = ["InputFile", "ReadOptions", "ScoreTable", "portfolio_weights", "read_scores"]
 
@@ -123,10 +123,12 @@ def read_scores(
     options = options or ReadOptions()
     entries = select(read_entries(paths, options, stdin), options)
     specs, warnings = resolve_metrics(entries.metrics, known=entries.known_metrics, options=options)
-    _check_values(entries, options)
+    _check(too_few_models(entries, options.min_models))
+    _check(unusable_scores(entries, nan_is_missing=options.missing != "error"))
+    _check(out_of_range(entries, specs))
     rows, dropped = assemble(entries, _orient(entries, specs), options)
     if not options.allow_constant:
-        _check_constant(entries, rows, specs)
+        _check(constant_metrics(entries, rows.values, specs))
     return _table(entries, rows, specs, (*warnings, *dropped), options)
 
 
@@ -152,96 +154,22 @@ def portfolio_weights(table: ScoreTable) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _check_values(entries: Entries, options: ReadOptions) -> None:
-    """Refuse the first score that is no finite number, in the order of the rows."""
-    if entries.state is None:
-        return
-    refused = (entries.state == parsing.TEXT) | (entries.state == parsing.INFINITE)
-    if options.missing == "error":
-        refused |= entries.state == parsing.NOT_A_NUMBER
-    if not refused.any():
-        return
-    entry = int(np.flatnonzero(refused)[0])
-    kind = int(entries.state[entry])
-    count = int(np.count_nonzero(entries.state[refused] == kind))
-    more = f"; {count:,} such values in all" if count > 1 else ""
-    what = {parsing.TEXT: "is not a number", parsing.INFINITE: "is infinite", parsing.NOT_A_NUMBER: "is NaN"}
-    hint = {
-        parsing.TEXT: "correct it, leave it empty if it is missing, or pick other metrics with --metric",
-        parsing.INFINITE: "give it a finite value, or leave it empty and use --missing drop",
-        parsing.NOT_A_NUMBER: "--missing drop leaves out the samples that have a NaN or a gap",
-    }
-    raise InputError(
-        f"{entries.place(entry)}: the score {what[kind]}",
-        found=f"{entries.score_text(entry)!r} for {entries.cell(entry)}{more}",
-        hint=hint[kind],
-    )
+def _check(problems: Iterable[InputError]) -> None:
+    for error in problems:
+        raise error
 
 
 def _orient(entries: Entries, specs: Sequence[MetricSpec]) -> np.ndarray:
-    """Check bounds, apply transforms and make larger better; NaN stays NaN."""
+    """Apply transforms and make larger better; NaN stays NaN."""
     scores = entries.value
     for code, spec in enumerate(specs):
-        if spec.bounds is not None:
-            low, high = spec.bounds
-            _refuse(
-                entries,
-                (entries.metric == code) & ((scores < low) | (scores > high)),
-                f"outside the bounds of metric '{spec.name}'",
-                f"bounds = [{low:g}, {high:g}]",
-                "correct the score, or the bounds in the metrics file",
-            )
         if spec.transform == "neg_log":
             of_metric = entries.metric == code
-            _refuse(
-                entries,
-                of_metric & (scores <= 0),
-                f"has no logarithm, which transform neg_log of metric '{spec.name}' needs",
-                "a score that is zero or negative",
-                "add a small constant to these scores beforehand, or remove the transform",
-            )
-            scores = scores.copy() if scores is entries.value else scores
-            scores[of_metric] = -np.log(scores[of_metric])
+            scores = np.where(of_metric, -np.log(np.where(of_metric, scores, 1.0)), scores)
     if any(spec.sign < 0 for spec in specs):
         scores = scores * np.array([spec.sign for spec in specs])[entries.metric]
     # Adding zero turns −0 into 0, which would compare equal but not be the same bytes.
     return scores + 0.0
-
-
-def _refuse(entries: Entries, bad: np.ndarray, what: str, found: str, hint: str) -> None:
-    if not bad.any():
-        return
-    entry, count = int(np.flatnonzero(bad)[0]), int(np.count_nonzero(bad))
-    raise InputError(
-        f"{entries.place(entry)}: the score {entries.value[entry]:g} is {what}"
-        if what.startswith("outside")
-        else f"{entries.place(entry)}: the score {entries.value[entry]:g} {what}",
-        found=f"{found}; {count:,} such score{'s' if count > 1 else ''} in all, "
-        f"the first for {entries.cell(entry)}",
-        hint=hint,
-    )
-
-
-def _check_constant(entries: Entries, rows: Rows, specs: Sequence[MetricSpec]) -> None:
-    constant = [
-        code
-        for code in range(len(specs))
-        if rows.values.shape[0] > 1 and np.nanmin(rows.values[:, code]) == np.nanmax(rows.values[:, code])
-    ]
-    if not constant:
-        return
-    names = [specs[code].name for code in constant]
-    others = [spec.name for spec in specs if spec.name not in names]
-    first = int(np.flatnonzero((entries.metric == constant[0]) & ~entries.invalid())[0])
-    raise InputError(
-        f"{listing((file.path for file in entries.inputs), 3)}: metric '{names[0]}' is constant: "
-        "it cannot tell the models apart",
-        found=f"{entries.value[first]:g} for every model and sample"
-        + (f"; also constant: {listing(names[1:])}" if names[1:] else ""),
-        hint=f"leave it out: {' '.join(f'--metric {name}' for name in others[:8])}"
-        if others
-        else "score the models with another metric",
-    )
 
 
 def _table(
