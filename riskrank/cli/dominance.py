@@ -18,7 +18,7 @@ from riskrank.cli.options import (
 )
 
 
-@app.command()
+@app.command(short_help="Test which model dominates which, pair by pair.")
 @grouped
 def dominance(
     context: typer.Context,

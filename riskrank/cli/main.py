@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-# Importing a command puts it on the application; the order is the order of --help.
-from riskrank.cli import dominance, portfolio, rank
+from importlib import import_module
+
 from riskrank.cli.app import app
 
-__all__ = ["app", "dominance", "portfolio", "rank", "run"]
+# Importing a command's file puts it on the application; this is the order of --help.
+COMMANDS = ("rank", "dominance", "portfolio", "check")
+
+for name in COMMANDS:
+    import_module(f"riskrank.cli.{name}")
 
 
 def run() -> None:

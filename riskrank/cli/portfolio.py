@@ -11,7 +11,7 @@ from riskrank.cli.grouped import grouped
 from riskrank.cli.options import InputOptions, OutputOptions, PortfolioOptions
 
 
-@app.command()
+@app.command(short_help="Fold the metrics of every sample into one score.")
 @grouped
 def portfolio(
     context: typer.Context,

@@ -18,7 +18,7 @@ from riskrank.cli.options import (
 )
 
 
-@app.command()
+@app.command(short_help="Rank models by stochastic dominance, next to mean win rates.")
 @grouped
 def rank(
     context: typer.Context,

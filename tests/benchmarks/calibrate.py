@@ -82,9 +82,7 @@ def print_sizes(options):
 
 
 def print_families(options):
-    print(
-        f"\ntwelve models, n = 200, B = {options.resamples}, Bonferroni 0.05, {options.families} data sets"
-    )
+    print(f"\ntwelve models, n = 200, B = {options.resamples}, Bonferroni 0.05, {options.families} data sets")
     print(f"{'case':32}{'test':>8}{'family-wise error':>22}{'true pairs found':>20}")
     for name, (means, _) in FAMILIES.items():
         tasks = [(name, seeds) for seeds in batches(options.families, 5)]
