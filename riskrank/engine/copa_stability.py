@@ -205,7 +205,11 @@ def _resampled_ranks(
     better: np.ndarray,
     matched: np.ndarray,
 ) -> np.ndarray:
-    """Rank the candidates among the drawn models, (resamples, candidates, K)."""
+    """Rank the candidates among the drawn models, (resamples, candidates, K).
+
+    A model's own copies count among the tied ones: ranks must depend on values alone, or of two models
+    with the same value the one drawn more often would gain.
+    """
     share = tie_share(models.ties)
     ranks = np.empty((len(drawn), candidates.size, order.shape[1]))
     total = np.zeros((len(drawn), len(models.u) + 1), dtype=np.int64)
@@ -213,7 +217,7 @@ def _resampled_ranks(
         np.cumsum(drawn[:, order[:, k]], axis=1, out=total[:, 1:])
         count = total[:, better[:, k]] * (1 - share)
         if share:
-            count = count + share * (total[:, matched[:, k]] - drawn[:, candidates])
+            count = count + share * total[:, matched[:, k]]
         ranks[:, :, k] = count / len(models.u)
     ranks[:, models.missing[candidates]] = 1.0
     return ranks
