@@ -298,8 +298,8 @@ def rank_models(
     p = checked_p(p)
     norm = rank_norm(models.u, weights, p)
     feasible = np.flatnonzero(models.feasible)
-    codes = _codes(norm[feasible])
-    breakers = [_codes(rank_norm(models.u[feasible], weights, q)) for q in TIE_BREAKING_P]
+    codes = tie_codes(norm[feasible])
+    breakers = [tie_codes(rank_norm(models.u[feasible], weights, q)) for q in TIE_BREAKING_P]
     keys = [models.name_order[feasible], *reversed(breakers), ~models.front[feasible], codes]
     order = feasible[np.lexsort(keys)]
     rank = np.zeros(len(norm), dtype=np.int64)
@@ -307,6 +307,25 @@ def rank_models(
     tie = np.full(len(norm), -1, dtype=np.int64)
     tie[feasible] = codes
     return CopaRanking(p=p, weights=weights, norm=norm, order=order, rank=rank, tie=tie)
+
+
+def tie_codes(values: np.ndarray) -> np.ndarray:
+    """Replace values by their places among the distinct ones, from 0; near-equal neighbours are one.
+
+    Parameters
+    ----------
+    values : array of shape (N,)
+        Finite.
+
+    Returns
+    -------
+    array of int, shape (N,)
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    codes = np.zeros(values.size, dtype=np.int64)
+    codes[order[1:]] = np.cumsum(np.diff(ordered) > TOLERANCE * np.abs(ordered[:-1]))
+    return codes
 
 
 def pick(norm: np.ndarray, keys: Sequence[Callable[[np.ndarray, np.ndarray], np.ndarray]]) -> np.ndarray:
@@ -477,15 +496,6 @@ def ccdf_quantiles(
         )
     complement = 1 - u
     return np.quantile(complement, probabilities, axis=1, method="inverted_cdf").T, complement.mean(axis=1)
-
-
-def _codes(values: np.ndarray) -> np.ndarray:
-    """Replace values by their places among the distinct ones, near-equal neighbours being one."""
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    codes = np.zeros(values.size, dtype=np.int64)
-    codes[order[1:]] = np.cumsum(ordered[1:] > ordered[:-1] * (1 + TOLERANCE))
-    return codes
 
 
 def _labels(

@@ -72,11 +72,11 @@ def _as_losses(objectives: np.ndarray) -> np.ndarray:
             found=f"an array of shape {values.shape}",
             hint="give one row per model and at least one column",
         )
-    missing = np.isnan(values).any(axis=1)
+    missing = np.isnan(values)
     if missing.any():
         raise InputError(
             "the Pareto front is not defined for missing values",
-            found=f"{int(missing.sum())} of {len(values)} models with NaN",
+            found=f"{int(missing.any(axis=1).sum())} of {len(values)} models with NaN",
             hint="drop these models, or give missing values the worst value, minus infinity",
         )
     return np.ascontiguousarray(-values.T)
@@ -90,8 +90,20 @@ def _front(losses: np.ndarray) -> np.ndarray:
     # The front of a sixteenth of the models already rules out most of the others, cheaply. The
     # sample is every so-many-th model rather than a random one: same table, same work.
     sample = losses[:, :: min(16, N // _SAMPLE)]
-    candidates = np.arange(N)[~_Chunks.of(sample[:, _front(sample)]).dominate(losses)]
+    members = sample[:, _front(sample)]
+    members = members[:, np.argsort(_sums_of_ranks(members), kind="stable")]
+    # The best of them alone rules out most of the rest, with plain comparisons that stream through memory.
+    matches, exceeds = np.ones(N, dtype=bool), np.zeros(N, dtype=bool)
+    for row, best in zip(losses, members[:, 0], strict=True):
+        matches &= row >= best
+        exceeds |= row > best
+    candidates = np.flatnonzero(~(matches & exceeds))
+    candidates = candidates[~_Chunks.of(members).dominate(losses[:, candidates])]
     return candidates[_front_in_order(losses[:, candidates])]
+
+
+def _sums_of_ranks(losses: np.ndarray) -> np.ndarray:
+    return np.argsort(np.argsort(losses, axis=1), axis=1).sum(axis=0)
 
 
 def _front_in_order(losses: np.ndarray) -> np.ndarray:
@@ -174,10 +186,8 @@ class _Chunks:
 
     @classmethod
     def of(cls, members: np.ndarray) -> _Chunks:
-        # Smallest total first: those dominate most, and a candidate once ruled out is done with.
-        order = np.argsort(np.argsort(members, axis=1).argsort(axis=1).sum(axis=0), kind="stable")
         pieces = range(0, members.shape[1], _CHUNK)
-        return cls([_Table.of(members[:, order[start : start + _CHUNK]]) for start in pieces])
+        return cls([_Table.of(members[:, start : start + _CHUNK]) for start in pieces])
 
     def add(self, members: np.ndarray) -> None:
         if not members.shape[1]:
