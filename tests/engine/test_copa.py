@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -133,14 +135,33 @@ def test_ties_are_settled_by_p_8_then_p_1_then_name():
     assert ranking.tied_with(1).tolist() == [2, 0]
 
 
+def with_ranks(*rows):
+    """A population of given ranks, none of them dominated."""
+    models = population(np.column_stack([np.arange(len(rows)), -np.arange(len(rows))]).astype(float))
+    return replace(models, u=np.array(rows), metrics=("a", "b", "c"))
+
+
+def test_p_8_comes_before_p_1():
+    ranking = rank_models(with_ranks([0.8, 0, 0.6], [0.8, 0.4, 0.4]), p=np.inf)
+    assert ranking.tied_with(0).tolist() == [1]
+    assert ranking.order.tolist() == [1, 0]
+
+
+def test_the_front_comes_before_p_8():
+    # Ranks times three: (0, 2, 2), (2, 0, 0), (2, 1, 0), (0, 3, 3); the second dominates the third.
+    objectives = -np.array([[0.0, 2, 2], [2, 0, 0], [2, 1, 0], [0, 3, 3]])
+    ranking = rank_models(population(objectives), p=np.inf)
+    assert ranking.order.tolist() == [1, 0, 2, 3]
+    assert ranking.tied_with(1).tolist() == [0, 2]
+
+
 def test_norms_that_differ_by_rounding_are_ties():
-    # The same ranks in another order of summation: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 in floats.
-    values = np.arange(11.0)
-    table = np.column_stack([values, values, values])
-    table[[1, 2, 3]] = [[1, 2, 3], [3, 1, 2], [2, 3, 1]]
-    ranking = rank_models(population(table), p=3)
-    assert len(set(ranking.tie[[1, 2, 3]])) == 1
-    assert ranking.rank[[1, 2, 3]].tolist() == sorted(ranking.rank[[1, 2, 3]])
+    ranks = [0.3, 0.2, 0.1], [0.1, 0.2, 0.3], [0.2, 0.3, 0.1], [0.1, 0.2, 0.4]
+    models = with_ranks(*ranks)
+    assert len(set(rank_norm(models.u, np.ones(3), 1))) > 2
+    ranking = rank_models(models, p=1)
+    assert ranking.tied_with(0).tolist() == [1, 2]
+    assert ranking.order.tolist() == [0, 1, 2, 3]
 
 
 def test_ranks_are_taken_over_the_whole_population():

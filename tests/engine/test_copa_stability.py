@@ -49,6 +49,20 @@ def test_leave_one_out_against_smaller_tables(levels, p, ties):
     assert influence.successor == influence.choice[influence.chosen]
 
 
+@pytest.mark.parametrize("ties", ["min", "average", "max"])
+def test_leave_one_out_against_smaller_tables_full_of_ties(ties):
+    rng = np.random.default_rng(2)
+    for _ in range(120):
+        objectives = rng.integers(0, 3, (6, 3)).astype(float)
+        objectives[rng.random((6, 3)) < 0.1] = np.nan
+        p = rng.choice(ORDERS)
+        influence = leave_one_out(population(objectives, ties=ties, missing="worst"), p=p)
+        for left_out in range(6):
+            rest = np.delete(np.arange(6), left_out)
+            smaller = population(objectives[rest], ties=ties, missing="worst")
+            assert influence.choice[left_out] == rest[rank_models(smaller, p=p).chosen]
+
+
 def test_leave_one_out_does_not_depend_on_the_block(monkeypatch):
     models = population(table(10, n=40))
     whole = leave_one_out(models, p=2).choice
