@@ -36,7 +36,8 @@ class CopaExplanation:
         Feasible models at least as good everywhere and better somewhere: while there is one, no positive
         weights make the model the choice.
     weights : array of shape (K,) or None
-        Weights, summing to one, under which the model is the choice at this p; None if there are none.
+        Weights, summing to one, under which the model is the choice at this p, for finite p by the widest
+        margin; some may be zero. None if there are none.
     """
 
     model: int
