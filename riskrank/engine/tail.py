@@ -73,7 +73,7 @@ def tail_p_value(
     excess = np.where(above, scaled - start, 0.0).sum(axis=0) / np.maximum(above.sum(axis=0), 1)
     distance = logit(threshold) - start
     continued = TAIL_SHARE * np.exp(-distance / np.where(fitted, excess, 1.0))
-    p_value[uncrossed] = np.minimum(floor, np.where(fitted, continued, fallback[uncrossed]))
+    p_value[uncrossed] = np.where(fitted, np.minimum(floor, continued), fallback[uncrossed])
     return TailProbabilities(p_value, uncrossed)
 
 
