@@ -75,12 +75,22 @@ def test_against_brute_force_integrals(first, second):
 
 def test_against_brute_force_at_a_realistic_size():
     rng = np.random.default_rng(0)
-    samples = [rng.normal(size=1501), rng.exponential(size=997)]
+    samples = [rng.normal(size=601), rng.exponential(size=397)]
     result, risks = by_label(samples)
     for column in result.columns:
         for row, sample in enumerate(samples):
             expected = plain_risk(column.risk.name, sample.tolist(), column.level)
             assert risks[column.label][row] == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("level", "n", "rank"), [(0.07, 100, 7), (0.3, 10, 3), (0.29, 100, 29), (0.071, 100, 8)]
+)
+def test_quantiles_at_levels_that_rounding_moves(level, n, rank):
+    # 0.07 · 100 is 7.000000000000001 in floating point, and 0.29 · 100 is 28.999999999999996.
+    sample = np.arange(1.0, n + 1)
+    _, risks = by_label([sample, sample], levels=[level])
+    assert risks[f"-VaR({level:g})"][0] == -rank
 
 
 def closed_forms(p):

@@ -98,19 +98,20 @@ def test_an_unpaired_pilot_draws_models_alone():
 
 
 def test_clusters_are_drawn_whole_and_numbered_anew():
-    # Samples of 1, 2 and 3 draws, in shuffled rows; the score names its sample.
-    label = np.array([30, 20, 30, 10, 20, 30])
-    sampler = pilot_sampler([label / 10, label / 5], clusters=[label, label])
+    # Samples of 1, 2 and 3 draws, in shuffled rows; the tens of a score name its sample.
+    score = np.array([31.0, 20.0, 30.0, 10.0, 21.0, 32.0])
+    whole = {1: [10], 2: [20, 21], 3: [30, 31, 32]}
+    sampler = pilot_sampler([score, -score], clusters=[score // 10, score // 10])
     draw = sampler(np.random.default_rng(1), 300)
-    for value, cluster in zip(draw.samples, draw.clusters, strict=True):
-        assert np.unique(cluster).tolist() == list(range(300))
-        for number in range(300):
-            inside = value[cluster == number]
-            scale = value.max() / 3
-            assert len(set(inside)) == 1
-            assert len(inside) == round(inside[0] / scale)
     assert np.array_equal(draw.clusters[0], draw.clusters[1])
-    assert (draw.samples[1] == 2 * draw.samples[0]).all()
+    assert np.unique(draw.clusters[0]).tolist() == list(range(300))
+    assert (draw.samples[1] == -draw.samples[0]).all()
+    met = set()
+    for number in range(300):
+        inside = sorted(draw.samples[0][draw.clusters[0] == number].tolist())
+        met.add(int(inside[0] // 10))
+        assert inside == whole[int(inside[0] // 10)]
+    assert met == {1, 2, 3}
 
 
 def test_power_of_a_pilot_grows_to_one():
