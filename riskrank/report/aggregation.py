@@ -33,14 +33,7 @@ def aggregation_lines(aggregations: Aggregations, models: Sequence[str], *, orde
     lines = []
     for name, found in aggregations:
         order = " > ".join(models[i] for i in found.order) + "; " if orders else ""
-        text = f"{order}{found.method}, mean distance {found.mean_distance:.4g}; {_uniqueness(found)}."
+        text = f"{order}{found.method}, mean distance {found.mean_distance:.4g}; {found.choice}."
         lines.append(Line(text, f"{name}:"))
     return lines
 
-
-def _uniqueness(found: Aggregation) -> str:
-    if found.gap > 0:
-        return f"a time limit stopped the search {100 * found.gap:.2g} % above the proven bound"
-    if found.unique:
-        return "the only optimum"
-    return found.choice
