@@ -11,11 +11,11 @@ def ratio(value: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """P-value with three decimals, or the power of ten it lies below."""
+    """P-value with three decimals, or the power of ten it lies below; nobody believes more than six."""
     if value >= 0.001:
         return f"{value:.3f}"
-    if value <= 0:
-        return "0"
+    if value < 1e-6:
+        return "<1e-6"
     # 9.96e-06 must not be printed as "<1e-05": the bound is the next power of ten above the value.
     exponent = math.floor(math.log10(value)) + 1
     return f"<1e{exponent}" if exponent < -3 else "<0.001"
@@ -32,8 +32,11 @@ def score(value: float) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Interval of two ratios."""
-    return f"{ratio(low)}–{ratio(high)}"
+    """Interval of two ratios in [0, 1] with three decimals, rounded outwards so that it still holds them."""
+    # 0.3 * 1000 is a little above 300 in floating point; nine decimals forgive that.
+    below = f"{math.floor(round(low * 1000, 9)) / 1000:.3f}"
+    above = f"{math.ceil(round(high * 1000, 9)) / 1000:.3f}"
+    return below if below == above else f"{below}–{above}"
 
 
 def rank_interval(low: int, high: int) -> str:
