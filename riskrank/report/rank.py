@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from riskrank.engine.ranking import Ranking
-from riskrank.engine.study import MODEL_WIN_RATE, Inference, RankStudy
+import numpy as np
+from numpy.typing import NDArray
+
+from riskrank.engine.ranking import Ranking, hidden_risks, rank_by
+from riskrank.engine.study import MODEL_WIN_RATE, SAMPLE_WIN_RATE, Inference, RankStudy
 from riskrank.report import numbers
 from riskrank.report.dominance import inference_line
 from riskrank.report.view import Cell, Column, Line, Section, Table
@@ -58,13 +61,14 @@ def _rank_row(method: str, model: str, ranking: Ranking, i: int) -> dict[str, An
 
 
 def hidden_risk_entries(studies: Studies, models: Sequence[str]) -> list[dict[str, Any]]:
-    """Hidden risks for ``meta``: model, metric, and the two ranks that disagree."""
+    """Hidden risks for ``meta``: model, metric, the two ranks that disagree, and the rank by ε alone."""
     return [
         {
             "metric": metric,
             "model": models[i],
             "risk_rank": study.rankings["R-SSD"].rank[i].item(),
             "win_rate_rank": study.rankings[MODEL_WIN_RATE].rank[i].item(),
+            "ratio_rank": _ratio_ranks(study)[i].item(),
         }
         for metric, study in studies
         for i in study.hidden_risks
@@ -81,8 +85,8 @@ def rank_view(
         view.append(_detail_table(metric, leading, study.rankings[leading], models))
         view.append(_side_by_side(metric, study, study.rankings[leading], models))
         if "R-SSD" in study.rankings:
-            view.append(_risk_line(study, models))
-    view.append(_reading(inference, _leading_method(studies[0][1])))
+            view.append(_risk_line(study, models, tested=inference.test))
+    view.append(_reading(inference, studies[0][1].rankings))
     view.append(inference_line(studies[0][1].dominance, inference, models, paired=paired))
     return view
 
@@ -115,39 +119,65 @@ def _detail_table(metric: str, name: str, ranking: Ranking, models: Sequence[str
             cells.append(numbers.interval(ranking.score_low[i], ranking.score_high[i]))
             cells.append(numbers.rank_interval(ranking.rank_low[i], ranking.rank_high[i]))
         rows.append(tuple(cells))
-    return Table(f"Ranking by {name}@{metric}", tuple(columns), tuple(rows))
+    return Table(f"Ranking by {name}@{metric}", tuple(columns), tuple(rows), stub=2)
 
 
 def _side_by_side(metric: str, study: RankStudy, leading: Ranking, models: Sequence[str]) -> Table:
     columns = [Column("model", "left")]
-    columns += [Column(name.replace("(", "\n(").replace("R-", "R-\n")) for name in study.rankings]
+    columns += [Column(_short(name), name=name) for name in study.rankings]
     rows = [
         (models[i], *(str(ranking.rank[i]) for ranking in study.rankings.values())) for i in leading.order
     ]
     return Table(f"Ranks by every method @{metric}", tuple(columns), tuple(rows))
 
 
-def _risk_line(study: RankStudy, models: Sequence[str]) -> Line:
+def _short(name: str) -> str:
+    """Name of a method on two lines: ``SSD(0.25)`` as SSD over 0.25."""
+    return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
+
+
+def _risk_line(study: RankStudy, models: Sequence[str], *, tested: bool) -> Line:
+    """Name the hidden risks and say of each whether its ratios or only its few wins put it there."""
     if not len(study.hidden_risks):
         return Line("none: no model ranks clearly worse by R-SSD than by mean win rate.", "Hidden risks:")
     by_risk, by_average = study.rankings["R-SSD"].rank, study.rankings[MODEL_WIN_RATE].rank
-    named = [
-        f"{models[i]} (win rate {by_average[i]}, R-SSD {by_risk[i]})"
-        for i in study.hidden_risks[:_MOST_RISKS]
-    ]
+    by_ratio = _ratio_ranks(study)
+    by_ratio_too = set(hidden_risks(by_ratio, by_average).tolist())
+    named = []
+    for i in study.hidden_risks[:_MOST_RISKS].tolist():
+        why = "bad in the tail" if i in by_ratio_too else f"too few {'significant ' if tested else ''}wins"
+        named.append(f"{models[i]} (win rate {by_average[i]}, R-SSD {by_risk[i]}; {by_ratio[i]} by ε: {why})")
     rest = len(study.hidden_risks) - len(named)
-    text = ", ".join(named) + (f" and {rest} more" if rest else "") + ": good on average, bad in the tail."
-    return Line(text, "Hidden risks:", "yellow")
+    return Line("; ".join(named) + (f"; and {rest} more" if rest else "") + ".", "Hidden risks:", "yellow")
 
 
-def _reading(inference: Inference, leading: str) -> Line:
-    parts = ["ε is a model's mean violation ratio against the others: 0 dominates all of them, 1 none."]
+def _ratio_ranks(study: RankStudy) -> NDArray[np.int64]:
+    """Ranks by the one-versus-all ratio of second-order dominance, whatever the wins."""
+    return rank_by(study.rankings["R-SSD"].score)
+
+
+def _reading(inference: Inference, names: Collection[str]) -> Line:
+    """How to read the tables, of which ``names`` are the methods."""
+    parts = [
+        "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
+        "them dominate it."
+    ]
     if inference.test:
         parts.append(
-            "wins counts the models it significantly beats; equal wins share a rank. No test separates the "
-            f"models of a tier. Intervals hold {100 * (1 - inference.alpha):g} % of the resamples."
+            "wins counts the models it significantly beats; equal wins share a rank, in order of ε. No test "
+            "separates the models of a tier. Intervals hold "
+            f"{100 * (1 - inference.alpha):g} % of the resamples."
         )
     else:
-        parts.append("wins counts the models it beats in these samples.")
-    parts.append("MWR: mean win rate of means, (sample) of being best, (pairwise) against each other model.")
+        parts.append("wins counts the models it beats in these samples; equal wins share a rank.")
+    if any(name.startswith("R-") for name in names):
+        parts.append("R-FSD, R-SSD: relative dominance of the first and second order (SSD minds the tail).")
+    if any(name[0] in "FS" for name in names):
+        parts.append("A number under FSD or SSD is the threshold ε has to stay below.")
+    parts.append("MWR: mean win rate, by the models' means")
+    if SAMPLE_WIN_RATE in names:
+        parts[-1] += (
+            "; sample: share of samples it is best on; pairwise: share of the others beaten on a sample"
+        )
+    parts[-1] += "."
     return Line(" ".join(parts), "Reading:")
