@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.options import DominanceOptions, GateOptions, ResamplingOptions
@@ -147,7 +147,21 @@ def check_gates(
     Raises
     ------
     GateFailed
+        The first gate that failed, with a count of the others.
     """
+    failed = [*_failed_gates(gates, studies, models, alpha)]
+    if failed:
+        first, rest = failed[0], len(failed) - 1
+        more = f" (and {rest} more failure{'s' if rest > 1 else ''})" if rest else ""
+        raise GateFailed(first.what + more, found=first.found, hint=first.hint)
+
+
+def _failed_gates(
+    gates: Sequence[tuple[str, str, str]],
+    studies: Sequence[tuple[str, Sequence[DominanceTests]]],
+    models: Sequence[str],
+    alpha: float,
+) -> Iterator[GateFailed]:
     from riskrank.engine.study import method_name
 
     for kind, new, old in gates:
@@ -159,7 +173,7 @@ def check_gates(
             if holds == (kind == "better"):
                 continue
             verb = "does not significantly dominate" if kind == "better" else "significantly dominates"
-            raise GateFailed(
+            yield GateFailed(
                 f"gate --gate-{kind} {new}:{old} failed: {models[winner]} {verb} {models[loser]}",
                 found=(
                     f"{method_name(found.claim)}@{metric}, violation ratio "
