@@ -1,0 +1,140 @@
+"""The application and its one error boundary: every way out of riskrank is here."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from riskrank import __version__
+from riskrank.cli.environment import Environment
+from riskrank.errors import ExitStatus, NumericalError, RiskrankError, UsageError, nearest
+
+INTERRUPTED = "interrupted: nothing was written"
+
+
+class Boundary(TyperGroup):
+    """Turn every exception into the exit status and the lines the contract names."""
+
+    def main(self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run a command; exits the process unless ``standalone_mode`` is off."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        environment = extra.pop("obj", None) or Environment()
+        extra.setdefault("prog_name", "riskrank")  # also when called as python -m riskrank
+        try:
+            code = super().main(arguments, standalone_mode=False, obj=environment, **extra)
+            environment.stdout.flush()
+            status = int(code or 0)
+            if status == ExitStatus.INTERRUPTED:  # Typer turns Ctrl-C into an exit
+                environment.say(INTERRUPTED)
+        except BaseException as error:
+            status = _answer(error, environment, traceback="--traceback" in arguments)
+        if standalone_mode:
+            # A Ctrl-C that hits code Python runs from a string, as dataclasses and named tuples do, marks
+            # the interpreter to die by the signal although it was answered. Running such code unmarks it.
+            exec("")
+            sys.exit(status)
+        return status
+
+
+app = typer.Typer(
+    cls=Boundary,
+    name="riskrank",
+    help="Which model is better, and how sure are we: rankings of score tables that hold up.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"riskrank {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
+    ] = False,
+) -> None:
+    """Which model is better, and how sure are we: rankings of score tables that hold up."""
+
+
+def _answer(error: BaseException, environment: Environment, *, traceback: bool) -> int:
+    """Say what went wrong in three lines and return the exit status."""
+    if isinstance(error, BrokenPipeError):
+        _silence_stdout()
+        return ExitStatus.OK
+    if isinstance(error, SystemExit):
+        raise error
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        environment.say(INTERRUPTED)
+        return ExitStatus.INTERRUPTED
+    if type(error).__name__ == "NoArgsIsHelpError":  # Typer does not export it
+        environment.say(error.format_message())
+        return ExitStatus.BAD_INPUT
+    if traceback:
+        import traceback as tracebacks
+
+        environment.say("".join(tracebacks.format_exception(error)).rstrip())
+    known = _as_riskrank_error(error)
+    for line in known.lines():
+        environment.say(line)
+    return known.exit_status
+
+
+def _as_riskrank_error(error: BaseException) -> RiskrankError:
+    if isinstance(error, RiskrankError):
+        return error
+    if isinstance(error, typer.TyperException):
+        return _usage_error(error)
+    if isinstance(error, MemoryError):
+        return NumericalError(
+            "the machine ran out of memory",
+            found=str(error) or "no more memory to allocate",
+            hint="select fewer models, metrics or samples, or try --jobs 1",
+        )
+    return NumericalError(
+        "riskrank failed in a way it should not",
+        found=f"{type(error).__name__}: {error}",
+        hint="run again with --traceback and report it, with the input if you can share it",
+    )
+
+
+def _usage_error(error: typer.TyperException) -> UsageError:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "riskrank"
+    # Typer mixes its own suggestions into some messages; the third line is where they belong.
+    found = re.sub(r" \(Possible options: .*\)$| Did you mean .*\?$", "", error.format_message().rstrip("."))
+    hint = f"{command} --help lists the {'commands' if command == 'riskrank' else 'options'}"
+    meant = _near_misses(error, context, found)
+    if meant:
+        hint = f"did you mean {' or '.join(meant)}? {hint}"
+    return UsageError(f"{command} cannot be called like this", found=found.rstrip("."), hint=hint)
+
+
+def _near_misses(error: typer.TyperException, context: Any, found: str) -> list[str]:
+    """Options, choices or commands close to the one that was not understood."""
+    possible = getattr(error, "possibilities", None)
+    if possible:
+        return sorted(possible)[:3]
+    choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", None)
+    if choices is None and found.startswith("No such command"):
+        choices = context.command.list_commands(context)
+    wrong = re.search(r"(?:command|:) '(.*?)'", found)
+    close = nearest(wrong[1], map(str, choices)) if choices and wrong else None
+    return [close] if close else []
+
+
+def _silence_stdout() -> None:
+    """Keep the interpreter from flushing into the closed pipe at exit."""
+    with open(os.devnull, "w") as devnull:  # noqa: PTH123 (a descriptor is needed, not a path)
+        os.dup2(devnull.fileno(), sys.stdout.fileno())

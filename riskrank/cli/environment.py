@@ -1,0 +1,35 @@
+"""The streams and switches a command sees; tests replace the whole of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import BinaryIO, TextIO
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where a command reads and writes.
+
+    Attributes
+    ----------
+    stdin : binary stream
+        Score table named ``-``.
+    stdout, stderr : text streams
+        Data, and everything else.
+    variables : mapping
+        Environment variables.
+    """
+
+    stdin: BinaryIO = field(default_factory=lambda: sys.stdin.buffer)
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
+    stderr: TextIO = field(default_factory=lambda: sys.stderr)
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    def say(self, line: str) -> None:
+        """Write one line to stderr, whatever its encoding can hold."""
+        encoding = getattr(self.stderr, "encoding", None) or "utf-8"
+        self.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        self.stderr.flush()

@@ -1,0 +1,18 @@
+"""The ``riskrank`` command: the application with all its commands on it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from riskrank.cli.app import app
+
+# Importing a command's file puts it on the application; this is the order of --help.
+COMMANDS = ("rank", "dominance", "mrm", "portfolio", "check")
+
+for name in COMMANDS:
+    import_module(f"riskrank.cli.{name}")
+
+
+def run() -> None:
+    """Entry point of the ``riskrank`` command."""
+    app()

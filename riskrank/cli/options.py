@@ -1,0 +1,151 @@
+"""The options commands share, group by group; design of the command line in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import typer
+
+Names = list[str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputOptions:
+    """Which scores to read, and how."""
+
+    scores: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCORES...", help="CSV, TSV, Parquet or JSONL files (also .gz, .zst), globs, or -."
+        ),
+    ]
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="ROLE=NAME,...", help="Name the columns, e.g. model=system,sample=doc_id."),
+    ] = None
+    wide: Annotated[bool, typer.Option("--wide", help="One row a model and sample, a column a metric.")] = (
+        False
+    )
+    models: Annotated[
+        Names, typer.Option("--models", metavar="A,B,...", help="Keep these models. Repeatable.")
+    ] = None
+    metric: Annotated[Names, typer.Option(metavar="NAME", help="Keep this metric. Repeatable.")] = None
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.toml", help="Direction, weight, scale, transform, bounds of each metric."),
+    ] = None
+    lower: Annotated[Names, typer.Option(metavar="NAME,...", help="Metrics of which less is better.")] = None
+    higher: Annotated[Names, typer.Option(metavar="NAME,...", help="Metrics of which more is better.")] = None
+    missing: Annotated[Literal["error", "drop"], typer.Option(help="What to do about missing scores.")] = (
+        "error"
+    )
+    repeats: Annotated[
+        Literal["error", "mean", "draws"],
+        typer.Option(help="Several scores of a model on a sample: refuse, average, or keep as draws."),
+    ] = "error"
+    unpaired: Annotated[bool, typer.Option("--unpaired", help="Models have samples of their own.")] = False
+    input_format: Annotated[
+        Literal["csv", "tsv", "parquet", "jsonl"] | None,
+        typer.Option(help="Format of the input where no file name tells it."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortfolioOptions:
+    """How metrics become one score."""
+
+    copula: Annotated[
+        Literal["independent", "empirical"],
+        typer.Option(help="Fold the metrics by the independent, P(IC), or the empirical copula, P(EC)."),
+    ] = "independent"
+    copula_scope: Annotated[
+        Literal["pooled", "model"],
+        typer.Option(help="P(EC) compares a sample with those of all models, or of its own."),
+    ] = "pooled"
+    weight: Annotated[
+        Names, typer.Option(metavar="NAME=VALUE", help="Weight of a metric in P(IC). Repeatable.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResamplingOptions:
+    """How to resample."""
+
+    resamples: Annotated[int, typer.Option(metavar="B", help="Bootstrap resamples.")] = 1000
+    alpha: Annotated[float, typer.Option(metavar="LEVEL", help="Significance level of a family.")] = 0.05
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random streams.")] = 0
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Processes; results do not depend on it. [all cores]")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DominanceOptions:
+    """Which dominance to test."""
+
+    order: Annotated[Literal["1", "2", "both"], typer.Option(help="Order of dominance.")] = "both"
+    test: Annotated[
+        Literal["relative", "absolute", "both"], typer.Option(help="Relative or absolute dominance.")
+    ] = "both"
+    threshold: Annotated[
+        list[float] | None,
+        typer.Option(metavar="TAU", help="Largest violation ratio of absolute tests. [0.08 0.25 0.4]"),
+    ] = None
+    correction: Annotated[
+        Literal["bonferroni", "holm", "bh", "none"], typer.Option(help="Correction for many tests.")
+    ] = "bonferroni"
+    no_test: Annotated[
+        bool, typer.Option("--no-test", help="Statistics only: no resampling, any number of samples.")
+    ] = False
+    variance: Annotated[
+        Literal["bootstrap", "clt"],
+        typer.Option(help="P-values from resampling, or asymptotic ones from influence functions."),
+    ] = "bootstrap"
+    paper_exact: Annotated[
+        bool, typer.Option("--paper-exact", help="Reject as the paper's Algorithm 1 prints it (liberal).")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions:
+    """Conditions that make the exit status 1."""
+
+    gate_better: Annotated[
+        Names, typer.Option(metavar="NEW:OLD", help="Exit 1 unless NEW significantly dominates OLD.")
+    ] = None
+    gate_not_worse: Annotated[
+        Names, typer.Option(metavar="NEW:OLD", help="Exit 1 if OLD significantly dominates NEW.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Where the result goes, and how it looks."""
+
+    format: Annotated[
+        Literal["table", "json", "jsonl", "csv", "markdown"] | None,
+        typer.Option(help="Format of the result. [by --output's suffix, else table]"),
+    ] = None
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write to a file, whole or not at all."),
+    ] = None
+    color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour of tables.")] = "auto"
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings on stderr.")] = (
+        False
+    )
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show where in the code an error arose.")] = (
+        False
+    )
+
+
+def split_names(values: Names) -> tuple[str, ...]:
+    """Names from a repeatable, comma-separated option; a name with a comma goes in double quotes."""
+    import csv
+
+    if not values:
+        return ()
+    return tuple(
+        name.strip() for row in csv.reader(values, skipinitialspace=True) for name in row if name.strip()
+    )

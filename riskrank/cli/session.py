@@ -1,0 +1,249 @@
+"""What every command does around its one engine call: read, fold, and hand the result out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from riskrank.cli.environment import Environment
+from riskrank.cli.options import InputOptions, OutputOptions, PortfolioOptions, ResamplingOptions, split_names
+from riskrank.errors import UsageError
+
+if TYPE_CHECKING:
+    from riskrank.report.document import Result
+    from riskrank.scores.table import ScoreTable
+
+FORMATS = ("table", "json", "jsonl", "csv", "markdown")
+
+
+class Session:
+    """One run of a command.
+
+    Attributes
+    ----------
+    environment : Environment
+    output : OutputOptions
+    format : str
+        Chosen output format.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        inputs: InputOptions,
+        output: OutputOptions,
+        *,
+        formats: Sequence[str] = FORMATS,
+    ) -> None:
+        from riskrank.report.output import check_writable, choose_format
+
+        self.environment = environment
+        self.inputs = inputs
+        self.output = output
+        self.format = choose_format(output.format, output.output, allowed=formats)
+        named = [*inputs.scores, *([inputs.metrics] if inputs.metrics else [])]
+        check_writable(output.output, named)
+
+    def read(self, weights: Sequence[str] | None = None, **overrides: Any) -> ScoreTable:
+        """Read the score table and show its warnings."""
+        from riskrank.scores.table import read_scores
+
+        table = read_scores(
+            self.inputs.scores, self.read_options(weights, **overrides), self.environment.stdin
+        )
+        self.warn(table.warnings)
+        return table
+
+    def read_options(self, weights: Sequence[str] | None = None, **overrides: Any) -> Any:
+        """Translate the command line for the reader."""
+        from riskrank.scores.options import ReadOptions
+
+        given = self.inputs
+        values = {
+            "columns": given.columns,
+            "wide": given.wide,
+            "metrics": tuple(given.metric or ()),
+            "models": split_names(given.models),
+            "lower": split_names(given.lower),
+            "higher": split_names(given.higher),
+            "weights": parse_weights(weights),
+            "metrics_file": given.metrics,
+            "missing": given.missing,
+            "repeats": given.repeats,
+            "unpaired": given.unpaired,
+            "input_format": given.input_format,
+        }
+        return ReadOptions(**(values | overrides))
+
+    def warn(self, warnings: Sequence[str]) -> None:
+        """Show warnings on stderr."""
+        if not self.output.quiet:
+            for warning in warnings:
+                self.environment.say(f"warning: {warning}")
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[Callable[[int, int], None] | None]:
+        """Show a bar on stderr if a person watches."""
+        from riskrank.report.progress import progress_bar
+
+        stream = self.environment.stderr
+        shown = stream.isatty() and not self.output.quiet
+        with progress_bar(label, stream, shown=shown) as move:
+            yield move
+
+    def finish(self, result: Result) -> None:
+        """Render the result and write it."""
+        from riskrank.report.output import render, write
+
+        to_file = self.output.output is not None
+        stdout = self.environment.stdout
+        data = render(
+            result,
+            self.format,
+            stdout=None if to_file else stdout,
+            width=None if to_file else self._terminal_width(),
+            color=not to_file and self._wants_color(),
+        )
+        write(data, self.output.output, stdout)
+
+    def _terminal_width(self) -> int | None:
+        stdout = self.environment.stdout
+        columns = self.environment.variables.get("COLUMNS", "")
+        if columns.isdigit() and int(columns) > 0 and stdout.isatty():
+            return int(columns)
+        try:
+            return os.get_terminal_size(stdout.fileno()).columns or None if stdout.isatty() else None
+        except (OSError, ValueError):
+            return None
+
+    def _wants_color(self) -> bool:
+        if self.output.color != "auto":
+            return self.output.color == "always"
+        variables = self.environment.variables
+        plain = variables.get("NO_COLOR") or variables.get("TERM") == "dumb"
+        return self.environment.stdout.isatty() and not plain
+
+
+def parse_weights(pairs: Sequence[str] | None) -> dict[str, float]:
+    """Weights from ``NAME=VALUE`` texts.
+
+    Raises
+    ------
+    UsageError
+        If a text is not of that form or names a metric twice.
+    """
+    weights: dict[str, float] = {}
+    for pair in pairs or ():
+        name, separator, value = pair.rpartition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            separator = ""
+            number = 0.0
+        if not separator or not name:
+            raise UsageError(
+                "--weight needs a metric and a number", found=pair, hint="write --weight accuracy=0.5"
+            )
+        if name in weights:
+            raise UsageError(
+                f"--weight names {name} twice", found=f"{weights[name]:g} and {value}", hint="give it once"
+            )
+        weights[name] = number
+    return weights
+
+
+def parse_numbers(texts: Sequence[str] | None, *, option: str) -> tuple[float, ...]:
+    """Numbers from a repeatable, comma-separated option.
+
+    Raises
+    ------
+    UsageError
+        If a text is no number.
+    """
+    numbers = []
+    for text in (part.strip() for given in texts or () for part in given.split(",")):
+        try:
+            numbers.append(float(text))
+        except ValueError:
+            raise UsageError(
+                f"{option} takes numbers", found=text or "nothing", hint=f"write {option} 0.05,0.1"
+            ) from None
+    return tuple(numbers)
+
+
+def check_resampling(options: ResamplingOptions) -> None:
+    """Refuse numbers no resampling can be done with.
+
+    Raises
+    ------
+    UsageError
+    """
+    if options.resamples < 20:
+        raise UsageError(
+            "--resamples must be at least 20",
+            found=str(options.resamples),
+            hint="1000 is the default; 20 is the least that can show p = 0.05",
+        )
+    if not 0 < options.alpha < 1:
+        raise UsageError(
+            "--alpha must lie between 0 and 1", found=f"{options.alpha:g}", hint="0.05 is the default"
+        )
+    if options.seed < 0:
+        raise UsageError("--seed must not be negative", found=str(options.seed), hint="0 is the default")
+    if options.jobs is not None and options.jobs < 1:
+        raise UsageError(
+            "--jobs must be at least 1", found=str(options.jobs), hint="leave it out to use all cores"
+        )
+
+
+def count_jobs(options: ResamplingOptions) -> int:
+    """Return the processes to use: as asked, or one a core this process may run on."""
+    if options.jobs is not None:
+        return options.jobs
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def describe_inputs(table: ScoreTable) -> dict[str, Any]:
+    """Provenance entries every table-reading command shares."""
+    return {
+        "inputs": [
+            {"path": entry.path, "sha256": entry.sha256, "rows": entry.rows} for entry in table.inputs
+        ],
+        "models": table.models,
+        "metrics": [describe_metric(metric) for metric in table.metrics],
+        "samples": len(table.samples),
+    }
+
+
+def describe_metric(metric: Any) -> Mapping[str, Any]:
+    """Tell how a metric was read."""
+    return {
+        "name": metric.name,
+        "direction": metric.direction,
+        "declared": metric.declared,
+        "weight": metric.weight,
+        "scale": metric.scale,
+        "transform": metric.transform,
+        "bounds": metric.bounds,
+    }
+
+
+def input_settings(options: InputOptions) -> dict[str, Any]:
+    """Settings of reading that decide the result."""
+    return {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
+
+
+def portfolio_settings(options: PortfolioOptions, table: ScoreTable) -> dict[str, Any]:
+    """Settings of the portfolio that decide the result."""
+    from riskrank.scores.table import portfolio_weights
+
+    weights = None
+    if options.copula == "independent":
+        weights = dict(zip((metric.name for metric in table.metrics), portfolio_weights(table), strict=True))
+    scope = options.copula_scope if options.copula == "empirical" else "pooled"
+    return {"copula": options.copula, "copula_scope": scope, "weights": weights}

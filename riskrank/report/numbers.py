@@ -1,0 +1,53 @@
+"""Numbers for people; machines get them unrounded."""
+
+from __future__ import annotations
+
+import math
+
+
+def ratio(value: float) -> str:
+    """Violation ratio or rate with three decimals, never rounded onto 0 or 1."""
+    return _bounded(value, 3)
+
+
+def p_value(value: float) -> str:
+    """P-value with three decimals, or a power of ten above it; beyond 1e-6 only models speak."""
+    if value >= 0.001:
+        return f"{value:.3f}"
+    if value < 1e-6:
+        return "<1e-6"
+    # 9.96e-06 must not be printed as "<1e-06": the bound is the next power of ten above the value.
+    exponent = math.floor(math.log10(value)) + 1
+    return f"<1e{exponent}" if exponent < -3 else "<0.001"
+
+
+def score(value: float) -> str:
+    """Score in its own unit with four significant digits."""
+    if value == 0:
+        return "0"
+    if 1e-3 <= abs(value) < 1e5:
+        digits = max(0, 3 - math.floor(math.log10(abs(value))))
+        return f"{value:.{digits}f}"
+    return f"{value:.3e}"
+
+
+def interval(low: float, high: float) -> str:
+    """Interval of two ratios in [0, 1] with three decimals, rounded outwards so that it still holds them."""
+    # 0.3 * 1000 is a little above 300 in floating point; nine decimals forgive that.
+    below = f"{math.floor(round(low * 1000, 9)) / 1000:.3f}"
+    above = f"{math.ceil(round(high * 1000, 9)) / 1000:.3f}"
+    return below if below == above else f"{below}–{above}"
+
+
+def rank_interval(low: int, high: int) -> str:
+    """Interval of two ranks, one number where they agree."""
+    return f"{low}" if low == high else f"{low}–{high}"
+
+
+def _bounded(value: float, digits: int) -> str:
+    smallest = 10**-digits
+    if 0 < value < smallest / 2:
+        return f"<{smallest:.{digits}f}"
+    if 1 - smallest / 2 < value < 1:
+        return f">{1 - smallest:.{digits}f}"
+    return f"{value:.{digits}f}"

@@ -1,0 +1,222 @@
+"""Write a result to stdout, or to a file whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import io
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from riskrank.errors import UsageError
+from riskrank.report.document import Result, to_csv, to_json, to_jsonl
+from riskrank.report.view import to_markdown, to_terminal
+
+SUFFIXES = {
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "table",
+    ".parquet": "parquet",
+}
+
+
+def choose_format(asked: str | None, output: str | None, *, allowed: Iterable[str]) -> str:
+    """Format asked for, or the one the file's name tells, or a table.
+
+    Raises
+    ------
+    UsageError
+        If the file's name tells nothing, or tells a format the command cannot write.
+    """
+    choices = tuple(allowed)
+    if asked is not None:
+        return asked
+    if output is None:
+        return "table"
+    suffix = Path(output).suffix.lower()
+    if SUFFIXES.get(suffix) in choices:
+        return SUFFIXES[suffix]
+    if _is_device(Path(output)):
+        return "table"
+    raise UsageError(
+        f"cannot tell the format of {output} from its name",
+        found=f"suffix {suffix or 'none'}",
+        hint=f"add --format {'|'.join(choices)}",
+    )
+
+
+def check_writable(output: str | None, inputs: Iterable[str]) -> None:
+    """Refuse early what could not be written after the work is done.
+
+    Raises
+    ------
+    UsageError
+        If the folder is missing or closed, or the file is one of the inputs.
+    """
+    if output is None:
+        return
+    path = Path(output)
+    if path.is_dir():
+        raise UsageError(
+            f"cannot write to {output}", found="a folder", hint="name a file, e.g. ranking.json in it"
+        )
+    if not path.resolve().parent.is_dir():
+        raise UsageError(
+            f"cannot write to {output}",
+            found=f"no folder {path.parent}",
+            hint="create the folder first, or write elsewhere",
+        )
+    # A file is replaced, not written into, so the folder has to be open too; a device is written into.
+    places = [path] if path.exists() else []
+    places += [] if _is_device(path) else [path.resolve().parent]
+    if not all(os.access(place, os.W_OK) for place in places):
+        raise UsageError(
+            f"cannot write to {output}", found="no permission to write there", hint="write elsewhere"
+        )
+    for source in _expanded(inputs):
+        if path.exists() and Path(source).exists() and path.samefile(source):
+            raise UsageError(
+                f"--output {output} would replace its own input",
+                found=f"{source} is read",
+                hint="write the result to another file",
+            )
+
+
+def _expanded(inputs: Iterable[str]) -> Iterator[str]:
+    for source in inputs:
+        yield source
+        if glob.has_magic(source):
+            yield from glob.iglob(source, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute one)
+
+
+def render(result: Result, kind: str, *, stdout: TextIO | None, width: int | None, color: bool) -> bytes:
+    """Render a result in one of the formats as the bytes to write.
+
+    Parameters
+    ----------
+    result : Result
+    kind : str
+        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown`` or ``parquet``.
+    stdout : text stream or None
+        Where a table will be shown, for its encoding; None for a file.
+    width, color
+        As in :func:`riskrank.report.view.to_terminal`.
+    """
+    if kind == "parquet":
+        return _to_parquet(result)
+    if kind == "table":
+        encoding = getattr(stdout, "encoding", None) or "utf-8"
+        page = _Page(encoding)
+        to_terminal(result.view, page, width=width, color=color)
+        lines = [line.rstrip() for line in page.getvalue().splitlines()]
+        return ("\n".join(lines) + "\n").encode(encoding)
+    writers = {"json": to_json, "jsonl": to_jsonl, "csv": to_csv}
+    text = to_markdown(result.view) if kind == "markdown" else writers[kind](result)
+    return text.encode("utf-8")
+
+
+def write(data: bytes, output: str | None, stdout: TextIO) -> None:
+    """Write to stdout, or atomically to a file.
+
+    A closed pipe is no error: whoever reads has seen enough.
+
+    Raises
+    ------
+    UsageError
+        If the result cannot be written, as on a full disk.
+    """
+    try:
+        if output is not None:
+            _replace(Path(output), data)
+        else:
+            _send(data, stdout)
+    except BrokenPipeError:
+        if output is None:
+            _discard(stdout)
+    except OSError as error:
+        if output is None:
+            _discard(stdout)
+        raise UsageError(
+            f"cannot write to {output or 'standard output'}",
+            found=error.strerror or str(error),
+            hint="make room, or write the result elsewhere with --output",
+        ) from None
+
+
+def _send(data: bytes, stdout: TextIO) -> None:
+    binary = getattr(stdout, "buffer", None)
+    if binary is None:
+        stdout.write(data.decode("utf-8"))
+    else:
+        stdout.flush()
+        binary.write(data)
+        binary.flush()
+    stdout.flush()
+
+
+def _discard(stdout: TextIO) -> None:
+    """Let what the interpreter flushes at exit go nowhere."""
+    with contextlib.suppress(OSError, io.UnsupportedOperation):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+
+
+class _Page(io.StringIO):
+    """A page in memory that tells Rich which characters its reader can show."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str:
+        return self._encoding
+
+
+def _replace(path: Path, data: bytes) -> None:
+    if _is_device(path):
+        with path.open("ab") as device:  # appending, as /dev/stdout may be a file that holds something
+            device.write(data)
+        return
+    target = path.resolve()  # a link stays a link
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _is_device(path: Path) -> bool:
+    """Whether a path is written into as it is: pipes, terminals, /dev/stdout wherever it leads."""
+    if path.is_relative_to("/dev"):
+        return path.exists()
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def _to_parquet(result: Result) -> bytes:
+    import polars
+
+    buffer = io.BytesIO()
+    columns = {name: [row[name] for row in result.rows] for name in result.fields}
+    polars.DataFrame(columns).write_parquet(buffer, compression="zstd", statistics=False)
+    return buffer.getvalue()

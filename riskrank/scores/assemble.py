@@ -1,0 +1,330 @@
+"""Entries become rows of a complete matrix: repeats merged, gaps refused or dropped, pairing checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.errors import InputError, listing
+from riskrank.scores.entries import Entries
+from riskrank.scores.options import ReadOptions
+
+# A dense (models × samples) table is built while it is at most this many times larger than the entries.
+_DENSE = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Score vectors, sorted by model, sample and then by their values.
+
+    Attributes
+    ----------
+    model, sample : ndarray of int64, shape (r,)
+        Whose vector it is, and on which sample.
+    values : ndarray of float64, shape (r, m)
+        Scores on every metric.
+    """
+
+    model: np.ndarray
+    sample: np.ndarray
+    values: np.ndarray
+
+    def take(self, kept: np.ndarray) -> Rows:
+        """Return the rows of an index or mask."""
+        return Rows(model=self.model[kept], sample=self.sample[kept], values=self.values[kept])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Grid:
+    """Where each entry belongs: `record` numbers the distinct (model, sample[, draw]), in sorted order."""
+
+    record: np.ndarray
+    model: np.ndarray
+    sample: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return self.model.size
+
+
+def assemble(entries: Entries, scores: np.ndarray, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+    """Arrange entries into rows.
+
+    Parameters
+    ----------
+    entries : Entries
+        Selected entries.
+    scores : ndarray of float64, shape (n,)
+        Their scores, transformed and oriented.
+    options : ReadOptions
+        `repeats`, `missing` and `unpaired` say what to do about irregular tables.
+
+    Returns
+    -------
+    rows : Rows
+    warnings : tuple of str
+        What was dropped.
+
+    Raises
+    ------
+    InputError
+        For duplicate rows, different sample sets or missing cells, unless the options say what to do.
+    """
+    pairs = _pairs(entries)
+    n_metrics = len(entries.metrics)
+    cell = pairs.record * n_metrics + entries.metric
+    repeated = bool(np.bincount(cell, minlength=1).max() > 1)
+    grid = pairs
+    if repeated:
+        if options.repeats == "error":
+            raise _duplicates(entries, cell)
+        if options.repeats == "draws":
+            grid = _records(entries, pairs)
+            cell = grid.record * n_metrics + entries.metric
+    invalid = entries.invalid()
+    blank = cell[invalid]
+    if blank.size:
+        cell, scores = cell[~invalid], scores[~invalid]
+    notes = ()
+    if repeated and options.repeats == "mean":
+        flat = _mean_per_cell(cell, scores, grid.size * n_metrics)
+        if options.missing == "error":
+            flat[blank] = np.nan
+        elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
+            notes = (f"averaged without {partial:,} repeats that have no score",)
+    else:
+        flat = np.full(grid.size * n_metrics, np.nan)
+        flat[cell] = scores
+    rows = Rows(model=grid.model, sample=grid.sample, values=flat.reshape(grid.size, n_metrics))
+    rows, warnings = _complete(entries, rows, options)
+    if grid is not pairs:
+        keys = [rows.values[:, metric] for metric in reversed(range(n_metrics))]
+        rows = rows.take(np.lexsort([*keys, rows.sample, rows.model]))
+    return rows, (*notes, *warnings)
+
+
+def _pairs(entries: Entries) -> _Grid:
+    """Give each (model, sample) pair that occurs a number, in sorted order."""
+    n_samples = len(entries.samples)
+    key = entries.model * n_samples + entries.sample
+    possible = len(entries.models) * n_samples
+    if possible <= _DENSE * key.size:
+        present = np.zeros(possible, dtype=bool)
+        present[key] = True
+        distinct = np.flatnonzero(present)
+        record = key if distinct.size == possible else (np.cumsum(present) - 1)[key]
+    else:
+        distinct, record = np.unique(key, return_inverse=True)
+    return _Grid(record=record, model=distinct // n_samples, sample=distinct % n_samples)
+
+
+def _records(entries: Entries, pairs: _Grid) -> _Grid:
+    """Give each draw of a pair a number; a draw holds one score per metric."""
+    draw = entries.draw
+    if draw is None:
+        if len(entries.metrics) > 1:
+            raise _unlinked_draws(entries)
+        draw = np.arange(entries.value.size)
+    n_draws = int(draw.max()) + 1
+    distinct, record = np.unique(pairs.record * n_draws + draw, return_inverse=True)
+    cell = record * len(entries.metrics) + entries.metric
+    first, second, count = _first_repeat(cell)
+    if count:
+        raise InputError(
+            f"{entries.place(second)}: the same draw occurs twice for {entries.cell(second)}",
+            found=f"the first score is {entries.near(first, second)}; duplicates in all: {count:,}",
+            hint="remove the duplicates, or average them with --repeats mean",
+        )
+    pair = distinct // n_draws
+    return _Grid(record=record, model=pairs.model[pair], sample=pairs.sample[pair])
+
+
+def _mean_per_cell(cell: np.ndarray, scores: np.ndarray, n_cells: int) -> np.ndarray:
+    """Average each cell over its scores in sorted order, so that the order of the rows cannot matter."""
+    order = np.lexsort((scores, cell))
+    cell, scores = cell[order], scores[order]
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    ends = np.append(starts[1:], cell.size)
+    means = np.add.reduceat(scores, starts) / (ends - starts) if starts.size else starts.astype(float)
+    # Rounding must not lift the mean of equal scores above them: ties would be lost.
+    means = np.clip(means, scores[starts], scores[ends - 1])
+    flat = np.full(n_cells, np.nan)
+    flat[cell[starts]] = means
+    return flat
+
+
+def _complete(entries: Entries, rows: Rows, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+    """Refuse, drop or keep what is missing."""
+    gaps = np.isnan(rows.values).any(axis=1)
+    if options.missing == "drop":
+        return _drop(entries, rows, gaps, options)
+    irregular = not options.unpaired and _absent(entries, rows) > 0
+    if options.missing == "keep":
+        return (_with_empty_rows(rows, _covered(entries, rows)) if irregular else rows), ()
+    if irregular:
+        raise _different_samples(entries, _covered(entries, rows))
+    _require_every_model(entries, rows.model)
+    if gaps.any():
+        raise _missing_cells(entries, rows, gaps)
+    return rows, ()
+
+
+def _pair_starts(rows: Rows) -> np.ndarray:
+    """Return a mask of the rows that begin a new (model, sample) pair."""
+    starts = np.ones(rows.model.size, dtype=bool)
+    starts[1:] = (np.diff(rows.model) != 0) | (np.diff(rows.sample) != 0)
+    return starts
+
+
+def _absent(entries: Entries, rows: Rows) -> int:
+    return len(entries.models) * len(entries.samples) - int(np.count_nonzero(_pair_starts(rows)))
+
+
+def _covered(entries: Entries, rows: Rows) -> np.ndarray:
+    covered = np.zeros((len(entries.models), len(entries.samples)), dtype=bool)
+    covered[rows.model, rows.sample] = True
+    return covered
+
+
+def _with_empty_rows(rows: Rows, covered: np.ndarray) -> Rows:
+    absent = np.argwhere(~covered)
+    model = np.concatenate([rows.model, absent[:, 0]])
+    sample = np.concatenate([rows.sample, absent[:, 1]])
+    empty = np.full((len(absent), rows.values.shape[1]), np.nan)
+    joined = Rows(model=model, sample=sample, values=np.concatenate([rows.values, empty]))
+    return joined.take(np.lexsort((sample, model)))
+
+
+def _drop(
+    entries: Entries, rows: Rows, gaps: np.ndarray, options: ReadOptions
+) -> tuple[Rows, tuple[str, ...]]:
+    """Leave out incomplete draws, then what has no complete draw: the sample for all, or for one model."""
+    starts = _pair_starts(rows)
+    pair = np.cumsum(starts) - 1
+    model, sample = rows.model[starts], rows.sample[starts]
+    good = np.zeros(model.size, dtype=bool)
+    good[pair[~gaps]] = True
+    warnings = []
+    if options.unpaired:
+        had = np.bincount(model, minlength=len(entries.models))
+        lost = np.bincount(model[~good], minlength=len(entries.models))
+        texts = [
+            f"{gone:,} of {all_:,} samples of {name}"
+            for name, all_, gone in zip(entries.models, had, lost, strict=True)
+            if gone
+        ]
+        if texts:
+            warnings.append(f"dropped {listing(texts)}: they lack a score for some metric")
+    else:
+        whole = np.bincount(sample[good], minlength=len(entries.samples)) == len(entries.models)
+        good &= whole[sample]
+        lost = int(np.count_nonzero(~whole))
+        if lost:
+            warnings.append(
+                f"dropped {lost:,} of {whole.size:,} samples: they lack a score for some model or metric"
+            )
+    draws = int(np.count_nonzero(gaps & good[pair]))
+    if draws:
+        warnings.append(f"dropped {draws:,} draws that lack a score for some metric")
+    remaining = rows.take(good[pair] & ~gaps)
+    _require_every_model(entries, remaining.model)
+    return remaining, tuple(warnings)
+
+
+def _require_every_model(entries: Entries, model: np.ndarray) -> None:
+    counts = np.bincount(model, minlength=len(entries.models))
+    empty = [name for name, count in zip(entries.models, counts, strict=True) if count == 0]
+    if not empty:
+        return
+    if len(empty) == len(entries.models):
+        what = f"{entries.files()}: no sample has a score for every selected model and metric"
+    else:
+        what = f"{entries.files()}: nothing is left of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
+    lacking = _lacking(entries)
+    raise InputError(
+        what,
+        found=lacking or f"{len(entries.samples):,} samples, none of them complete",
+        hint="select models and metrics that have scores in common, with --models and --metric",
+    )
+
+
+def _lacking(entries: Entries) -> str:
+    """Name the models that have no score at all for some metric."""
+    valid = ~entries.invalid()
+    shape = (len(entries.models), len(entries.metrics))
+    key = entries.model[valid] * shape[1] + entries.metric[valid]
+    empty = np.argwhere(np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape) == 0)
+    pairs = [f"{entries.models[i]} has no {entries.metrics[j]}" for i, j in empty]
+    return listing(pairs, 4) if pairs else ""
+
+
+def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
+    """Return the first entry that repeats an earlier one: (earlier, later, number of repeats)."""
+    order = np.argsort(cell, kind="stable")
+    again = np.flatnonzero(np.diff(cell[order]) == 0) + 1
+    if again.size == 0:
+        return 0, 0, 0
+    place = again[np.argmin(order[again])]
+    return int(order[place - 1]), int(order[place]), int(again.size)
+
+
+def _duplicates(entries: Entries, cell: np.ndarray) -> InputError:
+    first, second, count = _first_repeat(cell)
+    hint = "average them with --repeats mean, or treat them as repeated draws with --repeats draws"
+    if not entries.has_samples:
+        hint = "if a column names the sample, say so: --columns sample=…; otherwise --repeats mean"
+    return InputError(
+        f"{entries.place(second)}: a second score for {entries.cell(second)}",
+        found=f"the first score is {entries.near(first, second)}; duplicates in all: {count:,}",
+        hint=hint,
+    )
+
+
+def _unlinked_draws(entries: Entries) -> InputError:
+    return InputError(
+        f"{entries.files()}: nothing says which scores of different metrics belong to the same draw",
+        found=f"several rows per model and sample, {len(entries.metrics)} metrics and no draw column",
+        hint="name the column that numbers the draws (--columns draw=…), pick one --metric, "
+        "or use --repeats mean",
+    )
+
+
+def _different_samples(entries: Entries, covered: np.ndarray) -> InputError:
+    common = int(np.count_nonzero(covered.all(axis=0)))
+    counts = covered.sum(axis=1)
+    most = counts.max()
+    short = [
+        f"{name} has {count:,}"
+        for name, count in zip(entries.models, counts, strict=True)
+        if count < most or most < covered.shape[1]
+    ]
+    model, sample = (int(index) for index in np.argwhere(~covered)[0])
+    return InputError(
+        f"{entries.files()}: the models were not scored on the same samples",
+        found=f"{common:,} of {covered.shape[1]:,} samples are common to all {covered.shape[0]} models; "
+        f"{listing(short, 4)}; for example {entries.models[model]} lacks '{entries.samples[sample]}'",
+        hint="--missing drop compares on the common samples"
+        if common
+        else "--unpaired compares models that have samples of their own",
+    )
+
+
+def _missing_cells(entries: Entries, rows: Rows, gaps: np.ndarray) -> InputError:
+    count = int(np.count_nonzero(np.isnan(rows.values)))
+    record = int(np.flatnonzero(gaps)[0])
+    metric = int(np.flatnonzero(np.isnan(rows.values[record]))[0])
+    model, sample = int(rows.model[record]), int(rows.sample[record])
+    cell = (entries.model == model) & (entries.sample == sample) & (entries.metric == metric)
+    at = np.flatnonzero(cell & entries.invalid())
+    place = entries.place(int(at[0])) if at.size else entries.files()
+    name = f"model '{entries.models[model]}'"
+    name += f", sample '{entries.samples[sample]}'" if entries.has_samples else ""
+    lacking = _lacking(entries)
+    return InputError(
+        f"{place}: no score for {name}, metric '{entries.metrics[metric]}'",
+        found=f"{count:,} missing of {rows.values.size:,} scores" + (f"; {lacking}" if lacking else ""),
+        hint="leave those metrics or models out with --metric or --models"
+        if lacking
+        else "--missing drop leaves out the samples that have a gap",
+    )

@@ -1,0 +1,180 @@
+"""Which column of a file plays which role: model, sample, metric, score, draw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.parsing import column_kind
+from riskrank.scores.readers import Source
+
+ROLES = ("model", "sample", "metric", "score", "draw")
+
+# What people call these columns; the first one present is suggested, never taken silently.
+_USUAL_NAMES = {
+    "model": """model model_name model_id models system system_id method algorithm algo framework strategy llm
+        classifier learner estimator engine agent submission team""",
+    "sample": """sample sample_id samples doc_id docid doc document id item item_id example example_id
+        instance instance_id question question_id prompt prompt_id case task dataset query qid input""",
+    "metric": "metric metric_name metrics measure measurement criterion criteria scorer evaluator kpi",
+    "score": "score scores value val values result metric_value measurement estimate y",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Column of each role in one file; None where the role has no column.
+
+    `values` holds, for wide tables, the columns that are not needed for another role.
+    """
+
+    model: str
+    sample: str | None
+    metric: str | None
+    score: str | None
+    draw: str | None
+    values: tuple[str, ...] = ()
+
+
+def assign_roles(source: Source, options: ReadOptions) -> Roles:
+    """Find the column of each role in a file.
+
+    Parameters
+    ----------
+    source : Source
+    options : ReadOptions
+        `columns` renames roles; `wide` and `sample_optional` say which roles are needed.
+
+    Returns
+    -------
+    Roles
+
+    Raises
+    ------
+    InputError
+        If a column is not in the file; the hint names the columns that look like the missing roles.
+    UsageError
+        If the renaming itself makes no sense.
+    """
+    named = parse_columns(options.columns, wide=options.wide)
+    for role, column in named.items():
+        if column not in source.columns:
+            close = nearest(column, source.columns)
+            raise InputError(
+                f"{source.label}: there is no column '{column}' (for the role {role})",
+                found=f"columns: {listing(source.columns, 20)}",
+                hint=f"did you mean --columns {role}={close}?" if close else "name one of these columns",
+            )
+    taken = {column: role for role, column in named.items()}
+    roles = dict(named)
+    for role in ROLES:
+        if role not in named and role in source.columns and role not in taken:
+            roles[role] = role
+    needed = ["model"] if options.sample_optional else ["model", "sample"]
+    needed += [] if options.wide else ["metric", "score"]
+    missing = [role for role in needed if role not in roles]
+    if missing:
+        raise _missing_columns(source, roles, missing, options)
+    values = ()
+    if options.wide:
+        used = {roles.get(role) for role in ("model", "sample", "draw")}
+        values = tuple(column for column in source.columns if column not in used)
+    return Roles(
+        model=roles["model"],
+        sample=roles.get("sample"),
+        metric=None if options.wide else roles["metric"],
+        score=None if options.wide else roles["score"],
+        draw=roles.get("draw"),
+        values=values,
+    )
+
+
+def parse_columns(text: str | None, *, wide: bool) -> dict[str, str]:
+    """Split ``"model=system,sample=doc_id"`` into a dictionary of roles."""
+    named: dict[str, str] = {}
+    for part in (text or "").split(","):
+        if not part.strip():
+            continue
+        role, equals, column = (piece.strip() for piece in part.partition("="))
+        if not equals or not column or role not in ROLES:
+            close = nearest(role, ROLES)
+            raise UsageError(
+                f"--columns: '{part.strip()}' does not name a role and its column",
+                found=f"--columns {text}; the roles are {listing(ROLES)}",
+                hint=f"did you mean --columns {close}={column or '…'}?"
+                if close
+                else "write ROLE=COLUMN, separated by commas: --columns model=system,sample=doc_id",
+            )
+        if role in named or column in named.values():
+            raise UsageError(
+                f"--columns: '{part.strip()}' gives a role or a column a second time",
+                found=f"--columns {text}",
+                hint="name each role and each column once",
+            )
+        named[role] = column
+    for role in ("metric", "score"):
+        if wide and role in named:
+            raise UsageError(
+                f"--columns {role}={named[role]} contradicts --wide",
+                found="--wide, where every remaining numeric column is a metric",
+                hint=f"remove --wide, or pick metrics with --metric instead of {role}=…",
+            )
+    return named
+
+
+def _missing_columns(
+    source: Source, roles: dict[str, str], missing: Sequence[str], options: ReadOptions
+) -> InputError:
+    """Say which roles lack a column and guess, from names and contents, which columns were meant."""
+    free = [column for column in source.columns if column and column not in roles.values()]
+    frame = source.load(free) if free else None
+    numeric = [column for column in free if column_kind(frame[column], source.decimal_comma) == "number"]
+    text = [column for column in free if column not in numeric]
+    fitting = {"model": text or free, "sample": free, "metric": text, "score": numeric}
+    guesses: dict[str, str] = {}
+    for role in missing:
+        candidates = [column for column in fitting[role] if column not in guesses.values()]
+        guess = _synonym(role, candidates) or nearest(role, candidates)
+        if guess is None and role == "score" and len(candidates) == 1:
+            guess = candidates[0]
+        if guess is not None:
+            guesses[role] = guess
+    measures = [column for column in numeric if column not in guesses.values()]
+    looks_wide = not options.wide and "metric" in missing and "metric" not in guesses and len(measures) > 0
+    if looks_wide:
+        guesses.pop("score", None)
+    renamed = {role: column for role, column in roles.items() if role != column} | guesses
+    mapping = ",".join(f"{role}={column}" for role, column in renamed.items())
+    unknown = [role for role in missing if role not in guesses]
+    if looks_wide:
+        hint = "with one row per model and sample and a column per metric, add --wide"
+        hint += f" --columns {mapping}" if guesses else ""
+    elif unknown == ["sample"]:
+        hint = "name the column that tells samples apart: --columns "
+        hint += f"{mapping},sample=…" if mapping else "sample=…"
+    elif guesses:
+        hint = f"did you mean --columns {mapping}?"
+    else:
+        hint = "say which columns they are: --columns " + ",".join(f"{role}=…" for role in missing)
+    plural = "s" if len(missing) > 1 else ""
+    return InputError(
+        f"{source.label}: missing column{plural} {listing(repr(role) for role in missing)}",
+        found=f"columns: {listing(source.columns, 20)}",
+        hint=hint,
+    )
+
+
+def _synonym(role: str, candidates: Sequence[str]) -> str | None:
+    """Return the candidate whose name, or a word of whose name, is usual for the role."""
+    folded = {column.casefold(): column for column in reversed(candidates)}
+    usual = _USUAL_NAMES[role].split()
+    whole = next((folded[name] for name in usual if name in folded), None)
+    if whole is not None:
+        return whole
+    words = {
+        word: column for column in reversed(candidates) for word in re.findall("[a-z]+", column.casefold())
+    }
+    return next((words[name] for name in usual if name in words), None)

@@ -1,0 +1,236 @@
+"""What a table holds and what is wrong with it, for `riskrank check`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import BinaryIO
+
+import numpy as np
+
+from riskrank.errors import InputError
+from riskrank.scores.assemble import Rows, assemble
+from riskrank.scores.entries import Entries, read_entries, select
+from riskrank.scores.metrics import MetricSpec, resolve_metrics
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.readers import InputFile
+from riskrank.scores.validate import constant_metrics, out_of_range, too_few_models, unusable_scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Something wrong (``error``: the commands would refuse it) or doubtful (``warning``).
+
+    A warning is one sentence in `what`; its `found` and `hint` are empty.
+    """
+
+    severity: str
+    what: str
+    found: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelReport:
+    """One model: its number of samples, and of samples no other model has."""
+
+    name: str
+    samples: int
+    only_here: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricReport:
+    """One metric, in the units of the file.
+
+    Attributes
+    ----------
+    spec : MetricSpec
+        Direction (and whether it was declared), weight, scale, transform, bounds.
+    n : int
+        Usable scores.
+    minimum, maximum, mean : float or None
+        Of the usable scores; None if there are none.
+    distinct : int
+        Different values.
+    tied_share : float
+        Share of the scores that equal another score of the metric, whichever model's.
+    missing : int
+        Cells without a usable score, among the models and samples of the table.
+    outside_bounds : int
+    constant : bool
+    """
+
+    spec: MetricSpec
+    n: int
+    minimum: float | None
+    maximum: float | None
+    mean: float | None
+    distinct: int
+    tied_share: float
+    missing: int
+    outside_bounds: int
+    constant: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableReport:
+    """What the files hold.
+
+    Attributes
+    ----------
+    inputs : tuple of InputFile
+    rows : int
+        Input rows read.
+    models : tuple of ModelReport
+    metrics : tuple of MetricReport
+    samples : int
+        Different samples, of all models together.
+    common_samples : int
+        Samples every model has.
+    same_samples : bool
+        Whether every model has every sample, as a paired comparison needs.
+    fewest_repeats, most_repeats : int
+        Rows per (model, sample, metric) cell that has any.
+    repeated_cells : int
+        Cells with more than one row.
+    problems : tuple of Problem
+        Errors first.
+    """
+
+    inputs: tuple[InputFile, ...]
+    rows: int
+    models: tuple[ModelReport, ...]
+    metrics: tuple[MetricReport, ...]
+    samples: int
+    common_samples: int
+    same_samples: bool
+    fewest_repeats: int
+    most_repeats: int
+    repeated_cells: int
+    problems: tuple[Problem, ...]
+
+
+def inspect_scores(
+    paths: Sequence[str], options: ReadOptions | None = None, stdin: BinaryIO | None = None
+) -> TableReport:
+    """Describe the scores of one or more files, and everything that is wrong with them.
+
+    Parameters
+    ----------
+    paths, options, stdin
+        As for `riskrank.scores.table.read_scores`.
+
+    Returns
+    -------
+    TableReport
+
+    Raises
+    ------
+    InputError
+        Only if a file or its columns cannot be read at all, or the metrics file cannot.
+    UsageError
+        If the options contradict each other or name something unknown.
+    """
+    options = options or ReadOptions()
+    entries = select(read_entries(paths, options, stdin), options)
+    specs, doubts = resolve_metrics(entries.metrics, known=entries.known_metrics, options=options)
+    means, _ = assemble(
+        entries, entries.value, replace(options, missing="keep", repeats="mean", unpaired=True)
+    )
+    covered = np.zeros((len(entries.models), len(entries.samples)), dtype=bool)
+    covered[means.model, means.sample] = True
+    errors = [*_errors(entries, specs, means, options)]
+    warnings = [*doubts, *_dropped(entries, options)]
+    alone = covered.sum(axis=0) == 1
+    repeats = _rows_per_cell(entries)
+    return TableReport(
+        inputs=entries.inputs,
+        rows=entries.rows,
+        models=tuple(
+            ModelReport(name=name, samples=int(has.sum()), only_here=int((has & alone).sum()))
+            for name, has in zip(entries.models, covered, strict=True)
+        ),
+        metrics=tuple(
+            _describe(entries, spec, code, means, covered, options) for code, spec in enumerate(specs)
+        ),
+        samples=len(entries.samples),
+        common_samples=int(np.count_nonzero(covered.all(axis=0))),
+        same_samples=bool(covered.all()),
+        fewest_repeats=int(repeats.min(initial=repeats.max(initial=0))),
+        most_repeats=int(repeats.max(initial=0)),
+        repeated_cells=int(np.count_nonzero(repeats > 1)),
+        problems=(
+            *(Problem(severity="error", what=e.what, found=e.found, hint=e.hint) for e in errors),
+            *(Problem(severity="warning", what=text) for text in warnings),
+        ),
+    )
+
+
+def _errors(
+    entries: Entries, specs: Sequence[MetricSpec], means: Rows, options: ReadOptions
+) -> Iterable[InputError]:
+    yield from too_few_models(entries, options.min_models)
+    yield from unusable_scores(entries, nan_is_missing=options.missing != "error")
+    yield from out_of_range(entries, specs)
+    repeated = _refusal(entries, replace(options, missing="keep"))
+    if repeated is not None:
+        yield repeated
+        options = replace(options, repeats="mean")
+    gaps = {}
+    # Different sample sets hide missing cells, which the unpaired reading tells apart.
+    for unpaired in sorted({options.unpaired, True}):
+        refusal = _refusal(entries, replace(options, unpaired=unpaired))
+        if refusal is not None:
+            gaps.setdefault(refusal.what, refusal)
+    yield from gaps.values()
+    if not options.allow_constant:
+        yield from constant_metrics(entries, means.values, specs)
+
+
+def _refusal(entries: Entries, options: ReadOptions) -> InputError | None:
+    try:
+        assemble(entries, entries.value, options)
+    except InputError as error:
+        return error
+    return None
+
+
+def _dropped(entries: Entries, options: ReadOptions) -> tuple[str, ...]:
+    try:
+        return assemble(entries, entries.value, options)[1]
+    except InputError:
+        return ()
+
+
+def _rows_per_cell(entries: Entries) -> np.ndarray:
+    pair = entries.model * len(entries.samples) + entries.sample
+    _, counts = np.unique(pair * len(entries.metrics) + entries.metric, return_counts=True)
+    return counts
+
+
+def _describe(
+    entries: Entries,
+    spec: MetricSpec,
+    code: int,
+    means: Rows,
+    covered: np.ndarray,
+    options: ReadOptions,
+) -> MetricReport:
+    scores = entries.value[(entries.metric == code) & ~entries.invalid()] + 0.0
+    values, counts = np.unique(scores, return_counts=True)
+    cells = means.model.size if options.unpaired else covered.size
+    low, high = spec.bounds or (-np.inf, np.inf)
+    n = scores.size
+    return MetricReport(
+        spec=spec,
+        n=n,
+        minimum=float(values[0]) if n else None,
+        maximum=float(values[-1]) if n else None,
+        mean=float(values @ counts / n) if n else None,
+        distinct=values.size,
+        tied_share=float(counts[counts > 1].sum() / n) if n else 0.0,
+        missing=int(cells - np.count_nonzero(~np.isnan(means.values[:, code]))),
+        outside_bounds=int(np.count_nonzero((scores < low) | (scores > high))),
+        constant=values.size == 1 and n > 1,
+    )

@@ -1,0 +1,280 @@
+"""What is known about a metric: which way is better, its weight, scale, transform and bounds."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.scores.options import ReadOptions
+
+_CHOICES = {
+    "direction": ("higher", "lower"),
+    "scale": ("cardinal", "ordinal"),
+    "transform": ("none", "neg_log"),
+}
+_KEYS = (*_CHOICES, "weight", "bounds")
+
+# Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
+_COST_NAMES = """loss losses logloss error errors err latency cost costs toxicity toxic perplexity ppl brier
+    rmse mse mae mape smape rmsle wer cer ter fpr fnr eer fid time runtime walltime duration seconds secs
+    milliseconds ms price co2 emission emissions carbon energy memory ram nll crossentropy regret risk
+    distance divergence kl penalty hallucination hallucinations violation violations failure failures misses
+    bias ece flops overhead delay deviation"""
+_COST_WORDS = frozenset(_COST_NAMES.split())
+_WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricSpec:
+    """One metric and how its scores are to be read.
+
+    Parameters
+    ----------
+    name : str
+        Name of the metric in the table.
+    direction : {"higher", "lower"}
+        Which values are better, after the transform.
+    declared : bool
+        Whether anybody said so; otherwise "higher" is an assumption.
+    weight : float, optional
+        Weight in a portfolio or norm; None if not given.
+    scale : {"cardinal", "ordinal"}
+        Whether differences of the scores mean something.
+    transform : {"none", "neg_log"}
+        Applied to the raw scores first; ``neg_log`` is −log x.
+    bounds : tuple of float, optional
+        Smallest and largest possible raw score.
+    """
+
+    name: str
+    direction: str = "higher"
+    declared: bool = False
+    weight: float | None = None
+    scale: str = "cardinal"
+    transform: str = "none"
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def sign(self) -> float:
+        """Factor that makes larger better, applied after the transform."""
+        return -1.0 if self.direction == "lower" else 1.0
+
+
+def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
+    """Read a TOML file that holds a table per metric.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. Keys of a table, all optional: ``direction``, ``weight``, ``scale``, ``transform``,
+        ``bounds``.
+
+    Returns
+    -------
+    dict of str to MetricSpec
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or holds an unknown key, a wrong type or an impossible value.
+    """
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+        document = tomllib.loads(text)
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: no such metrics file",
+            found="nothing at that path",
+            hint="check the path given to --metrics",
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"{path}: the metrics file cannot be read",
+            found=error.strerror or str(error),
+            hint="--metrics wants a readable TOML file",
+        ) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(
+            f"{path}: the metrics file is not valid TOML",
+            found=str(error),
+            hint='write a table per metric: [latency], then direction = "lower"; '
+            'quote a name that has dots or spaces: ["top 1"]',
+        ) from None
+    return {name: _spec(str(path), name, table) for name, table in document.items()}
+
+
+def resolve_metrics(
+    names: Sequence[str], *, known: Sequence[str], options: ReadOptions
+) -> tuple[tuple[MetricSpec, ...], tuple[str, ...]]:
+    """Combine the command line and the metrics file into one description per selected metric.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The selected metrics, in the order of the result.
+    known : sequence of str
+        Every metric of the table, selected or not: what options may name.
+    options : ReadOptions
+
+    Returns
+    -------
+    specs : tuple of MetricSpec
+    warnings : tuple of str
+        About directions nobody declared and directions that cancel a transform.
+
+    Raises
+    ------
+    UsageError
+        If an option names an unknown metric, contradicts the file or gives an impossible weight.
+    InputError
+        If the metrics file is unreadable or describes a metric that is not in the table.
+    """
+    _require_known(options.lower, known, "--lower {}")
+    _require_known(options.higher, known, "--higher {}")
+    _require_known(options.weights, known, "--weight {}=…")
+    unused = [name for name in options.weights if name not in names]
+    if unused:
+        raise UsageError(
+            f"--weight {unused[0]}=… is for a metric that is not selected",
+            found=f"selected: {listing(names)}",
+            hint=f"add --metric {unused[0]}, or remove its weight",
+        )
+    described = read_metrics_file(options.metrics_file) if options.metrics_file else {}
+    for name in described:
+        if name not in known:
+            close = nearest(name, known)
+            raise InputError(
+                f"{options.metrics_file}: metric '{name}' is not in the scores",
+                found=f"the scores hold {listing(known)}",
+                hint=f"did you mean [{close}]?" if close else f"remove the table [{name}]",
+            )
+    specs = tuple(_combine(described.get(name, MetricSpec(name=name)), options) for name in names)
+    _check_weights(specs)
+    return specs, tuple(text for spec in specs for text in _direction_warnings(spec))
+
+
+def looks_like_a_cost(name: str) -> bool:
+    """Whether a word of the metric's name says that less of it is better."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    return any(word in _COST_WORDS or word.rstrip("0123456789") in _COST_WORDS for word in words)
+
+
+def _spec(path: str, name: str, table: object) -> MetricSpec:
+    if not isinstance(table, dict):
+        raise InputError(
+            f"{path}: '{name}' is not a table",
+            found=f"{name} = {table!r}",
+            hint=f'write [{name}] on a line of its own and its keys below it: direction = "lower"',
+        )
+    for key, value in table.items():
+        if key not in _KEYS:
+            close = nearest(key, _KEYS)
+            raise InputError(
+                f"{path}: unknown key '{key}' for metric '{name}'",
+                found=f"{key} = {value!r}; the keys are {listing(_KEYS)}",
+                hint=f"did you mean {close}?" if close else "remove it",
+            )
+        if key in _CHOICES and value not in _CHOICES[key]:
+            close = nearest(str(value), _CHOICES[key]) or _CHOICES[key][0]
+            raise InputError(
+                f"{path}: bad {key} for metric '{name}'",
+                found=f"{key} = {value!r}; the choices are {listing(_CHOICES[key])}",
+                hint=f'did you mean {key} = "{close}"?',
+            )
+    return MetricSpec(
+        name=name,
+        direction=table.get("direction", "higher"),
+        declared="direction" in table,
+        weight=_weight(path, name, table["weight"]) if "weight" in table else None,
+        scale=table.get("scale", "cardinal"),
+        transform=table.get("transform", "none"),
+        bounds=_bounds(path, name, table["bounds"]) if "bounds" in table else None,
+    )
+
+
+def _weight(path: str, name: str, value: object) -> float:
+    if not _is_number(value) or not math.isfinite(value) or value < 0:
+        raise InputError(
+            f"{path}: bad weight for metric '{name}'",
+            found=f"weight = {value!r}",
+            hint="a weight is a finite number that is zero or positive",
+        )
+    return float(value)
+
+
+def _bounds(path: str, name: str, value: object) -> tuple[float, float]:
+    pair = isinstance(value, list) and len(value) == 2 and all(_is_number(end) for end in value)
+    if not pair or not all(math.isfinite(end) for end in value) or not value[0] < value[1]:
+        raise InputError(
+            f"{path}: bad bounds for metric '{name}'",
+            found=f"bounds = {value!r}",
+            hint="bounds are two finite numbers, the smaller first: bounds = [0, 1]",
+        )
+    return float(value[0]), float(value[1])
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _require_known(named: Sequence[str] | dict, known: Sequence[str], flag: str) -> None:
+    for name in named:
+        if name not in known:
+            close = nearest(name, known)
+            raise UsageError(
+                f"{flag.format(name)}: there is no metric '{name}'",
+                found=f"the scores hold {listing(known)}",
+                hint=f"did you mean {flag.format(close)}?" if close else "name one of these metrics",
+            )
+
+
+def _combine(spec: MetricSpec, options: ReadOptions) -> MetricSpec:
+    asked = "lower" if spec.name in options.lower else "higher" if spec.name in options.higher else None
+    if asked and spec.declared and spec.direction != asked:
+        raise UsageError(
+            f"--{asked} {spec.name} contradicts {options.metrics_file}",
+            found=f'direction = "{spec.direction}" in the metrics file',
+            hint=f"remove --{asked} {spec.name}, or change the file",
+        )
+    if asked:
+        spec = replace(spec, direction=asked, declared=True)
+    if spec.name in options.weights:
+        spec = replace(spec, weight=float(options.weights[spec.name]))
+    return spec
+
+
+def _check_weights(specs: Sequence[MetricSpec]) -> None:
+    for spec in specs:
+        if spec.weight is not None and not (math.isfinite(spec.weight) and spec.weight >= 0):
+            raise UsageError(
+                f"bad weight for metric '{spec.name}'",
+                found=f"weight {spec.weight:g}",
+                hint=f"a weight is a finite number that is zero or positive: --weight {spec.name}=1",
+            )
+    given = [spec.weight for spec in specs if spec.weight is not None]
+    if given and sum(given) == 0:
+        raise UsageError(
+            "the weights of the selected metrics sum to 0",
+            found=listing(f"{spec.name}={spec.weight:g}" for spec in specs if spec.weight is not None),
+            hint="give at least one metric a positive weight",
+        )
+
+
+def _direction_warnings(spec: MetricSpec) -> list[str]:
+    texts = []
+    if not spec.declared and spec.transform == "none" and looks_like_a_cost(spec.name):
+        texts.append(
+            f"metric '{spec.name}' is taken as higher-is-better, but its name suggests the opposite: "
+            f"--lower {spec.name} says so, --higher {spec.name} confirms it"
+        )
+    if spec.transform == "neg_log" and spec.direction == "lower":
+        texts.append(
+            f"metric '{spec.name}' has transform neg_log and direction lower: the direction is that of −log, "
+            "so larger raw scores count as better"
+        )
+    return texts

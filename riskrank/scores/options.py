@@ -1,0 +1,84 @@
+"""What a caller may ask of the reader: one frozen record, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from riskrank.errors import UsageError, listing, nearest
+
+_CHOICES = {
+    "missing": ("error", "drop", "keep"),
+    "repeats": ("error", "mean", "draws"),
+    "input_format": (None, "csv", "tsv", "parquet", "jsonl"),
+}
+_FLAGS = {"missing": "--missing", "repeats": "--repeats", "input_format": "--input-format"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """How score files are to be read.
+
+    Parameters
+    ----------
+    columns : str, optional
+        Roles of columns, ``"model=system,sample=doc_id,metric=…,score=…,draw=run"``.
+    wide : bool
+        One row per model and sample, each remaining numeric column a metric.
+    metrics, models : tuple of str
+        Selections; empty means everything. The order of `metrics` is kept.
+    lower, higher : tuple of str
+        Metrics declared lower-is-better and higher-is-better.
+    weights : dict
+        Weight of a metric by its name; goes before what the metrics file says.
+    metrics_file : str, optional
+        TOML file with a table per metric.
+    missing : {"error", "drop", "keep"}
+        What to do about a missing (model, sample, metric) cell. ``keep`` leaves NaN in the values.
+    repeats : {"error", "mean", "draws"}
+        What to do about several rows for one cell.
+    unpaired : bool
+        Models have samples of their own.
+    input_format : {"csv", "tsv", "parquet", "jsonl"}, optional
+        Format of every file, whatever its name; needed for standard input.
+    sample_optional : bool
+        A table without a sample column has one row per model (its only sample is called ``""``).
+    min_models : int
+        Fewest models the caller can work with.
+    allow_constant : bool
+        Accept a metric that has the same value everywhere.
+    """
+
+    columns: str | None = None
+    wide: bool = False
+    metrics: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    lower: tuple[str, ...] = ()
+    higher: tuple[str, ...] = ()
+    weights: dict[str, float] = field(default_factory=dict)
+    metrics_file: str | None = None
+    missing: str = "error"
+    repeats: str = "error"
+    unpaired: bool = False
+    input_format: str | None = None
+    sample_optional: bool = False
+    min_models: int = 2
+    allow_constant: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                known = [choice for choice in choices if choice]
+                close = nearest(str(value), known) or known[0]
+                raise UsageError(
+                    f"{_FLAGS[name]} {value} is not a choice",
+                    found=f"{value!r}; the choices are {listing(known)}",
+                    hint=f"did you mean {_FLAGS[name]} {close}?",
+                )
+        both = sorted(set(self.lower) & set(self.higher))
+        if both:
+            raise UsageError(
+                f"metric '{both[0]}' is declared both lower-is-better and higher-is-better",
+                found=f"{listing(both)} in --lower and in --higher",
+                hint=f"keep '{both[0]}' in one of the two",
+            )

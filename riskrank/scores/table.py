@@ -1,0 +1,202 @@
+"""The validated score table: what every command computes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+
+from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.scores.assemble import Rows, assemble
+from riskrank.scores.entries import Entries, read_entries, select
+from riskrank.scores.metrics import MetricSpec, resolve_metrics
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.readers import InputFile
+from riskrank.scores.validate import constant_metrics, out_of_range, too_few_models, unusable_scores
+
+__all__ = ["InputFile", "ReadOptions", "ScoreTable", "portfolio_weights", "read_scores"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreTable:
+    """Scores of several models, oriented so that larger is better.
+
+    Attributes
+    ----------
+    models : tuple of str
+        Sorted by name.
+    metrics : tuple of MetricSpec
+        In the order asked for, else sorted by name.
+    samples : tuple of str
+        Sorted; those of all models together.
+    paired : bool
+        Whether every model has every sample.
+    values : tuple of ndarray of float64, each of shape (rows_i, m)
+        Per model, transformed and oriented; sorted by sample, the draws of a sample by their values.
+        Read-only.
+    clusters : tuple of ndarray of int64, each of shape (rows_i,)
+        Per model, the sample of each row as an index into `samples`; non-decreasing. Read-only.
+    has_draws : bool
+        Whether some model has more than one row for a sample.
+    inputs : tuple of InputFile
+    warnings : tuple of str
+    rows : int
+        Input rows read.
+    """
+
+    models: tuple[str, ...]
+    metrics: tuple[MetricSpec, ...]
+    samples: tuple[str, ...]
+    paired: bool
+    values: tuple[np.ndarray, ...]
+    clusters: tuple[np.ndarray, ...]
+    has_draws: bool
+    inputs: tuple[InputFile, ...]
+    warnings: tuple[str, ...]
+    rows: int
+
+    def index(self, model: str) -> int:
+        """Return the index of a model by its name, or raise UsageError with the nearest name."""
+        if model not in self.models:
+            close = nearest(model, self.models)
+            raise UsageError(
+                f"there is no model '{model}'",
+                found=f"the scores hold {listing(self.models)}",
+                hint=f"did you mean {close}?" if close else "name one of these models",
+            )
+        return self.models.index(model)
+
+    def column(self, metric: int) -> tuple[np.ndarray, ...]:
+        """Return one metric, by its index: per model an array of shape (rows_i,)."""
+        return tuple(values[:, metric] for values in self.values)
+
+    def as_matrix(self) -> np.ndarray:
+        """Return all scores of a paired table without draws, shape (models, samples, metrics).
+
+        Raises
+        ------
+        ValueError
+            If the table is unpaired or has draws: the caller chose the wrong form.
+        """
+        if not self.paired or self.has_draws:
+            raise ValueError("only a paired table without draws is a matrix")
+        return np.stack(self.values)
+
+    def raw(self, model: int) -> np.ndarray:
+        """Return a model's scores in their original units, shape (rows_i, m).
+
+        Exact but for ``neg_log``, which is undone by exp(−x).
+        """
+        values = self.values[model] * np.array([spec.sign for spec in self.metrics]) + 0.0
+        for place, spec in enumerate(self.metrics):
+            if spec.transform == "neg_log":
+                values[:, place] = np.exp(-values[:, place])
+        return values
+
+
+def read_scores(
+    paths: Sequence[str], options: ReadOptions | None = None, stdin: BinaryIO | None = None
+) -> ScoreTable:
+    """Read, check and orient the scores of one or more files.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files, glob patterns, or ``-`` for `stdin`.
+    options : ReadOptions, optional
+    stdin : BinaryIO, optional
+
+    Returns
+    -------
+    ScoreTable
+        The same arrays, bit for bit, whatever the order of the rows and the format of the files.
+
+    Raises
+    ------
+    InputError
+        If a file, its columns or its values cannot be used.
+    UsageError
+        If the options contradict each other or name something unknown.
+    """
+    options = options or ReadOptions()
+    entries = select(read_entries(paths, options, stdin), options)
+    specs, warnings = resolve_metrics(entries.metrics, known=entries.known_metrics, options=options)
+    _check(too_few_models(entries, options.min_models))
+    _check(unusable_scores(entries, nan_is_missing=options.missing != "error"))
+    _check(out_of_range(entries, specs))
+    rows, dropped = assemble(entries, _orient(entries, specs), options)
+    if not options.allow_constant:
+        _check(constant_metrics(entries, rows.values, specs))
+    return _table(entries, rows, specs, (*warnings, *dropped), options)
+
+
+def portfolio_weights(table: ScoreTable) -> np.ndarray:
+    """Return the weights of the metrics in a portfolio, shape (m,), summing to 1; uniform if none were given.
+
+    Raises
+    ------
+    UsageError
+        If some metrics have a weight and others none.
+    """
+    given = [spec.weight for spec in table.metrics]
+    lacking = [spec.name for spec in table.metrics if spec.weight is None]
+    if len(lacking) == len(given):
+        return np.full(len(given), 1.0 / len(given))
+    if lacking:
+        raise UsageError(
+            "some metrics have a weight and others have none",
+            found=f"no weight for {listing(lacking)}",
+            hint=f"give each metric a weight: --weight {lacking[0]}=1 (0 leaves it out of the portfolio)",
+        )
+    weights = np.array(given, dtype=np.float64)
+    return weights / weights.sum()
+
+
+def _check(problems: Iterable[InputError]) -> None:
+    for error in problems:
+        raise error
+
+
+def _orient(entries: Entries, specs: Sequence[MetricSpec]) -> np.ndarray:
+    """Apply transforms and make larger better; NaN stays NaN."""
+    scores = entries.value
+    for code, spec in enumerate(specs):
+        if spec.transform == "neg_log":
+            of_metric = entries.metric == code
+            scores = np.where(of_metric, -np.log(np.where(of_metric, scores, 1.0)), scores)
+    if any(spec.sign < 0 for spec in specs):
+        scores = scores * np.array([spec.sign for spec in specs])[entries.metric]
+    # Adding zero turns −0 into 0, which would compare equal but not be the same bytes.
+    return scores + 0.0
+
+
+def _table(
+    entries: Entries,
+    rows: Rows,
+    specs: tuple[MetricSpec, ...],
+    warnings: tuple[str, ...],
+    options: ReadOptions,
+) -> ScoreTable:
+    used = np.zeros(len(entries.samples), dtype=bool)
+    used[rows.sample] = True
+    sample = rows.sample if used.all() else (np.cumsum(used) - 1)[rows.sample]
+    samples = tuple(name for name, keep in zip(entries.samples, used, strict=True) if keep)
+    pair = rows.model * len(samples) + sample
+    rows.values.flags.writeable = False
+    sample = np.ascontiguousarray(sample, dtype=np.int64)
+    sample.flags.writeable = False
+    cuts = np.searchsorted(rows.model, np.arange(1, len(entries.models)))
+    return ScoreTable(
+        models=entries.models,
+        metrics=specs,
+        samples=samples,
+        paired=not options.unpaired,
+        values=tuple(np.split(rows.values, cuts)),
+        clusters=tuple(np.split(sample, cuts)),
+        has_draws=bool(np.any(pair[1:] == pair[:-1])),
+        inputs=entries.inputs,
+        warnings=warnings,
+        rows=entries.rows,
+    )

@@ -1,0 +1,120 @@
+"""Scores that no method can use, each described by the error it would raise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from riskrank.errors import InputError, listing
+from riskrank.scores import parsing
+from riskrank.scores.entries import Entries
+from riskrank.scores.metrics import MetricSpec
+
+_WRONG = {
+    parsing.TEXT: (
+        "is not a number",
+        "correct it, leave it empty if it is missing, or pick other metrics with --metric",
+    ),
+    parsing.INFINITE: ("is infinite", "give it a finite value, or leave it empty and use --missing drop"),
+    parsing.NOT_A_NUMBER: ("is NaN", "--missing drop leaves out the samples that have a NaN or a gap"),
+}
+
+
+def unusable_scores(entries: Entries, *, nan_is_missing: bool) -> Iterator[InputError]:
+    """Yield an error for text, infinities and NaN among the scores, each with its first place.
+
+    Parameters
+    ----------
+    entries : Entries
+    nan_is_missing : bool
+        Whether NaN is to be taken for a missing score.
+    """
+    if entries.state is None:
+        return
+    for kind, (what, hint) in _WRONG.items():
+        if kind == parsing.NOT_A_NUMBER and nan_is_missing:
+            continue
+        at = np.flatnonzero(entries.state == kind)
+        if at.size:
+            first = int(at[0])
+            more = f"; {at.size:,} such scores in all" if at.size > 1 else ""
+            yield InputError(
+                f"{entries.place(first)}: the score {what}",
+                found=f"{entries.score_text(first)!r} for {entries.cell(first)}{more}",
+                hint=hint,
+            )
+
+
+def out_of_range(entries: Entries, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
+    """Yield an error for each metric with scores outside its bounds or without the logarithm it needs."""
+    for code, spec in enumerate(specs):
+        if spec.bounds is not None:
+            low, high = spec.bounds
+            outside = (entries.metric == code) & ((entries.value < low) | (entries.value > high))
+            if outside.any():
+                yield _wrong_score(
+                    entries,
+                    outside,
+                    f"is outside the bounds of metric '{spec.name}'",
+                    f"bounds [{low:g}, {high:g}]",
+                    "correct the score, or the bounds in the metrics file",
+                )
+        if spec.transform == "neg_log":
+            no_log = (entries.metric == code) & (entries.value <= 0)
+            if no_log.any():
+                yield _wrong_score(
+                    entries,
+                    no_log,
+                    f"has no logarithm, which transform neg_log of metric '{spec.name}' needs",
+                    "not a positive number",
+                    "add a small constant to these scores beforehand, or remove the transform",
+                )
+
+
+def constant_metrics(
+    entries: Entries, values: np.ndarray, specs: Sequence[MetricSpec]
+) -> Iterator[InputError]:
+    """Yield an error for each metric that has one value only.
+
+    Parameters
+    ----------
+    entries : Entries
+    values : ndarray of float64, shape (rows, m)
+        The scores of all models; NaN is passed over.
+    specs : sequence of MetricSpec
+    """
+    filled = [values[~np.isnan(values[:, code]), code] for code in range(len(specs))]
+    constant = [scores.size > 1 and scores.min() == scores.max() for scores in filled]
+    others = [spec.name for spec, is_constant in zip(specs, constant, strict=True) if not is_constant]
+    for code, spec in enumerate(specs):
+        if constant[code]:
+            first = int(np.flatnonzero((entries.metric == code) & ~entries.invalid())[0])
+            yield InputError(
+                f"{entries.files()}: metric '{spec.name}' is constant, it cannot tell the models apart",
+                found=f"{entries.value[first]:g} for every model and sample",
+                hint="leave it out: " + " ".join(f"--metric {name}" for name in others[:8])
+                if others
+                else "score the models with another metric",
+            )
+
+
+def too_few_models(entries: Entries, least: int) -> Iterator[InputError]:
+    """Yield an error if fewer than `least` models are left."""
+    if len(entries.models) < least:
+        yield InputError(
+            f"{entries.files()}: a comparison needs at least {least} models",
+            found=f"{len(entries.models)} model: {listing(entries.models)}",
+            hint="add the scores of another model (several files can be given), or select more with --models",
+        )
+
+
+def _wrong_score(entries: Entries, wrong: np.ndarray, what: str, found: str, hint: str) -> InputError:
+    at = np.flatnonzero(wrong)
+    first = int(at[0])
+    more = f"; {at.size:,} such scores in all" if at.size > 1 else ""
+    return InputError(
+        f"{entries.place(first)}: the score {what}",
+        found=f"{float(entries.value[first])!r} for {entries.cell(first)}, {found}{more}",
+        hint=hint,
+    )

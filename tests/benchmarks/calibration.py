@@ -1,0 +1,155 @@
+"""Cases at the boundary of the null hypothesis, and how often the default tests reject there.
+
+Each case draws a data set whose true statistic lies exactly on the boundary; a test of level α may
+then reject in at most about α of the data sets (method §4). Used by ``make calibrate`` at full length
+and by a short test of the suite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+
+from riskrank.engine.bootstrap import replicate
+from riskrank.engine.dominance import Claim, bootstrap_test, clt_test, estimate
+from riskrank.engine.influence import influence_of_violation
+from riskrank.engine.samples import ClusteredScores
+from riskrank.engine.violation import violation_ratio
+
+LEVELS = (0.05, 0.0056)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One boundary case: how to draw it, what to test, and on which ordered pair."""
+
+    name: str
+    draw: Callable[[np.random.Generator], ClusteredScores]
+    claims: tuple[Claim, ...]
+    pair: tuple[int, int] = (0, 1)
+    at_most: bool = False
+
+
+def normals(means, sds, *, n, correlation=0.0, paired=True):
+    """Draw normal scores; ``correlation`` couples the models of one sample."""
+
+    def draw(rng):
+        common = rng.normal(size=n)
+        own = rng.normal(size=(len(means), n))
+        z = math.sqrt(correlation) * common + math.sqrt(1 - correlation) * own
+        return ClusteredScores.build(
+            list(np.array(means)[:, None] + np.array(sds)[:, None] * z), paired=paired
+        )
+
+    return draw
+
+
+def clustered(*, samples, draws):
+    """Two equal models among three whose draws share most of their variance within a sample."""
+
+    def draw(rng):
+        z = rng.normal(size=(3, samples, 1)) + 0.5 * rng.normal(size=(3, samples, draws))
+        z[2] -= 0.3
+        cluster = np.repeat(np.arange(samples), draws)
+        return ClusteredScores.build([model.ravel() for model in z], [cluster] * 3)
+
+    return draw
+
+
+def zero_one(*, n):
+    """Two equal success probabilities among three, coupled by the difficulty of a sample."""
+
+    def draw(rng):
+        difficulty = rng.normal(size=n)
+        skill = np.array([0.5, 0.5, 0.2])[:, None]
+        return ClusteredScores.build(list((skill + rng.normal(size=(3, n)) > difficulty).astype(float)))
+
+    return draw
+
+
+def first_order_boundary(tau: float) -> float:
+    """Mean difference between N(μ, 2) and N(0, 1) at which the first-order ratio is τ."""
+
+    def ratio(c):
+        density = math.exp(-c * c / 2) / math.sqrt(2 * math.pi)
+        return ((1 + c * c) * ndtr(-c) - c * density) / (1 + c * c)
+
+    return brentq(lambda c: ratio(c) - tau, -5, 5)
+
+
+def second_order_boundary(tau: float) -> float:
+    """Mean difference between N(μ, 2) and N(0, 1) at which the second-order ratio is τ."""
+    z = ndtri((np.arange(50_000) + 0.5) / 50_000)
+    return brentq(lambda mean: violation_ratio(mean + 2 * z, z, order=2) - tau, 0.1, 5, xtol=1e-5)
+
+
+def boundary_cases(n: int = 200) -> list[Case]:
+    """All cases of the promise, at sample size n."""
+    relative = (Claim(1), Claim(2))
+    six = ([0.0, 0.0, 0.3, -0.3, 0.6, -0.6], [1.0] * 6)
+    first, second = first_order_boundary(0.25), second_order_boundary(0.25)
+    return [
+        Case("two identical among three", normals([0, 0, -0.3], [1, 1, 1], n=n), relative),
+        Case("six normals, two equal", normals(*six, n=n), relative),
+        Case("N(0,1) vs N(0,2)", normals([0, 0], [1, 2], n=n), (Claim(1),)),
+        Case("N(0,2) vs N(0,1)", normals([0, 0], [2, 1], n=n), (Claim(1),)),
+        Case("tau = 0.25, order 1", normals([first, 0], [2, 1], n=n), (Claim(1, 0.25),)),
+        Case("tau = 0.25, order 2", normals([second, 0], [2, 1], n=n), (Claim(2, 0.25),)),
+        Case("paired, correlation 0.8", normals([0, 0, -0.3], [1, 1, 1], n=n, correlation=0.8), relative),
+        Case("unpaired", normals([0, 0, -0.3], [1, 1, 1], n=n, paired=False), relative),
+        Case("clustered draws (5 a sample)", clustered(samples=n, draws=5), relative),
+        Case("0/1 scores", zero_one(n=n), relative, at_most=True),
+    ]
+
+
+def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
+    """Whether one simulated data set rejects: shape (2, claims, levels), bootstrap and asymptotic."""
+    stream, entropy = np.random.SeedSequence([seed, *case.name.encode()]).spawn(2)
+    scores = case.draw(np.random.default_rng(stream))
+    estimates = estimate(scores)
+    replicates = replicate(scores, resamples=resamples, seed=int(entropy.generate_state(1)[0]))
+    influences = influences_of(scores)
+    p_values = [
+        [
+            bootstrap_test(estimates, replicates, claim, correction="none").p_value[case.pair]
+            for claim in case.claims
+        ],
+        [
+            clt_test(estimates, influences[claim.order], claim, correction="none").p_value[case.pair]
+            for claim in case.claims
+        ],
+    ]
+    return np.array(p_values)[:, :, None] <= np.array(LEVELS)
+
+
+def influences_of(scores: ClusteredScores) -> dict:
+    """Asymptotic standard errors of both orders."""
+    return {
+        order: influence_of_violation(
+            scores.values, order=order, clusters=scores.clusters, paired=scores.paired
+        )
+        for order in (1, 2)
+    }
+
+
+def family_outcome(means, draw, seed: int, *, resamples: int) -> np.ndarray:
+    """False and true rejections among twelve models, Bonferroni at 0.05: shape (2, orders, 2).
+
+    The first axis is bootstrap and asymptotic, the last false and true.
+    """
+    stream, entropy = np.random.SeedSequence(seed).spawn(2)
+    scores = draw(np.random.default_rng(stream))
+    estimates = estimate(scores)
+    replicates = replicate(scores, resamples=resamples, seed=int(entropy.generate_state(1)[0]))
+    truly = np.greater.outer(means, means)
+    influences = influences_of(scores)
+    verdicts = [
+        [bootstrap_test(estimates, replicates, Claim(order)).dominates for order in (1, 2)],
+        [clt_test(estimates, influences[order], Claim(order)).dominates for order in (1, 2)],
+    ]
+    return np.array([[(np.sum(found & ~truly), np.sum(found & truly)) for found in row] for row in verdicts])

@@ -1,0 +1,54 @@
+"""Fixtures that write small score tables in any format."""
+
+import gzip
+import io
+
+import polars as pl
+import pytest
+
+
+def _encode(frame: pl.DataFrame, suffix: str) -> bytes:
+    buffer = io.BytesIO()
+    kind, _, compression = suffix.partition(".")
+    if kind == "csv":
+        frame.write_csv(buffer)
+    elif kind == "tsv":
+        frame.write_csv(buffer, separator="\t")
+    elif kind == "parquet":
+        frame.write_parquet(buffer)
+    elif kind == "jsonl":
+        frame.write_ndjson(buffer)
+    data = buffer.getvalue()
+    return gzip.compress(data) if compression == "gz" else data
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write text, bytes or a frame under a name and return the path as a string."""
+
+    def to_file(name: str, content) -> str:
+        path = tmp_path / name
+        if isinstance(content, pl.DataFrame):
+            suffix = name.split(".", 1)[1]
+            if suffix.endswith(".zst"):
+                sink = content.lazy().sink_ndjson if "jsonl" in suffix else content.lazy().sink_csv
+                separator = {"separator": "\t"} if "tsv" in suffix else {}
+                sink(path, compression="zstd", **separator)
+                return str(path)
+            content = _encode(content, suffix)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(path)
+
+    return to_file
+
+
+@pytest.fixture
+def long_frame():
+    """Three models, four samples, two metrics; no ties, no gaps."""
+    rows = [
+        (model, sample, metric, round(0.1 + 0.37 * i + 0.11 * j * j + (0.05 * k if i else -0.07 * k), 4))
+        for i, model in enumerate(["B", "A", "C"])
+        for j, sample in enumerate(["s2", "s10", "s1", "s3"])
+        for k, metric in enumerate(["acc", "loss"])
+    ]
+    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
