@@ -134,7 +134,7 @@ def test_contradictions_of_portfolio(refused, table):
 def test_weights_of_the_metrics_file_and_the_empirical_copula(refused, table, write):
     metrics = write("m.toml", "[acc]\ndirection = 'higher'\nweight = 1\n[f1]\nweight = 1\n")
     _, found, _ = refused("rank", table, "--metrics", metrics, "--copula", "empirical")
-    assert found == "found: the metrics file gives acc a weight"
+    assert found == "found: acc has a weight"
 
 
 @pytest.mark.parametrize("command", ["rank", "dominance"])
@@ -209,7 +209,7 @@ def test_a_defect_exits_3(run, table, monkeypatch):
     def broken(*args, **options):
         raise RuntimeError("this is\nour fault")
 
-    monkeypatch.setattr("riskrank.engine.study.study_ranking", broken)
+    monkeypatch.setattr("riskrank.engine.method_study.study_methods", broken)
     outcome = run("rank", table)
     assert (outcome.status, outcome.stdout) == (3, "")
     _, found, hint = outcome.stderr.splitlines()
@@ -221,5 +221,5 @@ def test_a_lack_of_memory_exits_3(run, table, monkeypatch):
     def too_large(*args, **options):
         raise MemoryError
 
-    monkeypatch.setattr("riskrank.engine.study.study_ranking", too_large)
+    monkeypatch.setattr("riskrank.engine.method_study.study_methods", too_large)
     assert run("rank", table).status == 3
