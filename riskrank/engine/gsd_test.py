@@ -295,28 +295,29 @@ def _test_pair(
     """All tests asked for between two models, on one polytope and one pool of utilities."""
     models, directions = task
     polytope, _, _ = pair_polytope(plan.table, plan.shared, models, plan.threshold)
-    first, second = (sample_masses(plan.table, polytope.system, model) for model in models)
+    masses = {model: sample_masses(plan.table, polytope.system, model) for model in models}
     labels = relabellings(
         plan.table.samples, resampling=plan.resampling, resamples=plan.resamples, seed=plan.seed
     )
-    units = first - second if plan.resampling == "swap" else np.vstack([first, second])
-    difference = (first - second).mean(axis=0)
     observed = {
-        direction: polytope.minimise(difference if direction == models else -difference)
-        for direction in sorted(set(directions))
+        (winner, loser): polytope.minimise((masses[winner] - masses[loser]).mean(axis=0))
+        for winner, loser in sorted(set(directions))
     }
     tests = []
-    for direction, optimum in observed.items():
+    for (winner, loser), optimum in observed.items():
         before = polytope.lps_solved
-        sign = 1.0 if direction == models else -1.0
-        null = NullOptima(polytope, labels.signs, sign * units / plan.table.samples)
+        if plan.resampling == "swap":
+            units = masses[winner] - masses[loser]
+        else:
+            units = np.vstack([masses[winner], masses[loser]])
+        null = NullOptima(polytope, labels.signs, units / plan.table.samples)
         p_value = _p_value(null, optimum.value, plan.side, len(labels.signs))
         smaller = len(labels.signs) - null.at_least(optimum.value)
         levels = _contaminated(null, optimum.value, plan, len(labels.signs))
         tests.append(
             RelabellingTest(
-                winner=direction[0],
-                loser=direction[1],
+                winner=winner,
+                loser=loser,
                 optimum=optimum.value,
                 p_value=p_value,
                 share_smaller=smaller / (len(labels.signs) + labels.exact),
