@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all lint format calibrate bench data clean
+.PHONY: help demo test test-all lint format calibrate bench data readme clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,20 @@ lint: $(VENV)/.group-lint  ## check style and formatting
 format: $(VENV)/.group-lint  ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+calibrate: $(VENV)/.installed  ## simulate the size and power of the tests (about half an hour)
+	$(BIN)/python tests/benchmarks/calibrate.py
+
+bench: $(VENV)/.group-bench  ## measure speed and memory, other packages beside ours
+	$(BIN)/python tests/benchmarks/bench_main.py
+	$(BIN)/python tests/benchmarks/bench_copa.py
+
+data: $(VENV)/.group-data  ## make the sample data again
+	$(BIN)/python sample_data/make_classifiers.py
+	$(BIN)/python sample_data/make_uci.py
+
+readme: $(VENV)/.installed  ## run the README's examples and write their output into it
+	$(BIN)/python tests/readme_examples.py --update
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -16,6 +16,7 @@ from scipy.special import logit, ndtr
 Floats = NDArray[np.float64]
 
 TAIL_SHARE = 0.05
+SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ def tail_p_value(
     excess = np.where(above, scaled - start, 0.0).sum(axis=0) / np.maximum(above.sum(axis=0), 1)
     distance = logit(threshold) - start
     continued = TAIL_SHARE * np.exp(-distance / np.where(fitted, excess, 1.0))
+    # Far out the fit underflows, and no p-value is 0.
+    continued = np.maximum(continued, SMALLEST)
     p_value[uncrossed] = np.where(fitted, np.minimum(floor, continued), fallback[uncrossed])
     return TailProbabilities(p_value, uncrossed)
 
@@ -101,4 +104,4 @@ def mean_difference_p_value(means: Floats, mean_replicates: Floats, *, samples: 
     error = np.std(mean_replicates[:, :, None] - mean_replicates[:, None, :], axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(difference == 0, 0.0, difference / error)
-    return np.maximum(ndtr(-z), 0.5**samples)
+    return np.maximum(ndtr(-z), max(0.5**samples, SMALLEST))

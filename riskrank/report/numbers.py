@@ -11,12 +11,12 @@ def ratio(value: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """P-value with three decimals, or the power of ten it lies below."""
+    """P-value with three decimals, or a power of ten above it; beyond 1e-6 only models speak."""
     if value >= 0.001:
         return f"{value:.3f}"
-    if value <= 0:
-        return "0"
-    # 9.96e-06 must not be printed as "<1e-05": the bound is the next power of ten above the value.
+    if value < 1e-6:
+        return "<1e-6"
+    # 9.96e-06 must not be printed as "<1e-06": the bound is the next power of ten above the value.
     exponent = math.floor(math.log10(value)) + 1
     return f"<1e{exponent}" if exponent < -3 else "<0.001"
 

@@ -1,0 +1,146 @@
+"""Named distributions to plan with: "normal:0.5,2", "beta:2,5", "t:3"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+
+from riskrank.errors import UsageError, listing, nearest
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of distributions: its parameters, their defaults and how to draw.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        Names of the parameters.
+    defaults : tuple of float
+        Defaults of the last parameters; the others must be given.
+    positive : tuple of str
+        Parameters that must be above 0.
+    draw : callable
+        ``draw(rng, n, *parameters)``.
+    """
+
+    parameters: tuple[str, ...]
+    defaults: tuple[float, ...]
+    positive: tuple[str, ...]
+    draw: Callable[..., np.ndarray]
+
+
+FAMILIES = {
+    "normal": Family(("mean", "sd"), (0.0, 1.0), ("sd",), lambda rng, n, mean, sd: rng.normal(mean, sd, n)),
+    # [RAB] Fig. 7: X = exp(mu + sigma Z).
+    "lognormal": Family(
+        ("mu", "sigma"), (0.0, 1.0), ("sigma",), lambda rng, n, mu, sigma: rng.lognormal(mu, sigma, n)
+    ),
+    "beta": Family(("a", "b"), (), ("a", "b"), lambda rng, n, a, b: rng.beta(a, b, n)),
+    "exponential": Family(("mean",), (1.0,), ("mean",), lambda rng, n, mean: rng.exponential(mean, n)),
+    "uniform": Family(("low", "high"), (0.0, 1.0), (), lambda rng, n, low, high: rng.uniform(low, high, n)),
+    "t": Family(
+        ("df", "location", "scale"),
+        (0.0, 1.0),
+        ("df", "scale"),
+        lambda rng, n, df, location, scale: location + scale * rng.standard_t(df, n),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A distribution scores can be drawn from.
+
+    Attributes
+    ----------
+    name : str
+        Key of `FAMILIES`.
+    parameters : tuple of float
+        All its parameters, defaults filled in.
+    """
+
+    name: str
+    parameters: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}:{','.join(f'{value:g}' for value in self.parameters)}"
+
+    def sample(self, rng: np.random.Generator, size: int) -> np.ndarray:
+        """Return `size` independent draws, shape (size,)."""
+        return FAMILIES[self.name].draw(rng, size, *self.parameters)
+
+
+def parse_distribution(text: str) -> Distribution:
+    """Read a distribution such as "normal:0.5,2".
+
+    Parameters
+    ----------
+    text : str
+        Name of a family, a colon, and its parameters with commas between; the last ones may be left out
+        where they have defaults ("normal" is "normal:0,1").
+
+    Returns
+    -------
+    Distribution
+
+    Raises
+    ------
+    UsageError
+        If the family is unknown or the parameters are too few, too many, no numbers or out of range.
+    """
+    name, _, given = text.strip().partition(":")
+    name = name.strip().casefold()
+    if name not in FAMILIES:
+        close = nearest(name, FAMILIES)
+        raise UsageError(
+            f"unknown distribution {text!r}",
+            found=repr(name),
+            hint=f"did you mean {close}?" if close else f"choose among {listing(FAMILIES)}",
+        )
+    family = FAMILIES[name]
+    values = _numbers(text, given)
+    missing = len(family.parameters) - len(values)
+    if missing < 0 or missing > len(family.defaults):
+        raise UsageError(
+            f"wrong number of parameters in {text!r}",
+            found=f"{len(values)}",
+            hint=f"write {name}:{','.join(family.parameters)}",
+        )
+    values += family.defaults[len(family.defaults) - missing :]
+    for label, value in zip(family.parameters, values, strict=True):
+        if label in family.positive and value <= 0:
+            raise UsageError(
+                f"{label} of {text!r} must be above 0",
+                found=f"{value:g}",
+                hint=f"write {name}:{','.join(family.parameters)}",
+            )
+    if name == "uniform" and values[0] >= values[1]:
+        raise UsageError(
+            f"the bounds of {text!r} are out of order",
+            found=f"low {values[0]:g}, high {values[1]:g}",
+            hint="write uniform:low,high with low below high",
+        )
+    return Distribution(name, values)
+
+
+def _numbers(text, given):
+    if not given.strip():
+        return ()
+    values = []
+    for part in given.split(","):
+        try:
+            value = float(part)
+        except ValueError:
+            value = float("nan")
+        if not isfinite(value):
+            raise UsageError(
+                f"a parameter of {text!r} is not a number",
+                found=repr(part.strip()),
+                hint="write numbers with a point, separated by commas: normal:0.5,2",
+            )
+        values.append(value)
+    return tuple(values)

@@ -1,0 +1,326 @@
+"""Mean–risk models: mean minus a measure of what can go wrong ([RAB] Table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from riskrank.errors import InputError, UsageError, listing, nearest
+
+DEFAULT_LEVELS = (0.05, 0.1, 0.25)
+
+TIE = 1e-12
+"""Values closer than this, relative to the scores' size, share a rank: they differ by rounding only."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """One risk functional.
+
+    Attributes
+    ----------
+    name : str
+        Its name on the command line.
+    symbol : str
+        Its symbol in [RAB].
+    has_level : bool
+        Whether it needs a quantile level p.
+    ssd_consistent, fsd_consistent : bool
+        Whether dominance of that order implies a mean − risk at least as large.
+    """
+
+    name: str
+    symbol: str
+    has_level: bool
+    ssd_consistent: bool
+    fsd_consistent: bool
+
+
+RISKS = {
+    risk.name: risk
+    for risk in (
+        Risk("standard-deviation", "σ", False, False, False),
+        Risk("semideviation", "δ", False, True, True),
+        Risk("negative-tvar", "-TVaR", True, True, True),
+        Risk("quantile-deviation", "h", True, True, True),
+        Risk("gini-tail", "Γ", False, True, True),
+        Risk("negative-var", "-VaR", True, False, True),
+    )
+}
+"""All risks, in the order of [RAB] Table 1; the last one is method §5's addition.
+
+With Q the quantile function, F its integral and μ the mean: standard-deviation √E(X−μ)²; semideviation
+E(μ−X)₊; negative-tvar −F(p)/p; quantile-deviation μ − F(p)/p; gini-tail 2∫(μp − F(p))dp; negative-var −Q(p).
+"""
+
+
+@dataclass(frozen=True)
+class RiskColumn:
+    """A risk at its level, None where it has none."""
+
+    risk: Risk
+    level: float | None
+
+    @property
+    def label(self) -> str:
+        """The symbol with its level, as in "-TVaR(0.05)"."""
+        return self.risk.symbol if self.level is None else f"{self.risk.symbol}({self.level:g})"
+
+
+@dataclass(frozen=True)
+class MeanRisk:
+    """Mean–risk models of k samples under R risks.
+
+    Attributes
+    ----------
+    columns : tuple of RiskColumn, length R
+        The risks and levels.
+    mean : ndarray, shape (k,)
+        Sample means.
+    risk : ndarray, shape (k, R)
+        Risks, in the unit of the scores.
+    value : ndarray, shape (k, R)
+        mean − risk; large is good.
+    rank : ndarray of int, shape (k, R)
+        Rank by value in each column, 1 for the best; ties share the smaller rank (1, 2, 2, 4).
+    """
+
+    columns: tuple[RiskColumn, ...]
+    mean: np.ndarray
+    risk: np.ndarray
+    value: np.ndarray
+    rank: np.ndarray
+
+    @property
+    def ssd_consistent(self) -> np.ndarray:
+        """Whether each column is consistent with second-order dominance, shape (R,)."""
+        return np.array([column.risk.ssd_consistent for column in self.columns])
+
+    @property
+    def fsd_consistent(self) -> np.ndarray:
+        """Whether each column is consistent with first-order dominance, shape (R,)."""
+        return np.array([column.risk.fsd_consistent for column in self.columns])
+
+
+def risk_columns(
+    risks: Sequence[str] | None = None, levels: Sequence[float] = DEFAULT_LEVELS
+) -> tuple[RiskColumn, ...]:
+    """Return the columns of a mean–risk study: each risk, those with a level once per level.
+
+    Parameters
+    ----------
+    risks : sequence of str, optional
+        Names from `RISKS`; all by default.
+    levels : sequence of float
+        Quantile levels in (0, 1].
+
+    Returns
+    -------
+    tuple of RiskColumn
+
+    Raises
+    ------
+    UsageError
+        If a risk is unknown or a level outside (0, 1].
+    """
+    for name in risks or ():
+        if name not in RISKS:
+            close = nearest(name, RISKS)
+            raise UsageError(
+                f"unknown risk {name!r}",
+                found=f"{name!r}",
+                hint=f"did you mean {close}?" if close else f"choose among {listing(RISKS)}",
+            )
+    for level in levels:
+        if not 0 < level <= 1:
+            raise UsageError(
+                f"quantile level {level:g} is outside (0, 1]",
+                found=f"{level:g}",
+                hint="give levels as shares, 0.05 for the worst 5 %",
+            )
+    names = list(dict.fromkeys(risks)) if risks else list(RISKS)
+    grid = sorted({float(level) for level in levels})
+    if not grid and any(RISKS[name].has_level for name in names):
+        raise UsageError(
+            "the chosen risks need a quantile level",
+            found=listing(names),
+            hint="give at least one level, such as 0.05",
+        )
+    columns = []
+    for name in names:
+        risk = RISKS[name]
+        columns += [RiskColumn(risk, level) for level in (grid if risk.has_level else [None])]
+    return tuple(columns)
+
+
+def mean_risk(samples: Sequence[np.ndarray], columns: Sequence[RiskColumn] | None = None) -> MeanRisk:
+    """Return mean, risk, mean − risk and ranks of several samples.
+
+    Integrals of the empirical quantile function are exact, so samples may differ in size. Every row counts
+    equally.
+
+    Parameters
+    ----------
+    samples : sequence of k ndarrays, shapes (n_i,)
+        Scores, larger is better.
+    columns : sequence of RiskColumn, optional
+        From `risk_columns`; all risks at the default levels if left out.
+
+    Returns
+    -------
+    MeanRisk
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two samples, or one is empty or not finite.
+
+    References
+    ----------
+    [RAB] Table 1 and definition 1; method §5.
+    """
+    ordered = _validated(samples)
+    columns = tuple(columns) if columns is not None else risk_columns()
+    parts = [mean_risk_of_sorted(row[None, :], columns) for row in ordered]
+    mean = np.concatenate([part[0] for part in parts])
+    risk = np.concatenate([part[1] for part in parts])
+    value = mean[:, None] - risk
+    size = max(float(np.abs(row).max()) for row in ordered)
+    return MeanRisk(columns, mean, risk, value, rank_values(value, tie=TIE * size))
+
+
+def mean_risk_of_sorted(ordered: np.ndarray, columns: Sequence[RiskColumn]) -> tuple[np.ndarray, np.ndarray]:
+    """Return means and risks of many samples of one size, for use inside a bootstrap.
+
+    Parameters
+    ----------
+    ordered : ndarray, shape (..., n)
+        Samples sorted along the last axis.
+    columns : sequence of RiskColumn, length R
+        The risks and levels.
+
+    Returns
+    -------
+    mean : ndarray, shape (...)
+    risk : ndarray, shape (..., R)
+    """
+    levels = sorted({column.level for column in columns if column.level is not None})
+    mean, integrated = _partial_integrals(ordered, levels)
+    risks = {column.risk.name for column in columns}
+    whole = {}
+    if risks & {"standard-deviation", "semideviation"}:
+        whole = _deviations(ordered, mean)
+    if "gini-tail" in risks:
+        whole["gini-tail"] = _gini_tail(ordered, mean)
+    risk = np.empty((*mean.shape, len(columns)))
+    for at, column in enumerate(columns):
+        name, level = column.risk.name, column.level
+        if name in whole:
+            risk[..., at] = whole[name]
+        elif name == "negative-var":
+            risk[..., at] = -ordered[..., max(ceil(_steps(level, ordered.shape[-1])), 1) - 1]
+        else:
+            tail = integrated[level] / level
+            risk[..., at] = mean - tail if name == "quantile-deviation" else -tail
+    return mean, risk
+
+
+def rank_values(value: np.ndarray, *, tie: float = 0.0) -> np.ndarray:
+    """Return competition ranks down the columns, the largest value first.
+
+    Parameters
+    ----------
+    value : ndarray, shape (k, R)
+        Values; large is good.
+    tie : float
+        Values this close share a rank.
+
+    Returns
+    -------
+    ndarray of int, shape (k, R)
+        1 plus the number of values that are larger by more than `tie`.
+    """
+    return 1 + (value[None, :, :] > value[:, None, :] + tie).sum(axis=1)
+
+
+def contradicted_by_consistent(result: MeanRisk) -> tuple[tuple[int, int], ...]:
+    """Return the pairs that mean − σ orders against every SSD-consistent risk ([RAB] Table 5).
+
+    Parameters
+    ----------
+    result : MeanRisk
+        A study with the standard deviation among its columns.
+
+    Returns
+    -------
+    tuple of (int, int)
+        Pairs (i, j): mean − σ ranks i above j, every consistent column ranks j above i.
+    """
+    consistent = result.rank[:, result.ssd_consistent]
+    sigma = [at for at, column in enumerate(result.columns) if column.risk.name == "standard-deviation"]
+    if not sigma or consistent.shape[1] == 0:
+        return ()
+    above = result.rank[:, None, sigma[0]] < result.rank[None, :, sigma[0]]
+    below = (consistent[:, None, :] > consistent[None, :, :]).all(axis=2)
+    return tuple((int(i), int(j)) for i, j in zip(*np.nonzero(above & below), strict=True))
+
+
+def _validated(samples):
+    arrays = [np.asarray(sample, dtype=float) for sample in samples]
+    if len(arrays) < 2:
+        raise InputError(
+            "a mean–risk ranking needs at least two models",
+            found=f"{len(arrays)} model",
+            hint="select more models or give a table that holds more",
+        )
+    for number, array in enumerate(arrays, start=1):
+        if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
+            raise InputError(
+                f"the scores of model {number} cannot be used",
+                found="no scores" if array.size == 0 else "values that are not finite, or a table",
+                hint="scores must be finite numbers, at least one per model",
+            )
+    return [np.sort(array) for array in arrays]
+
+
+# Plain sums and einsum rather than matrix products: these arrays are too small for BLAS to share among
+# threads, but it tries, and on a busy machine its waiting threads cost a hundred times the sum.
+
+
+def _partial_integrals(ordered, levels):
+    """Return the mean and, for each level p, F(p) = ∫_0^p Q: whole steps and the part of a step p cuts."""
+    n = ordered.shape[-1]
+    total, done, integrated = np.zeros(ordered.shape[:-1]), 0, {}
+    for level in levels:
+        steps = _steps(level, n)
+        total = total + ordered[..., done : int(steps)].sum(axis=-1)
+        done = int(steps)
+        cut = ordered[..., min(done, n - 1)]
+        integrated[level] = (total + (steps - done) * cut) / n
+    return (total + ordered[..., done:].sum(axis=-1)) / n, integrated
+
+
+def _deviations(ordered, mean):
+    n = ordered.shape[-1]
+    away = ordered - mean[..., None]
+    return {
+        "standard-deviation": np.sqrt(np.einsum("...i,...i->...", away, away) / n),
+        # Deviations sum to zero, so those below the mean are half of all.
+        "semideviation": np.abs(away).sum(axis=-1) / (2 * n),
+    }
+
+
+def _gini_tail(ordered, mean):
+    # 2∫(μp − F(p))dp = μ − 2∫F, and ∫F = ∫(1−t)Q(t)dt gives each order statistic its slice of 1 − t.
+    n = ordered.shape[-1]
+    weights = (2 * n - 2 * np.arange(1, n + 1) + 1) / n**2
+    return mean - np.einsum("...i,i->...", ordered, weights)
+
+
+def _steps(level, n):
+    """Return n·p, on the integer where only rounding keeps it off: 0.07 · 100 is 7 steps, not 7 and a bit."""
+    steps = n * level
+    return round(steps) if abs(steps - round(steps)) <= 1e-12 * n else steps

@@ -1,0 +1,229 @@
+"""A judge's verdicts on pairs of answers become one score per model and sample ([RAB] App. B)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.errors import InputError, listing, nearest
+
+VERDICTS = ("a", "b", "both-good", "both-bad", "tie")
+"""First better, second better, equally good, equally bad, equal without saying which."""
+
+SPELLINGS = {
+    "a": ("a", "model_a", "a is better", "a better", "a wins", "a>b", "a>>b", "[[a]]", "[[a>b]]", "[[a>>b]]"),
+    "b": ("b", "model_b", "b is better", "b better", "b wins", "b>a", "b>>a", "[[b]]", "[[b>a]]", "[[b>>a]]"),
+    "both-good": ("both-good", "same good", "equally good", "both are equally good", "tie (bothgood)"),
+    "both-bad": (
+        "both-bad",
+        "bothbad",
+        "same bad",
+        "equally bad",
+        "both are equally bad",
+        "tie (bothbad)",
+        "neither",
+    ),
+    "tie": ("tie", "tied", "draw", "equal", "same", "c", "[[c]]", "a=b", "[[a=b]]"),
+}
+"""Spellings in use by chat arenas, judge prompts and MixInstruct; case is ignored, "_" and "-" are spaces."""
+
+# The row's own two models: who won, from the first one's point of view.
+_SIGN = {"a": 1, "b": -1, "both-good": 0, "both-bad": 0, "tie": 0}
+
+
+@dataclass(frozen=True)
+class VerdictScores:
+    """Scores from pairwise verdicts, and what the judge left out.
+
+    Attributes
+    ----------
+    models : tuple of str, length k
+        Models, in the order given or of first appearance.
+    samples : tuple of str, length n
+        Samples, in order of first appearance.
+    scores : ndarray, shape (n, k)
+        s_i = Σ_j (X_ij − X_ji): +2 for each win, −2 for each loss, 0 for ties. NaN where a model was not
+        judged on a sample at all.
+    judged : ndarray of int, shape (n, k)
+        How many opponents each model was judged against on each sample.
+    counts : dict of str to int
+        How often each of `VERDICTS` was given.
+    expected_pairs, judged_pairs, missing_pairs : int
+        Pairs of models times samples; those with a verdict; those without one, which count as ties.
+    missing_scores : int
+        How many scores are NaN.
+    swapped_pairs, contradictory_pairs : int
+        Pairs judged in both orders of presentation, whose results are averaged; and how many of these
+        disagreed.
+    """
+
+    models: tuple[str, ...]
+    samples: tuple[str, ...]
+    scores: np.ndarray
+    judged: np.ndarray
+    counts: dict[str, int]
+    expected_pairs: int
+    judged_pairs: int
+    missing_pairs: int
+    missing_scores: int
+    swapped_pairs: int
+    contradictory_pairs: int
+
+
+def score_verdicts(
+    samples: Sequence[object],
+    first: Sequence[object],
+    second: Sequence[object],
+    verdicts: Sequence[object],
+    *,
+    models: Sequence[str] | None = None,
+) -> VerdictScores:
+    """Turn verdicts on pairs of models into a score per model and sample.
+
+    Parameters
+    ----------
+    samples : sequence, length r
+        Sample of each verdict.
+    first, second : sequence, length r
+        The two models judged, in the order of presentation.
+    verdicts : sequence, length r
+        The verdicts, in any of `SPELLINGS`.
+    models : sequence of str, optional
+        All models that may occur; by default those that do.
+
+    Returns
+    -------
+    VerdictScores
+
+    Raises
+    ------
+    InputError
+        If a verdict's spelling or a model is unknown, a model meets itself, a row occurs twice, or there are
+        no verdicts.
+
+    Notes
+    -----
+    A tie, good or bad, adds the same to X_ij and X_ji and so cancels. A pair judged in both orders, as is
+    done against a judge's preference for a position, counts once, with the mean of the two results.
+
+    References
+    ----------
+    [RAB] App. B; method §5 "Judge verdicts".
+    """
+    rows = [[str(value) for value in column] for column in (samples, first, second)]
+    if len({len(verdicts), *map(len, rows)}) != 1:
+        raise InputError(
+            "samples, models and verdicts must have one entry per verdict",
+            found=f"{[len(column) for column in rows]} entries and {len(verdicts)} verdicts",
+            hint="give the four columns the same length",
+        )
+    if not len(verdicts):
+        raise InputError("there are no verdicts", found="no rows", hint="check the file and its columns")
+    names = _model_names(rows[1], rows[2], models)
+    kinds = [normalise_verdict(verdict, row=at) for at, verdict in enumerate(verdicts, start=1)]
+    kept = tuple(dict.fromkeys(rows[0]))
+    sample_of = {name: at for at, name in enumerate(kept)}
+    model_of = {name: at for at, name in enumerate(names)}
+    results = _pair_results(rows, kinds, sample_of, model_of)
+    scores = np.zeros((len(kept), len(names)))
+    judged = np.zeros(scores.shape, dtype=np.int64)
+    for (sample, low, high), signs in results.items():
+        won = 2 * sum(signs.values()) / len(signs)
+        scores[sample, low] += won
+        scores[sample, high] -= won
+        judged[sample, [low, high]] += 1
+    scores[judged == 0] = np.nan
+    both = [signs for signs in results.values() if len(signs) == 2]
+    expected = len(kept) * len(names) * (len(names) - 1) // 2
+    return VerdictScores(
+        models=names,
+        samples=kept,
+        scores=scores,
+        judged=judged,
+        counts={kind: kinds.count(kind) for kind in VERDICTS},
+        expected_pairs=expected,
+        judged_pairs=len(results),
+        missing_pairs=expected - len(results),
+        missing_scores=int((judged == 0).sum()),
+        swapped_pairs=len(both),
+        contradictory_pairs=sum(len(set(signs.values())) == 2 for signs in both),
+    )
+
+
+def normalise_verdict(verdict: object, *, row: int | None = None) -> str:
+    """Return which of `VERDICTS` a spelling means.
+
+    Parameters
+    ----------
+    verdict : object
+        The verdict as found, usually text.
+    row : int, optional
+        Where it was found, for the message.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If the spelling is not known.
+    """
+    kind = _KINDS.get(_folded(verdict))
+    if kind is None:
+        close = nearest(_folded(verdict), _KINDS)
+        raise InputError(
+            "unknown verdict" + ("" if row is None else f" in row {row}"),
+            found=repr(verdict),
+            hint=(f"did you mean {close!r}? " if close else "") + f"use {listing(VERDICTS)}",
+        )
+    return kind
+
+
+def _folded(verdict):
+    return " ".join(str(verdict).casefold().replace("_", " ").replace("-", " ").split())
+
+
+_KINDS = {_folded(spelling): kind for kind, spellings in SPELLINGS.items() for spelling in spellings}
+
+
+def _model_names(first, second, models):
+    # First appearance row by row, so that a file and its columns swapped name the same models.
+    met = tuple(dict.fromkeys(name for pair in zip(first, second, strict=True) for name in pair))
+    if models is None:
+        return met
+    names = tuple(dict.fromkeys(str(name) for name in models))
+    for name in met:
+        if name not in names:
+            row = next(at for at, pair in enumerate(zip(first, second, strict=True), 1) if name in pair)
+            close = nearest(name, names)
+            raise InputError(
+                f"the judge names an unknown model in row {row}",
+                found=repr(name),
+                hint=f"did you mean {close!r}?" if close else f"the models are {listing(names)}",
+            )
+    return names
+
+
+def _pair_results(rows, kinds, sample_of, model_of):
+    """Return, by sample and pair of models, the result per order of presentation: +1 if the lower one won."""
+    results = {}
+    for at, (sample, one, other, kind) in enumerate(zip(*rows, kinds, strict=True), start=1):
+        if one == other:
+            raise InputError(
+                f"row {at} judges a model against itself",
+                found=repr(one),
+                hint="leave such rows out, or check which columns hold the two models",
+            )
+        a, b = model_of[one], model_of[other]
+        signs = results.setdefault((sample_of[sample], min(a, b), max(a, b)), {})
+        if (a, b) in signs:
+            raise InputError(
+                f"row {at} repeats a verdict",
+                found=f"sample {sample!r}, {one!r} against {other!r} twice in this order",
+                hint="keep one verdict per sample and ordered pair of models",
+            )
+        signs[a, b] = _SIGN[kind] * (1 if a < b else -1)
+    return results

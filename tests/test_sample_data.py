@@ -1,0 +1,141 @@
+"""The sample data is what its README says: shapes, ranges, sources, and the story it tells."""
+
+import runpy
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+SAMPLE_DATA = Path(__file__).parents[1] / "sample_data"
+METRICS = ["correct", "log_loss", "brier", "margin"]
+BENCHMARKS = ["ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro"]
+
+
+@pytest.fixture(scope="module")
+def classifiers():
+    return pl.read_parquet(SAMPLE_DATA / "classifiers.parquet")
+
+
+@pytest.fixture(scope="module")
+def classifiers_wide(classifiers):
+    return classifiers.pivot(on="metric", index=["model", "dataset", "sample"], values="score")
+
+
+@pytest.fixture(scope="module")
+def uci():
+    return pl.read_csv(SAMPLE_DATA / "uci.csv")
+
+
+@pytest.fixture(scope="module")
+def llm_leaderboard():
+    return pl.read_csv(SAMPLE_DATA / "llm_leaderboard.csv")
+
+
+def declared(name):
+    return tomllib.loads((SAMPLE_DATA / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def test_classifiers_has_every_model_on_every_sample(classifiers):
+    assert classifiers.columns == ["model", "dataset", "sample", "metric", "score"]
+    assert classifiers.null_count().sum_horizontal().item() == 0
+    assert classifiers["score"].is_finite().all()
+    models, samples, metrics = (classifiers[column].unique() for column in ("model", "sample", "metric"))
+    assert len(models) >= 8
+    assert len(samples) == 1797 + 569
+    assert sorted(metrics) == sorted(METRICS)
+    # No duplicates, and as many rows as the full product: so no cell is missing.
+    assert not classifiers.select("model", "sample", "metric").is_duplicated().any()
+    assert len(classifiers) == len(models) * len(samples) * len(METRICS)
+
+
+def test_classifiers_sample_names_carry_their_dataset(classifiers):
+    samples = classifiers.select("dataset", "sample").unique()
+    numbered = {("digits", f"digits-{i:04d}") for i in range(1, 1798)}
+    numbered |= {("cancer", f"cancer-{i:04d}") for i in range(1, 570)}
+    assert set(samples.rows()) == numbered
+
+
+def test_classifiers_scores_agree_with_each_other(classifiers_wide):
+    correct, log_loss, brier, margin = (classifiers_wide[metric].to_numpy() for metric in METRICS)
+    assert set(np.unique(correct)) == {0.0, 1.0}
+    # The arg-max is the true class if its margin is positive; equal probabilities may go either way.
+    assert np.array_equal(correct[margin != 0] == 1, margin[margin != 0] > 0)
+    # Wrong means a probability of at most a half.
+    assert log_loss[correct == 0].min() >= np.log(2) - 1e-6
+    # With two classes the margin, 2p − 1, determines all the rest.
+    two = (classifiers_wide["dataset"] == "cancer").to_numpy()
+    p_true = (1 + margin[two]) / 2
+    np.testing.assert_allclose(brier[two], 2 * (1 - p_true) ** 2, atol=5e-6)
+    surely = p_true > 0.01
+    np.testing.assert_allclose(log_loss[two][surely], -np.log(p_true[surely]), atol=1e-4)
+
+
+def test_classifiers_one_model_has_the_best_mean_and_a_bad_tail(classifiers_wide):
+    models = sorted(classifiers_wide["model"].unique())
+    oriented = classifiers_wide.sort("model", "sample").select(
+        "correct", -pl.col("log_loss"), -pl.col("brier"), "margin"
+    )
+    ranks = [oriented[metric].rank("max").to_numpy() / len(oriented) for metric in oriented.columns]
+    portfolio = np.sort(np.exp(np.mean(np.log(ranks), axis=0)).reshape(len(models), -1), axis=1)
+    mean = dict(zip(models, portfolio.mean(axis=1), strict=True))
+    worst = dict(zip(models, portfolio[:, : portfolio.shape[1] // 20].mean(axis=1), strict=True))
+    assert max(mean, key=mean.get) == "naive_bayes"
+    assert min(worst, key=worst.get) == "naive_bayes"
+    # Sums at the order statistics stand in for the integrals: at this n the difference is of no account.
+    integrated = np.cumsum(portfolio, axis=1)
+    gap = integrated[None, :, :] - integrated[:, None, :]
+    squares = (gap**2).sum(axis=2) + np.eye(len(models))
+    violation = (np.maximum(gap, 0) ** 2).sum(axis=2) / squares
+    order = [models[i] for i in np.argsort(violation.sum(axis=1))]
+    assert order[:4] == ["neural_net", "lda", "logistic_weak_penalty", "naive_bayes"]
+
+
+def test_uci_is_what_its_script_writes():
+    script = runpy.run_path(str(SAMPLE_DATA / "make_uci.py"))
+    assert (SAMPLE_DATA / "uci.csv").read_bytes() == script["csv_text"]().encode()
+
+
+def test_uci_is_complete(uci):
+    assert uci.columns == ["model", "sample", "metric", "score"]
+    assert len(uci) == 8 * 16 * 3
+    assert [uci[column].n_unique() for column in ("model", "sample", "metric")] == [8, 16, 3]
+    assert not uci.select("model", "sample", "metric").is_duplicated().any()
+
+
+def test_uci_against_the_conclusion_of_its_paper(uci):
+    # Gradient boosting ends on top and CART at the bottom, which the means already show.
+    for metric in ("auc", "acc", "brier"):
+        mean = uci.filter(metric=metric).group_by("model").agg(pl.col("score").mean())
+        worst, *_, best = mean.sort("score", descending=metric == "brier")["model"]
+        assert (worst, best) == ("CART", "GBM")
+
+
+def test_llm_leaderboard_against_the_averages_printed_beside_it(llm_leaderboard):
+    assert llm_leaderboard.columns == ["model", *BENCHMARKS, "co2"]
+    assert llm_leaderboard["model"].n_unique() == len(llm_leaderboard) == 8
+    printed = [51.243911, 43.546286, 40.095001, 30.839155, 27.178374, 21.913941, 16.210718, 4.743048]
+    average = llm_leaderboard.select(BENCHMARKS).mean_horizontal()
+    np.testing.assert_allclose(average, printed, atol=1.5e-6)
+    assert llm_leaderboard["co2"].is_sorted(descending=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "metrics", "lower"),
+    [
+        ("classifiers", METRICS, {"log_loss", "brier"}),
+        ("uci", ["auc", "acc", "brier"], {"brier"}),
+        ("llm_leaderboard", [*BENCHMARKS, "co2"], {"co2"}),
+    ],
+)
+def test_metrics_file_declares_each_metric_with_true_bounds(name, metrics, lower, request):
+    settings = declared(name)
+    assert list(settings) == metrics
+    assert {metric for metric, says in settings.items() if says["direction"] == "lower"} == lower
+    assert all(says["direction"] in {"lower", "higher"} for says in settings.values())
+    table = request.getfixturevalue(name)
+    for metric, says in settings.items():
+        scores = table[metric] if metric in table.columns else table.filter(metric=metric)["score"]
+        low, high = says.get("bounds", (0, np.inf))
+        assert scores.is_between(low, high).all(), metric
