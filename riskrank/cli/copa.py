@@ -48,7 +48,9 @@ class Questions:
     steps: Annotated[int | None, typer.Option(metavar="N", help="Steps of a sweep. [10000]")] = None
     compare: Annotated[
         bool,
-        typer.Option("--compare", help="Set COPA beside the average, Δ, min-max, the usual p-norm, SAW, AHP, MEW."),
+        typer.Option(
+            "--compare", help="Set COPA beside the average, Δ, min-max, the usual p-norm, SAW, AHP, MEW."
+        ),
     ] = False
     criterion: Annotated[
         Names,
@@ -65,9 +67,9 @@ class Questions:
     ccdf: Annotated[
         bool, typer.Option("--ccdf", help="Show how each model's ranks spread over the objectives.")
     ] = False
-    top: Annotated[
-        int | None, typer.Option(metavar="N", help="Only the N best models, in every format.")
-    ] = None
+    top: Annotated[int | None, typer.Option(metavar="N", help="Only the N best models, in every format.")] = (
+        None
+    )
 
 
 @app.command(short_help="Choose by objectives without a common unit: ranks, their norm, the Pareto front.")
@@ -122,9 +124,7 @@ def check_questions(questions: Questions, norm: NormOptions, orders: Sequence[fl
     given = [option for option, on in asked.items() if on]
     if len(given) > 1:
         raise UsageError(
-            f"{' and '.join(given)} are different questions",
-            found=" ".join(given),
-            hint="ask one at a time",
+            f"{' and '.join(given)} are different questions", found=" ".join(given), hint="ask one at a time"
         )
     question = given[0] if given else None
     for option, on, homes in (
@@ -179,10 +179,16 @@ def check_sweep(name: str, metrics: Sequence[str], weights: Names) -> int:
     if name not in metrics:
         close = nearest(name, metrics)
         hint = f"did you mean --sweep {close}?" if close else "name one of these objectives"
-        if name == "p":
-            hint = "--sweep-p turns the order of the norm"
         raise UsageError(
-            f"--sweep {name}: there is no such objective", found=f"the objectives are {listing(metrics)}", hint=hint
+            f"--sweep {name}: there is no such objective",
+            found=f"the objectives are {listing(metrics)}",
+            hint="--sweep-p turns the order of the norm" if name == "p" else hint,
+        )
+    if len(metrics) == 1:
+        raise UsageError(
+            "sweeping a weight needs at least two objectives",
+            found=f"only {name}",
+            hint="select further objectives with --metric",
         )
     if name in parse_weights(weights):
         raise UsageError(
@@ -196,13 +202,13 @@ def check_sweep(name: str, metrics: Sequence[str], weights: Names) -> int:
 def _rank(
     session: Session, objectives: Objectives, questions: Questions, norm: NormOptions, orders: Sequence[float]
 ) -> Result:
-    from riskrank.engine.copa import rank_models, share_weights
+    from riskrank.engine.copa import rank_models
     from riskrank.engine.copa_stability import bootstrap_choice, leave_one_out
     from riskrank.engine.copa_sweep import sweep_each_weight
     from riskrank.report.copa import FIELDS, CopaStudy, copa_meta, copa_rows, copa_view
 
     population = objectives.population
-    weights = share_weights(population.metrics, objectives.given_weights())
+    weights, notes = _weights(session, objectives)
     table = _table(session, objectives, weights)
     bootstrap = None
     if questions.bootstrap is not None:
@@ -227,6 +233,7 @@ def _rank(
         resamples=questions.bootstrap,
         seed=None if bootstrap is None else questions.seed or 0,
         inputs=session.inputs,
+        notes=notes,
     )
 
 
@@ -235,7 +242,6 @@ def _explain(
 ) -> Result:
     import numpy as np
 
-    from riskrank.engine.copa import share_weights
     from riskrank.engine.copa_explain import choosing_weights, explain_model
     from riskrank.engine.copa_sweep import sweep_each_weight
     from riskrank.report.copa_explain import (
@@ -255,7 +261,7 @@ def _explain(
             hint="--missing worst keeps it, ranked last where its score is missing",
         )
     model = list(population.names).index(objectives.table.models[objectives.table.index(questions.explain)])
-    weights = share_weights(population.metrics, objectives.given_weights())
+    weights, notes = _weights(session, objectives)
     table = _table(session, objectives, weights)
     p = orders[0]
     study = ModelStudy(
@@ -278,6 +284,7 @@ def _explain(
         view=explain_view(table, study),
         schema=SCHEMA,
         inputs=session.inputs,
+        notes=notes,
     )
 
 
@@ -300,8 +307,9 @@ def _sweep(
     population, given = objectives.population, objectives.given_weights()
     steps = questions.steps or 10_000
     settings: dict[str, Any]
+    notes: list[str] = []
     if questions.sweep_p:
-        weights = share_weights(population.metrics, given)
+        weights, notes = _weights(session, objectives)
         table = _table(session, objectives, weights)
         sweeps = [(None, sweep_p(population, weights, steps=steps))]
         settings, fields = _weight_settings(table) | {"parameter": "p"}, ORDER_FIELDS
@@ -325,13 +333,13 @@ def _sweep(
         view=sweep_view(table, sweeps),
         schema=SCHEMA,
         inputs=session.inputs,
+        notes=notes,
     )
 
 
 def _compare(
     session: Session, objectives: Objectives, questions: Questions, norm: NormOptions, orders: Sequence[float]
 ) -> Result:
-    from riskrank.engine.copa import share_weights
     from riskrank.engine.criteria import BASELINES, compare_criteria
     from riskrank.report.copa_comparison import (
         FIELDS,
@@ -349,9 +357,11 @@ def _compare(
             raise UsageError(
                 f"--criterion {name} is not a criterion",
                 found=f"the criteria are {listing(BASELINES)}",
-                hint=f"did you mean --criterion {close}?" if close else "name one of these; COPA is always there",
+                hint=f"did you mean --criterion {close}?"
+                if close
+                else "name one of these; COPA is always there",
             )
-    weights = share_weights(objectives.population.metrics, objectives.given_weights())
+    weights, notes = _weights(session, objectives)
     table = _table(session, objectives, weights)
     orders = orders if norm.p else USUAL_ORDERS
     found = compare_criteria(
@@ -363,8 +373,8 @@ def _compare(
         baselines=criteria or BASELINES,
         lenient=not criteria,
     )
-    notes = left_out_warnings(found)
-    session.warn(notes)
+    left_out = left_out_warnings(found)
+    session.warn(left_out)
     return _result(
         objectives,
         norm,
@@ -375,8 +385,20 @@ def _compare(
         view=comparison_view(table, found, questions.top),
         schema=SCHEMA,
         inputs=session.inputs,
-        notes=notes,
+        notes=[*notes, *left_out],
     )
+
+
+def _weights(session: Session, objectives: Objectives) -> tuple[Any, list[str]]:
+    """Weights of the objectives, and a warning, shown here, if some have got nothing of them."""
+    from riskrank.engine.copa import share_weights
+
+    metrics, given = objectives.population.metrics, objectives.given_weights()
+    weights = share_weights(metrics, given)
+    idle = [name for name, weight in zip(metrics, weights, strict=True) if weight == 0 and name not in given]
+    notes = [f"the weights given sum to 1, nothing is left for {listing(idle)}"] if idle else []
+    session.warn(notes)
+    return weights, notes
 
 
 def _table(session: Session, objectives: Objectives, weights: Any) -> RankedTable:

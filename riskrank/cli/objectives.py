@@ -31,7 +31,8 @@ class ObjectiveInputs(InputOptions):
         typer.Option(help="A model without a score: refuse, drop the model, or rank it last there."),
     ] = "error"
     repeats: Annotated[
-        Literal["error", "mean"], typer.Option(help="Several scores of a model on a sample: refuse or average.")
+        Literal["error", "mean"],
+        typer.Option(help="Several scores of a model on a sample: refuse or average."),
     ] = "error"
 
 
@@ -58,7 +59,8 @@ class NormOptions:
         Names,
         typer.Option(
             metavar="'NAME <= VALUE'",
-            help="Choose only among such models, in the units of the file; ranks stay those among all. Repeatable.",
+            help="Choose only among such models, in the units of the file; they are ranked among all. "
+            "Repeatable.",
         ),
     ] = None
     ties: Annotated[
@@ -231,8 +233,9 @@ def _require_directions(table: ScoreTable) -> None:
     lacking = [spec.name for spec in table.metrics if not spec.declared]
     if lacking:
         first = f'"{lacking[0]}"' if " " in lacking[0] else lacking[0]
+        have = "has" if len(lacking) == 1 else "have"
         raise UsageError(
-            f"copa does not guess directions, and {listing(lacking)} ha{'s' if len(lacking) == 1 else 've'} none",
+            f"copa does not guess directions, and {listing(lacking)} {have} none",
             found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} objectives have one, "
             "from --metrics, --lower or --higher",
             hint=f"say --lower {first} or --higher {first}, for each; --higher '*' is all that are not named",
@@ -249,9 +252,8 @@ def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -
     names = listing(table.models[i] for i in affected)
     models = f"{affected.size} of {len(table.models)} models"
     if treatment == "worst":
-        return np.arange(len(table.models)), (
-            f"{len(cells)} missing values of {models} count as the worst rank, u = 1: {listing(cells)}"
-        )
+        count = "1 missing value counts" if len(cells) == 1 else f"{len(cells)} missing values count"
+        return np.arange(len(table.models)), f"{count} as the worst rank, u = 1: {listing(cells)}"
     if treatment == "drop":
         kept = np.flatnonzero(~lacking.any(axis=1))
         if kept.size < 2:

@@ -203,9 +203,7 @@ def _weight_ranges(table: RankedTable, study: CopaStudy) -> list[tuple[float, fl
     ]
 
 
-def _ranking_tables(
-    table: RankedTable, study: CopaStudy, models: Sequence[int], *, few: bool
-) -> list[Table]:
+def _ranking_tables(table: RankedTable, study: CopaStudy, models: Sequence[int], *, few: bool) -> list[Table]:
     leading = study.leading
     several = len(study.rankings) > 1
     head = [Column("model", "left")]
@@ -231,7 +229,8 @@ def _ranking_tables(
         cells.append(weakest_objective(table, i))
         rows.append(cells)
     by = f"p = {numbers.order(leading.p)}"
-    title = f"COPA, {by}: {len(table.population.names):,} models, {len(table.weights)} objectives"
+    objectives = f"{len(table.weights)} objective{'s' if len(table.weights) > 1 else ''}"
+    title = f"COPA, {by}: {len(table.population.names):,} models, {objectives}"
     return spread(
         title,
         head,
@@ -265,16 +264,19 @@ def _choice(table: RankedTable, ranking: CopaRanking) -> str:
         if np.isinf(ranking.p):
             reason = f"its worst weighted rank is the least bad of all: {weakest}"
         elif ranking.p == 1:
-            reason = f"on the weighted average of the objectives {_better(ranking.norm[i])}; weakest on {weakest}"
+            reason = (
+                f"on the weighted average of the objectives {_better(ranking.norm[i])}; weakest on {weakest}"
+            )
         else:
             reason = f"the smallest p = {ranking.p:g} norm of weighted ranks; weakest on {weakest}"
     if len(ranking.order) == 1:
         return f"{name}, the only model that meets the constraints."
+    text = f"{name}: {reason}."
     second = ranking.order[1]
-    return (
-        f"{name}: {reason}. Next comes {table.name(second)} (norm {numbers.score(ranking.norm[second])} "
-        f"against {numbers.score(ranking.norm[i])})."
-    )
+    if ranking.tie[second] != ranking.tie[i]:
+        norms = f"{numbers.score(ranking.norm[second])} against {numbers.score(ranking.norm[i])}"
+        text += f" Next comes {table.name(second)} (norm {norms})."
+    return text
 
 
 def _better(u: float) -> str:
@@ -300,8 +302,9 @@ def _front_line(table: RankedTable) -> Line:
     front, able, all_ = int(population.front.sum()), int(population.feasible.sum()), len(population.names)
     text = f"{front:,} of {able:,} models are Pareto-optimal: "
     if table.constraints:
-        text = f"{able:,} of {all_:,} models meet {' and '.join(table.constraints)} (ranks are among all). " + (
-            f"{front:,} of them {'is' if front == 1 else 'are'} Pareto-optimal: "
+        text = (
+            f"{able:,} of {all_:,} models meet {' and '.join(table.constraints)} (ranks are among all). "
+            + (f"{front:,} of them {'is' if front == 1 else 'are'} Pareto-optimal: ")
         )
     text += "no other is at least as good everywhere and better somewhere."
     if front == able > 1:
@@ -336,7 +339,9 @@ def _other_orders(table: RankedTable, study: CopaStudy) -> str:
         orders.setdefault(other.chosen, []).append(numbers.order(other.p))
     if len(orders) == 1:
         return f"p = {', '.join(next(iter(orders.values())))} choose the same model."
-    texts = [f"p = {', '.join(ps)} choose{'' if len(ps) > 1 else 's'} {table.name(i)}" for i, ps in orders.items()]
+    texts = [
+        f"p = {', '.join(ps)} choose{'' if len(ps) > 1 else 's'} {table.name(i)}" for i, ps in orders.items()
+    ]
     return "; ".join(texts) + ". Small p forgives a bad objective, large p does not."
 
 
@@ -347,14 +352,20 @@ def _influence(table: RankedTable, influence: ModelInfluence) -> str:
     others = influence.influential
     if not len(others):
         parts.append("No other model's absence changes the choice.")
-    else:
-        named = listing(
-            (f"{table.name(i)} (then {table.name(influence.choice[i])})" for i in others), _MOST_NAMES
-        )
-        parts.append(
-            f"The choice hangs on the presence of {len(others):,} other model{'s' if len(others) > 1 else ''}, "
-            f"because ranks are relative: {named}."
-        )
+        return " ".join(parts)
+    together: dict[int, list[str]] = {}
+    for i in others:
+        together.setdefault(int(influence.choice[i]), []).append(table.name(i))
+    named = (
+        f"without {listing(names, 3).replace(', ', ' or ')} it is {table.name(choice)}"
+        for choice, names in together.items()
+    )
+    models = "model" if len(others) == 1 else "models"
+    parts.append(
+        f"The choice also hangs on the presence of {len(others):,} other {models}, for ranks are relative: "
+        + "; ".join(list(named)[:_MOST_NAMES])
+        + "."
+    )
     return " ".join(parts)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from riskrank.engine.criteria import CriteriaComparison
 from riskrank.errors import listing
-from riskrank.report import numbers
 from riskrank.report.objectives import RankedTable
 from riskrank.report.view import Cell, Column, Line, Section, Table
 
@@ -19,9 +18,7 @@ _MOST_ROWS = 20
 _MOST_MOVERS = 5
 
 
-def comparison_rows(
-    table: RankedTable, found: CriteriaComparison, top: int | None
-) -> list[dict[str, Any]]:
+def comparison_rows(table: RankedTable, found: CriteriaComparison, top: int | None) -> list[dict[str, Any]]:
     """One row a criterion and model, criteria in the order of the table, models by their rank."""
     rows = []
     for m, criterion in enumerate(found.names):
@@ -60,7 +57,11 @@ def comparison_meta(table: RankedTable, found: CriteriaComparison) -> dict[str, 
 
 def left_out_warnings(found: CriteriaComparison) -> list[str]:
     """Say which criteria could not be computed, and which column is to blame."""
-    return [f"{name} is left out: {error.what} ({error.found})" for name, error in found.left_out.items()]
+    reasons: dict[str, list[str]] = {}
+    for name, error in found.left_out.items():
+        reason = f"{error.what.removeprefix(_label(name)).strip()} ({error.found})"
+        reasons.setdefault(reason, []).append(_label(name))
+    return [f"left out {', '.join(names)}: {reason}" for reason, names in reasons.items()]
 
 
 def comparison_view(table: RankedTable, found: CriteriaComparison, top: int | None) -> list[Section]:
@@ -68,7 +69,9 @@ def comparison_view(table: RankedTable, found: CriteriaComparison, top: int | No
     shown = range(min(len(found.models), top or _MOST_ROWS))
     view: list[Section] = [_rank_table("Ranks by every criterion", table, found, shown)]
     if len(shown) < len(found.models) and top is None:
-        text = f"the best {len(shown)} of {len(found.models):,} by {_label(found.names[0])}; --top N shows more."
+        text = (
+            f"the best {len(shown)} of {len(found.models):,} by {_label(found.names[0])}; --top N shows more."
+        )
         view.append(Line(text, "Shown:"))
     movers = _movers(found)
     if movers and len(found.models) > len(shown):
@@ -83,9 +86,12 @@ def _movers(found: CriteriaComparison) -> list[int]:
 
 
 def _label(name: str) -> str:
-    return {"copa(p=inf)": "COPA p = ∞", "min-max": "min–max", "delta": "Δ"}.get(
-        name, name.replace("copa(p=", "COPA p = ").replace("p-norm(p=", "usual p = ").removesuffix(")")
-    ).replace("p = inf", "p = ∞")
+    if name in ("saw", "ahp", "mew"):
+        return name.upper()
+    text = {"min-max": "min–max", "delta": "Δ"}.get(name, name)
+    for criterion, label in (("copa", "COPA"), ("p-norm", "usual")):
+        text = text.replace(f"{criterion}(p=", f"{label} p = ")
+    return text.removesuffix(")").replace("p = inf", "p = ∞")
 
 
 def _heads(found: CriteriaComparison) -> list[Column]:
@@ -130,7 +136,8 @@ def _words(table: RankedTable, found: CriteriaComparison) -> list[Line]:
         )
         lines.append(Line(text, "Moves most:", "yellow"))
     if found.left_out:
-        lines.append(Line("; ".join(left_out_warnings(found)) + ".", "Left out:", "yellow"))
+        reasons = (text.removeprefix("left out ") for text in left_out_warnings(found))
+        lines.append(Line("; ".join(reasons) + ".", "Left out:", "yellow"))
     text = (
         "average is the weighted sum of the raw values, Δ the relative distance to the best value, min–max "
         "the distance in ranges of the column, usual p the norm with its weights outside the power; SAW, AHP "

@@ -185,7 +185,9 @@ def _binding(table: RankedTable, found: CopaExplanation) -> str:
 def _dominance_line(table: RankedTable, study: ModelStudy) -> Line:
     found = study.explanation
     if table.population.front[found.model]:
-        return Line("no model is at least as good everywhere and better somewhere: it is on the front.", "Front:")
+        return Line(
+            "no model is at least as good everywhere and better somewhere: it is on the front.", "Front:"
+        )
     if not len(found.dominators):
         return Line("no model that meets the constraints dominates it.", "Front:")
     verb = "is" if len(found.dominators) == 1 else "are"
@@ -204,7 +206,9 @@ def _remedies(table: RankedTable, study: ModelStudy) -> list[Line]:
     if found.weights is not None:
         lines.append(Line(_weights_text(table, found.weights, p), "To be chosen:", "green"))
     elif study.worst_case_weights is not None:
-        text = f"no weights choose it at p = {p:g}, but {_weights_text(table, study.worst_case_weights, np.inf)}"
+        text = (
+            f"no weights choose it at p = {p:g}, but {_weights_text(table, study.worst_case_weights, np.inf)}"
+        )
         lines.append(Line(text, "To be chosen:", "yellow"))
     else:
         text = "no weights choose it: another model of the same values comes first by its name."
@@ -221,18 +225,24 @@ def _remedies(table: RankedTable, study: ModelStudy) -> list[Line]:
 
 
 def _weights_text(table: RankedTable, weights: np.ndarray, p: float) -> str:
-    options = " ".join(_weight_options(table.population.metrics, weights))
-    return f"for example --p {p:g} {options}"
+    return f"for example --p {p:g} {' '.join(_weight_options(table.population.metrics, weights))}"
 
 
 def _weight_options(metrics: Sequence[str], weights: np.ndarray) -> list[str]:
-    options = (f"{metric}={weight:.4g}" for metric, weight in zip(metrics, weights, strict=True))
+    """Weights as one would type them: those that are equal need not be named."""
+    rounded = [f"{weight:.6g}" for weight in weights]
+    usual = max(rounded, key=rounded.count)
+    left_out = usual if rounded.count(usual) > 1 else None
+    named = zip(metrics, rounded, strict=True)
+    options = [f"{metric}={weight}" for metric, weight in named if weight != left_out]
     return [f'--weight "{option}"' if " " in option else f"--weight {option}" for option in options]
 
 
 def _reading(found: CopaExplanation) -> Line:
     share = (
-        "compared with the largest of them" if np.isinf(found.ranking.p) else "as a share of the norm's p-th power"
+        "compared with the largest of them"
+        if np.isinf(found.ranking.p)
+        else "as a share of the norm's p-th power"
     )
     text = (
         "top-% is the share of the other models that do better (best: none); times its weight it is the "

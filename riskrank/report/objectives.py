@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.copa import Population
+from riskrank.engine.copa import TOLERANCE, Population
 from riskrank.report import numbers
 from riskrank.report.view import Cell, Column, Table
 
@@ -16,8 +16,8 @@ from riskrank.report.view import Cell, Column, Table
 _GAP = 3
 # Names wider than this fold when columns are short of room.
 _NAME_WIDTH = 30
-# Rows of a table that goes on below the second, when nobody said how many.
-_FEW_ROWS = 5
+# Tables that go on for longer than so many are cut to so many rows, when nobody said how many.
+_MOST_TABLES, _FEW_ROWS = 4, 5
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,15 @@ class RankedTable:
 def objective_columns(table: RankedTable) -> list[Column]:
     """Heads of the objectives, with an arrow towards the better values."""
     arrows = ("↑" if larger else "↓" for larger in table.larger_is_better)
-    return [
-        Column(f"{name} {arrow}") for name, arrow in zip(table.population.metrics, arrows, strict=True)
-    ]
+    return [Column(f"{name} {arrow}") for name, arrow in zip(table.population.metrics, arrows, strict=True)]
 
 
 def objective_cells(table: RankedTable, models: Sequence[int]) -> list[list[Cell]]:
-    """Per model and objective, the value and the top-%; the best value and the weakest objective stand out."""
+    """Per model and objective, the value and the top-%; best values and weakest objectives stand out."""
     shown = list(models)
     u, values = table.population.u[shown], table.values[shown]
     weighted = u * table.weights
-    weakest = (weighted >= weighted.max(axis=1, keepdims=True)) & (weighted > 0)
+    weakest = (weighted >= weighted.max(axis=1, keepdims=True) * (1 - TOLERANCE)) & (weighted > 0)
     cells: list[list[Cell]] = [[] for _ in shown]
     for k in range(u.shape[1]):
         shares = [numbers.top_share(share) for share in u[:, k]]
@@ -79,12 +77,14 @@ def objective_cells(table: RankedTable, models: Sequence[int]) -> list[list[Cell
 
 
 def weakest_objective(table: RankedTable, model: int) -> str:
-    """Objective with the largest weighted rank, and that rank."""
+    """Objective with the largest weighted rank, how many have it too, and the rank."""
     weighted = table.population.u[model] * table.weights
-    k = int(np.argmax(weighted))
-    if weighted[k] == 0:
+    largest = weighted.max()
+    if largest == 0:
         return "none"
-    return f"{table.population.metrics[k]} {numbers.top_share(table.population.u[model, k])}"
+    k, *others = np.flatnonzero(weighted >= largest * (1 - TOLERANCE))
+    also = f" +{len(others)}" if others else ""
+    return f"{table.population.metrics[k]}{also} {numbers.top_share(table.population.u[model, k])}"
 
 
 def spread(
@@ -109,7 +109,7 @@ def spread(
     width : int or None
         Columns of the page.
     few : bool
-        Whether the tables after the second may be cut to the first rows.
+        Whether the tables that go on may be cut to the first rows, if they are many.
     """
     needs = [_need(column, [row[k] for row in cells]) for k, column in enumerate(columns)]
     first = sum(_need(column, [row[k] for row in head_cells]) for k, column in enumerate(head[1:], 1))
@@ -120,9 +120,9 @@ def spread(
         leading = len(head) if number == 0 else 1
         rows = list(zip(head_cells, cells, strict=True))
         title_here = title if number == 0 else f"{title}, continued"
-        if few and number > 1 and len(rows) > _FEW_ROWS:
+        if few and number > 0 and len(chunks) > _MOST_TABLES:
             rows = rows[:_FEW_ROWS]
-            title_here += f" ({_FEW_ROWS} rows; --top shows more)"
+            title_here += f": the best {_FEW_ROWS}"
         tables.append(
             Table(
                 title_here,
