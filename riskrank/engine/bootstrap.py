@@ -1,9 +1,4 @@
-"""Bootstrap replicates of violation ratios, means and win rates, all from one resampling.
-
-Method §1 and §4: a paired design draws sample numbers once for all models, an unpaired one draws each
-model alone, and the draws of a sample stay together. Replicates come in blocks of fixed size, each with
-a random stream of its own, so the numbers do not depend on how many processes share the work.
-"""
+"""Bootstrap replicates of violation ratios, means and win rates, all from one resampling (method §4)."""
 
 from __future__ import annotations
 
@@ -14,16 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.parallel import run_tasks
+from riskrank.engine.resampling import blocks, resampler
 from riskrank.engine.samples import ClusteredScores
 from riskrank.engine.violation import CommonScale, ViolationKernel, square_matrix
 
 Floats = NDArray[np.float64]
 
-# Small enough that a few hundred replicates still feed every process, large enough that creating a
-# stream costs nothing beside using it.
-BLOCK = 25
-
-# Scores resampled in one process before a second one pays for its own start.
+# Score comparisons in one process before a second one pays for its own start.
 _WORTH_A_PROCESS = 30_000_000
 
 
@@ -81,16 +73,15 @@ def replicate(
     scale = CommonScale.of(scores.values)
     scaled = tuple(scale.apply(value) for value in scores.values)
     problem = (ClusteredScores(scaled, scores.clusters, scores.paired), extra)
-    starts = range(0, resamples, BLOCK)
-    streams = np.random.SeedSequence(seed).spawn(len(starts))
-    tasks = [(stream, min(BLOCK, resamples - start)) for stream, start in zip(streams, starts, strict=True)]
     work = resamples * sum(scores.sizes) * (scores.models - 1) / 2
-    blocks = []
-    for block in run_tasks(_block, problem, tasks, jobs=jobs if work > _WORTH_A_PROCESS else 1):
-        blocks.append(block)
+    tasks = blocks(resamples, seed)
+    done, parts = 0, []
+    for part in run_tasks(_block, problem, tasks, jobs=jobs if work > _WORTH_A_PROCESS else 1):
+        parts.append(part)
+        done += len(part[1])
         if progress is not None:
-            progress(sum(len(done[1]) for done in blocks), resamples)
-    upper, means, rates = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+            progress(done, resamples)
+    upper, means, rates = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return Replicates(square_matrix(upper, scores.models), scale.undo(means), rates)
 
 
@@ -104,70 +95,15 @@ def _block(
     ratios = np.empty((count, 2, k * (k - 1) // 2))
     means = np.empty((count, k))
     rates = np.empty((count, *per_sample.shape[:2]))
-    draw = _equal_sizes(scores) if _is_rectangular(scores) else _any_sizes(scores)
+    draw, kernel = resampler(scores), None
     for b in range(count):
-        chosen, ordered, kernel = draw(rng)
-        ratios[b] = kernel.ratios(ordered)
-        # Sorted scores first: models with equal scores then have equal means to the last bit.
-        means[b] = [sample.mean() for sample in ordered]
+        resample = draw(rng)
+        sizes = tuple(map(len, resample.ordered))
+        if kernel is None or kernel.sizes != sizes:
+            kernel = ViolationKernel.for_sizes(sizes)
+        ratios[b] = kernel.ratios(resample.ordered)
+        # Sorted scores: models with equal scores have equal means to the last bit.
+        means[b] = [sample.mean() for sample in resample.ordered]
         if per_sample.size:
-            rates[b] = per_sample[:, :, chosen[0]].mean(axis=2)
+            rates[b] = per_sample[:, :, resample.chosen[0]].mean(axis=2)
     return ratios, means, rates
-
-
-def _is_rectangular(scores: ClusteredScores) -> bool:
-    return scores.draws_per_sample() is not None and len(set(scores.cluster_counts)) == 1
-
-
-def _chosen_samples(scores: ClusteredScores, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Sample numbers of one resample: one list shared by all models if paired, else one each."""
-    counts = scores.cluster_counts
-    if scores.paired:
-        return [rng.integers(0, counts[0], counts[0])] * scores.models
-    return [rng.integers(0, count, count) for count in counts]
-
-
-def _equal_sizes(scores: ClusteredScores):
-    """Draw resamples of models that all have n samples of r draws: plain matrices."""
-    samples, draws = scores.cluster_counts[0], scores.draws_per_sample()
-    table = np.stack(scores.values).reshape(scores.models, samples, draws)
-    kernel = ViolationKernel.for_sizes(scores.sizes)
-    resampled = np.empty_like(table)
-
-    def draw(rng: np.random.Generator):
-        chosen = _chosen_samples(scores, rng)
-        if scores.paired:
-            # The index is in range by construction; "clip" spares NumPy a copy of the output.
-            np.take(table, chosen[0], axis=1, out=resampled, mode="clip")
-        else:
-            for model, picks in enumerate(chosen):
-                np.take(table[model], picks, axis=0, out=resampled[model], mode="clip")
-        ordered = resampled.reshape(scores.models, -1)
-        ordered.sort(axis=1)
-        return chosen, ordered, kernel
-
-    return draw
-
-
-def _any_sizes(scores: ClusteredScores):
-    """Draw resamples of models whose numbers of samples or draws differ."""
-    bounds = [np.concatenate(([0], np.cumsum(np.bincount(cluster)))) for cluster in scores.clusters]
-    fixed = scores.draws_per_sample() is not None
-    kernel = ViolationKernel.for_sizes(scores.sizes) if fixed else None
-
-    def draw(rng: np.random.Generator):
-        chosen = _chosen_samples(scores, rng)
-        ordered = []
-        for value, bound, picks in zip(scores.values, bounds, chosen, strict=True):
-            ordered.append(np.sort(value[_rows_of(bound, picks)]))
-        sizes = [sample.size for sample in ordered]
-        return chosen, ordered, kernel or ViolationKernel.for_sizes(sizes)
-
-    return draw
-
-
-def _rows_of(bounds: NDArray[np.int64], picks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Row numbers of the picked samples, where sample c holds rows bounds[c] to bounds[c + 1]."""
-    lengths = bounds[picks + 1] - bounds[picks]
-    ends = np.cumsum(lengths)
-    return np.arange(ends[-1]) + np.repeat(bounds[picks] - (ends - lengths), lengths)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from riskrank.engine.bootstrap import Replicates
+from riskrank.engine.influence import ViolationInfluence, absolute_p_values, relative_p_values
 from riskrank.engine.multiplicity import adjust
 from riskrank.engine.samples import ClusteredScores
 from riskrank.engine.tail import mean_difference_p_value, tail_p_value
@@ -248,6 +249,46 @@ def paper_test(
         p_value=p_value,
         p_adjusted=np.minimum(p_value * k * k, 1.0),
         extrapolated=np.zeros(p_value.shape, dtype=bool),
+        alpha=alpha,
+    )
+
+
+def clt_test(
+    estimates: ViolationEstimates,
+    influence: ViolationInfluence,
+    claim: Claim,
+    *,
+    alpha: float = 0.05,
+    correction: str = "bonferroni",
+) -> DominanceTests:
+    """Asymptotic test by influence functions, without resampling ([RAB] Theorems 1 and 2, method §4).
+
+    Parameters
+    ----------
+    estimates : ViolationEstimates
+        Ratios of the sample.
+    influence : ViolationInfluence
+        Standard errors for the order of the claim.
+    claim, alpha, correction
+        As in :func:`bootstrap_test`.
+
+    Returns
+    -------
+    DominanceTests
+        With logit-scale p-values.
+    """
+    pairs = ~np.eye(len(estimates.means), dtype=bool)
+    if claim.threshold is None:
+        p_value, error = relative_p_values(influence), influence.relative_error
+    else:
+        p_value, error = absolute_p_values(influence, claim.threshold), influence.ratio_error
+    return _decide(
+        estimates,
+        claim,
+        error=error[pairs],
+        p_value=p_value[pairs],
+        p_adjusted=adjust(p_value[pairs], correction),
+        extrapolated=np.zeros(int(pairs.sum()), dtype=bool),
         alpha=alpha,
     )
 

@@ -21,6 +21,9 @@ import numpy as np
 
 from riskrank.errors import InputError, UsageError
 
+LARGEST_ERROR = 0.5
+"""The largest standard deviation a ratio, being in [0, 1], can have."""
+
 LEVELS = 32
 """Quantile levels at which the noise of integrated quantiles is described; its curves are smooth."""
 
@@ -141,8 +144,11 @@ def influence_of_violation(
             effect[i, j] = _per_cluster(pair.influence_first, sortings[i], units[i], width)
             effect[j, i] = -_per_cluster(pair.influence_second, sortings[j], units[j], width)
     correction = counts / np.maximum(counts - 1, 1)
-    error = _paired_errors if paired else _unpaired_errors
-    ratio_error, relative_error = error(effect, correction)
+    errors = _paired_errors if paired else _unpaired_errors
+    linear, _ = errors(effect, correction)
+    # Nothing within [0, 1] has a standard deviation above ½; models too alike for the linear rate exceed it.
+    effect *= (LARGEST_ERROR / np.fmax(linear, LARGEST_ERROR))[:, :, None]
+    ratio_error, relative_error = errors(effect, correction)
     one_versus_all = np.nanmean(ratio, axis=1)
     return ViolationInfluence(
         order=order,

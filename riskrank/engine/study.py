@@ -17,10 +17,12 @@ from riskrank.engine.dominance import (
     DominanceTests,
     ViolationEstimates,
     bootstrap_test,
+    clt_test,
     compare,
     estimate,
     paper_test,
 )
+from riskrank.engine.influence import influence_of_violation
 from riskrank.engine.ranking import Ranking, hidden_risks, rank_by_score, rank_by_wins
 from riskrank.engine.samples import FEW_SAMPLES, ClusteredScores, require_testable
 from riskrank.engine.violation import one_versus_all
@@ -53,6 +55,8 @@ class Inference:
         Without a test there is no resampling and verdicts are those of the sample.
     paper_exact : bool
         Reject as [RAB] Algorithm 1 prints it.
+    variance : {"bootstrap", "clt"}
+        Standard errors and p-values from resampling, or from influence functions.
     """
 
     resamples: int = 1000
@@ -62,6 +66,12 @@ class Inference:
     jobs: int = 1
     test: bool = True
     paper_exact: bool = False
+    variance: str = "bootstrap"
+
+    @property
+    def resampled(self) -> bool:
+        """Whether anything is resampled."""
+        return self.test and self.variance == "bootstrap"
 
 
 @dataclass(frozen=True)
@@ -72,7 +82,7 @@ class DominanceStudy:
     ----------
     estimates : ViolationEstimates
     replicates : Replicates or None
-        None without a test.
+        None where nothing was resampled.
     tests : tuple of DominanceTests
         One a claim.
     advice : tuple of str
@@ -139,6 +149,9 @@ def study_dominance(
     if not inference.test:
         return DominanceStudy(estimates, None, tuple(compare(estimates, claim) for claim in claims), ())
     require_testable(scores)
+    if not inference.resampled:
+        tests = _asymptotic_tests(scores, estimates, claims, inference)
+        return DominanceStudy(estimates, None, tests, _advice(scores, inference, tests))
     replicates = replicate(
         scores,
         resamples=inference.resamples,
@@ -218,6 +231,27 @@ def _test(
     )
 
 
+def _asymptotic_tests(
+    scores: ClusteredScores, estimates: ViolationEstimates, claims: Sequence[Claim], inference: Inference
+) -> tuple[DominanceTests, ...]:
+    influences = {
+        order: influence_of_violation(
+            scores.values, order=order, clusters=scores.clusters, paired=scores.paired
+        )
+        for order in {claim.order for claim in claims}
+    }
+    return tuple(
+        clt_test(
+            estimates,
+            influences[claim.order],
+            claim,
+            alpha=inference.alpha,
+            correction=inference.correction,
+        )
+        for claim in claims
+    )
+
+
 def _ranking(tests: DominanceTests, replicates: Replicates | None, inference: Inference) -> Ranking:
     claim = tests.claim
     ratios = None if replicates is None else replicates.ratios[:, claim.order - 1]
@@ -228,7 +262,7 @@ def _ranking(tests: DominanceTests, replicates: Replicates | None, inference: In
     return rank_by_wins(
         tests.dominates,
         one_versus_all(tests.ratios),
-        tested=replicates is not None,
+        tested=tests.p_value is not None,
         score_replicates=None if ratios is None else one_versus_all(ratios),
         win_replicates=wins,
         confidence=1 - inference.alpha,

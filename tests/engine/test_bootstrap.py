@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.bootstrap import BLOCK, replicate
+from riskrank.engine.bootstrap import replicate
+from riskrank.engine.resampling import BLOCK
 from riskrank.engine.samples import ClusteredScores
 from riskrank.engine.violation import violation_matrix
 

@@ -118,7 +118,7 @@ def test_ratio_against_brute_force(order, data):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("sizes", [(7, 11), (13, 9), (24, 25)])
+@pytest.mark.parametrize("sizes", [(7, 11), (13, 9), (24, 25), (40, 31)])
 def test_error_against_numerical_derivatives_of_the_weights(order, sizes):
     # The influence of a score is the rate at which the ratio changes as its weight grows. Coprime sizes:
     # where both samples step at once the first-order ratio has two one-sided rates.
@@ -138,8 +138,9 @@ def test_error_against_numerical_derivatives_of_the_weights(order, sizes):
     second = [rate(q, at, lambda w: weighted_ratio(x, p, y, w, order)) for at in range(sizes[1])]
     variance = sum(np.var(v, ddof=1) / len(v) for v in (first, second))
     result = influence_of_violation([x, y], order=order, paired=False)
-    assert result.ratio_error[0, 1] == pytest.approx(sqrt(variance), rel=1e-4)
-    assert result.relative_error[0, 1] == pytest.approx(2 * sqrt(variance), rel=1e-4)
+    error = min(sqrt(variance), 0.5)
+    assert result.ratio_error[0, 1] == pytest.approx(error, rel=1e-4)
+    assert result.relative_error[0, 1] == pytest.approx(2 * error, rel=1e-4)
 
 
 def clear_of_the_ends(ratio):
@@ -186,7 +187,7 @@ def test_against_a_plain_bootstrap(design, order):
     draw, paired = DESIGNS[design]
     rng = np.random.default_rng(11)
     sample = draw(rng, N)
-    k, resamples = len(sample), 300
+    k, resamples = len(sample), 200
     ratios = []
     for _ in range(resamples):
         picks = rng.integers(0, N, N) if paired else rng.integers(0, N, (k, N))
@@ -195,7 +196,7 @@ def test_against_a_plain_bootstrap(design, order):
     ratios = np.stack(ratios, axis=-1)
     relative = np.stack([relative_of(ratios[..., r]) for r in range(resamples)], axis=-1)
     result = influence_of_violation(list(sample), order=order, paired=paired)
-    # 300 resamples know a standard deviation to 4 %; the slow Monte Carlo test is the sharper one.
+    # 200 resamples know a standard deviation to 5 %; the slow Monte Carlo test is the sharper one.
     which = clear_of_the_ends(result.ratio)
     assert result.ratio_error[which] == pytest.approx(ratios.std(axis=-1, ddof=1)[which], rel=0.15)
     which = ~np.eye(k, dtype=bool)
@@ -204,7 +205,7 @@ def test_against_a_plain_bootstrap(design, order):
 
 @pytest.mark.parametrize(("order", "known"), [(1, 0.0170), (2, 0.0823)])
 def test_against_the_known_errors_of_the_normal_pair(order, known):
-    error, _ = mean_errors(normals, order, False, seed=3, repeats=40)
+    error, _ = mean_errors(normals, order, False, seed=3, repeats=25)
     assert error[0, 1] == pytest.approx(known, rel=0.02)
     ratio = influence_of_violation(
         list(normals(np.random.default_rng(0), 400_000)), order=order, paired=False
@@ -232,7 +233,7 @@ def test_repeating_every_row_within_its_cluster_changes_nothing(order, paired):
 @pytest.mark.parametrize("paired", [True, False])
 def test_clustered_errors_against_monte_carlo(order, paired):
     rng = np.random.default_rng(5)
-    groups, draws, repeats = 1000, 3, 200
+    groups, draws, repeats = 600, 3, 150
 
     def draw():
         base = rng.normal(size=groups) if paired else None
@@ -304,6 +305,14 @@ def test_identical_models_among_others(order):
     assert absolute_p_values(result, 0.25)[0, 1] > 0.99
 
 
+def test_errors_stay_within_what_a_ratio_can_have():
+    rng = np.random.default_rng(14)
+    for _ in range(30):
+        for paired in (True, False):
+            result = influence_of_violation(list(rng.normal(size=(3, 100))), order=2, paired=paired)
+            assert np.nanmax(result.ratio_error) <= 0.5 + 1e-12
+
+
 def test_logit_p_value_against_theory():
     z = (np.log(0.2 / 0.8) - np.log(0.3 / 0.7)) / (0.05 / (0.2 * 0.8))
     assert logit_p_value(0.2, 0.05, threshold=0.3, size=100) == pytest.approx(NormalDist().cdf(z))
@@ -327,7 +336,7 @@ def test_equal_distributions_against_monte_carlo(paired, clustered):
     units, draws = 150, 3 if clustered else 1
     clusters = [np.repeat(np.arange(units), draws)] * 2
     p = []
-    for _ in range(400):
+    for _ in range(250):
         shared = rng.normal(size=units) if paired else 0
         samples = [np.repeat(shared + rng.normal(size=units), draws) for _ in range(2)]
         samples = [sample + 0.3 * rng.normal(size=sample.size) for sample in samples]
@@ -335,7 +344,7 @@ def test_equal_distributions_against_monte_carlo(paired, clustered):
         p.append(result.equal_p_value[0, 1])
     # Uniform at the levels of tests, within four binomial errors.
     for level in (0.02, 0.05, 0.1):
-        assert np.mean(np.array(p) <= level) == pytest.approx(level, abs=4 * sqrt(level * (1 - level) / 400))
+        assert np.mean(np.array(p) <= level) == pytest.approx(level, abs=4 * sqrt(level * (1 - level) / 250))
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -344,9 +353,9 @@ def test_size_for_two_models_of_the_same_distribution(order):
     rng = np.random.default_rng(13)
     p = [
         relative_p_values(influence_of_violation(list(rng.normal(size=(2, 200))), order=order, paired=False))
-        for _ in range(400)
+        for _ in range(250)
     ]
-    assert np.mean([table[0, 1] <= 0.05 for table in p]) < 0.05 + 3 * sqrt(0.05 * 0.95 / 400)
+    assert np.mean([table[0, 1] <= 0.05 for table in p]) < 0.05 + 3 * sqrt(0.05 * 0.95 / 250)
 
 
 @pytest.mark.parametrize(

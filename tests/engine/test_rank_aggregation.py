@@ -76,7 +76,7 @@ def problems(draw):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(problem=problems())
 def test_against_brute_force_with_ties_and_weights(method, problem):
     rankings, weights, names = problem
@@ -100,7 +100,7 @@ def test_choice_among_optima_is_nearest_to_borda_then_first_by_name(method):
     # Optima equally near to Borda that start with items of different mean rank: names alone decide.
     problems = [(np.array([[4, 4, 1, 3], [4, 1, 2, 3], [2, 3, 4, 2]]), ["m3", "m0", "m1", "m2"])]
     rng = np.random.default_rng(21)
-    for _ in range(50):
+    for _ in range(30):
         names = [f"m{i}" for i in rng.permutation(4)]
         problems.append((rng.integers(1, 5, (rng.integers(2, 5), 4)), names))
     shared = 0
@@ -110,7 +110,7 @@ def test_choice_among_optima_is_nearest_to_borda_then_first_by_name(method):
         shared += len(optima) > 1
         result = aggregate_rankings(rankings, method=method, names=names)
         assert tuple(result.order.tolist()) == expected_choice(optima, rankings, weights, names)
-    assert shared > 10
+    assert shared > 5
 
 
 @pytest.mark.slow
