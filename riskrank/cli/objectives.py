@@ -152,7 +152,7 @@ def read_objectives(session: Session, inputs: ObjectiveInputs, norm: NormOptions
         larger_is_better=averages.larger_is_better,
         constraints=constraints,
         warnings=warnings,
-        dropped=tuple(name for name in table.models if name not in set(models)),
+        dropped=tuple(np.delete(table.models, kept).tolist()),
     )
 
 
