@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from typer.core import TyperGroup
 
 from riskrank import __version__
 from riskrank.cli.environment import Environment
-from riskrank.errors import ExitStatus, NumericalError, RiskrankError, UsageError
+from riskrank.errors import ExitStatus, NumericalError, RiskrankError, UsageError, nearest
 
 INTERRUPTED = "interrupted: nothing was written"
 
@@ -24,6 +25,7 @@ class Boundary(TyperGroup):
         """Run a command; exits the process unless ``standalone_mode`` is off."""
         arguments = list(sys.argv[1:] if args is None else args)
         environment = extra.pop("obj", None) or Environment()
+        extra.setdefault("prog_name", "riskrank")  # also when called as python -m riskrank
         try:
             code = super().main(arguments, standalone_mode=False, obj=environment, **extra)
             environment.stdout.flush()
@@ -33,6 +35,9 @@ class Boundary(TyperGroup):
         except BaseException as error:
             status = _answer(error, environment, traceback="--traceback" in arguments)
         if standalone_mode:
+            # A Ctrl-C that hits code Python runs from a string, as dataclasses and named tuples do, marks
+            # the interpreter to die by the signal although it was answered. Running such code unmarks it.
+            exec("")
             sys.exit(status)
         return status
 
@@ -73,6 +78,9 @@ def _answer(error: BaseException, environment: Environment, *, traceback: bool) 
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         environment.say(INTERRUPTED)
         return ExitStatus.INTERRUPTED
+    if type(error).__name__ == "NoArgsIsHelpError":  # Typer does not export it
+        environment.say(error.format_message())
+        return ExitStatus.BAD_INPUT
     if traceback:
         import traceback as tracebacks
 
@@ -104,15 +112,26 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
 def _usage_error(error: typer.TyperException) -> UsageError:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "riskrank"
+    # Typer mixes its own suggestions into some messages; the third line is where they belong.
+    found = re.sub(r" \(Possible options: .*\)$| Did you mean .*\?$", "", error.format_message().rstrip("."))
+    hint = f"{command} --help lists the {'commands' if command == 'riskrank' else 'options'}"
+    meant = _near_misses(error, context, found)
+    if meant:
+        hint = f"did you mean {' or '.join(meant)}? {hint}"
+    return UsageError(f"{command} cannot be called like this", found=found.rstrip("."), hint=hint)
+
+
+def _near_misses(error: typer.TyperException, context: Any, found: str) -> list[str]:
+    """Options, choices or commands close to the one that was not understood."""
     possible = getattr(error, "possibilities", None)
-    hint = f"{command} --help lists the options"
     if possible:
-        hint = f"did you mean {' or '.join(sorted(possible)[:3])}? {hint}"
-    return UsageError(
-        f"{command} cannot be called like this",
-        found=error.format_message().rstrip("."),
-        hint=hint,
-    )
+        return sorted(possible)[:3]
+    choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", None)
+    if choices is None and found.startswith("No such command"):
+        choices = context.command.list_commands(context)
+    wrong = re.search(r"(?:command|:) '(.*?)'", found)
+    close = nearest(wrong[1], map(str, choices)) if choices and wrong else None
+    return [close] if close else []
 
 
 def _silence_stdout() -> None:

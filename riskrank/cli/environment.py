@@ -31,5 +31,5 @@ class Environment:
     def say(self, line: str) -> None:
         """Write one line to stderr, whatever its encoding can hold."""
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
-        self.stderr.write(line.encode(encoding, "replace").decode(encoding) + "\n")
+        self.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
         self.stderr.flush()

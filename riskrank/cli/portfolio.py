@@ -9,6 +9,7 @@ import typer
 from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
 from riskrank.cli.options import InputOptions, OutputOptions, PortfolioOptions
+from riskrank.errors import UsageError
 
 
 @app.command(short_help="Fold the metrics of every sample into one score.")
@@ -45,6 +46,12 @@ def portfolio(
     )
 
     check_portfolio(fold_by)
+    if level and not summary:
+        raise UsageError(
+            "--level belongs to --summary",
+            found=f"--level {level[0]:g} without --summary",
+            hint="add --summary, or leave out --level",
+        )
     levels = tuple(sorted(set(level or DEFAULT_LEVELS)))
     formats = FORMATS if summary else (*FORMATS, "parquet")
     session = Session(context.obj, inputs, output, formats=formats)

@@ -159,6 +159,25 @@ def parse_weights(pairs: Sequence[str] | None) -> dict[str, float]:
     return weights
 
 
+def parse_numbers(texts: Sequence[str] | None, *, option: str) -> tuple[float, ...]:
+    """Numbers from a repeatable, comma-separated option.
+
+    Raises
+    ------
+    UsageError
+        If a text is no number.
+    """
+    numbers = []
+    for text in (part.strip() for given in texts or () for part in given.split(",")):
+        try:
+            numbers.append(float(text))
+        except ValueError:
+            raise UsageError(
+                f"{option} takes numbers", found=text or "nothing", hint=f"write {option} 0.05,0.1"
+            ) from None
+    return tuple(numbers)
+
+
 def check_resampling(options: ResamplingOptions) -> None:
     """Refuse numbers no resampling can be done with.
 

@@ -155,4 +155,4 @@ def _problem_line(problem: Any) -> Line:
     parts += [f"found: {problem.found}"] if problem.found else []
     parts += [f"hint: {problem.hint}"] if problem.hint else []
     label = "Error:" if problem.severity == "error" else "Warning:"
-    return Line("; ".join(parts), label, "red" if problem.severity == "error" else "yellow")
+    return Line("\n".join(parts), label, "red" if problem.severity == "error" else "yellow")

@@ -97,8 +97,11 @@ def inference_line(
         return Line(f"{size}; no test was asked for, verdicts describe these samples only.", "Data:")
     pairs = len(models) * (len(models) - 1)
     rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
+    source = "asymptotic standard errors"
+    if inference.resampled:
+        source = f"{inference.resamples:,} bootstrap resamples, seed {inference.seed}"
     text = (
-        f"{size}, {inference.resamples:,} bootstrap resamples, seed {inference.seed}; {rule} over the "
+        f"{size}, {source}; {rule} over the "
         f"{pairs} ordered pairs of each order, test and threshold, level {inference.alpha:g}."
     )
     return Line(text, "Tests:")
@@ -109,11 +112,16 @@ def reading(tests: Sequence[DominanceTests], *, tested: bool, matrix: bool = Fal
     claims = [found.claim for found in tests]
     parts = ["ε is the violation ratio of “better dominates worse”: 0 everywhere better, 0.5 a draw."]
     if any(claim.threshold is None for claim in claims):
-        parts.append("Relative: better violates dominance over the field less than worse does.")
+        parts.append("Relative dominance: better violates dominance over the field less than worse does.")
     if any(claim.threshold is not None for claim in claims):
         parts.append("τ: smallest threshold with ε significantly below it.")
     if tested:
-        parts.append("p is adjusted; ~ marks a p-value from the extrapolated tail.")
+        relative = any(claim.threshold is None for claim in claims)
+        parts.append(
+            "p: adjusted p-value of relative dominance; ~ marks one from the extrapolated tail."
+            if relative
+            else "Significance is by adjusted p-values."
+        )
     if matrix:
         parts.append("In a matrix, * marks that the row model dominates the column model.")
     return [Line(" ".join(parts), "Reading:")]
@@ -129,7 +137,7 @@ def _pair_table(metric: str, study: DominanceStudy, models: Sequence[str]) -> Ta
         columns.append(Column(f"{name}\nε"))
         relative, absolute = _tests_of(study, order)
         if relative is not None and relative.p_value is not None:
-            columns.append(Column(f"relative\n{name} p"))
+            columns.append(Column(f"{name}\np"))
         if absolute:
             columns.append(Column(f"{name}\nτ"))
     columns.append(Column("verdict", "left"))
@@ -139,7 +147,7 @@ def _pair_table(metric: str, study: DominanceStudy, models: Sequence[str]) -> Ta
     ]
     pairs.sort(key=lambda pair: (overall[pair[0]], pair[0], overall[pair[1]], pair[1]))
     rows = [_pair_row(study, orders, int(i), int(j), models) for i, j in pairs]
-    return Table(f"Stochastic dominance on {metric}", tuple(columns), tuple(rows))
+    return Table(f"Stochastic dominance on {metric}", tuple(columns), tuple(rows), stub=2)
 
 
 def _tests_of(study: DominanceStudy, order: int) -> tuple[DominanceTests | None, list[DominanceTests]]:
@@ -168,7 +176,7 @@ def _pair_row(
         won += [name] if any(tests.dominates[i, j] for tests in deciding) else []
         lost += [name] if any(tests.dominates[j, i] for tests in deciding) else []
     cells.append(
-        _verdict(bool(study.estimates.identical[i, j]), won, lost, tested=study.replicates is not None)
+        _verdict(bool(study.estimates.identical[i, j]), won, lost, tested=study.tests[0].p_value is not None)
     )
     return tuple(cells)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import io
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -73,17 +74,27 @@ def check_writable(output: str | None, inputs: Iterable[str]) -> None:
             found=f"no folder {path.parent}",
             hint="create the folder first, or write elsewhere",
         )
-    if not os.access(path if path.exists() else path.resolve().parent, os.W_OK):
+    # A file is replaced, not written into, so the folder has to be open too; a device is written into.
+    places = [path] if path.exists() else []
+    places += [] if _is_device(path) else [path.resolve().parent]
+    if not all(os.access(place, os.W_OK) for place in places):
         raise UsageError(
             f"cannot write to {output}", found="no permission to write there", hint="write elsewhere"
         )
-    for source in inputs:
+    for source in _expanded(inputs):
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise UsageError(
                 f"--output {output} would replace its own input",
                 found=f"{source} is read",
                 hint="write the result to another file",
             )
+
+
+def _expanded(inputs: Iterable[str]) -> Iterator[str]:
+    for source in inputs:
+        yield source
+        if glob.has_magic(source):
+            yield from glob.iglob(source, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute one)
 
 
 def render(result: Result, kind: str, *, stdout: TextIO | None, width: int | None, color: bool) -> bytes:
@@ -106,7 +117,7 @@ def render(result: Result, kind: str, *, stdout: TextIO | None, width: int | Non
         page = _Page(encoding)
         to_terminal(result.view, page, width=width, color=color)
         lines = [line.rstrip() for line in page.getvalue().splitlines()]
-        return ("\n".join(lines) + "\n").encode(encoding, "replace")
+        return ("\n".join(lines) + "\n").encode(encoding)
     writers = {"json": to_json, "jsonl": to_jsonl, "csv": to_csv}
     text = to_markdown(result.view) if kind == "markdown" else writers[kind](result)
     return text.encode("utf-8")
@@ -116,23 +127,45 @@ def write(data: bytes, output: str | None, stdout: TextIO) -> None:
     """Write to stdout, or atomically to a file.
 
     A closed pipe is no error: whoever reads has seen enough.
+
+    Raises
+    ------
+    UsageError
+        If the result cannot be written, as on a full disk.
     """
-    if output is not None:
-        _replace(Path(output), data)
-        return
     try:
-        binary = getattr(stdout, "buffer", None)
-        if binary is None:
-            stdout.write(data.decode("utf-8"))
+        if output is not None:
+            _replace(Path(output), data)
         else:
-            stdout.flush()
-            binary.write(data)
-            binary.flush()
-        stdout.flush()
+            _send(data, stdout)
     except BrokenPipeError:
-        with contextlib.suppress(OSError, io.UnsupportedOperation):
-            # The interpreter flushes stdout once more at exit; let that go nowhere.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+        if output is None:
+            _discard(stdout)
+    except OSError as error:
+        if output is None:
+            _discard(stdout)
+        raise UsageError(
+            f"cannot write to {output or 'standard output'}",
+            found=error.strerror or str(error),
+            hint="make room, or write the result elsewhere with --output",
+        ) from None
+
+
+def _send(data: bytes, stdout: TextIO) -> None:
+    binary = getattr(stdout, "buffer", None)
+    if binary is None:
+        stdout.write(data.decode("utf-8"))
+    else:
+        stdout.flush()
+        binary.write(data)
+        binary.flush()
+    stdout.flush()
+
+
+def _discard(stdout: TextIO) -> None:
+    """Let what the interpreter flushes at exit go nowhere."""
+    with contextlib.suppress(OSError, io.UnsupportedOperation):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
 
 
 class _Page(io.StringIO):
@@ -149,7 +182,8 @@ class _Page(io.StringIO):
 
 def _replace(path: Path, data: bytes) -> None:
     if _is_device(path):
-        path.write_bytes(data)
+        with path.open("ab") as device:  # appending, as /dev/stdout may be a file that holds something
+            device.write(data)
         return
     target = path.resolve()  # a link stays a link
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
@@ -167,6 +201,9 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _is_device(path: Path) -> bool:
+    """Whether a path is written into as it is: pipes, terminals, /dev/stdout wherever it leads."""
+    if path.is_relative_to("/dev"):
+        return path.exists()
     return path.exists() and not path.is_file() and not path.is_dir()
 
 

@@ -52,7 +52,7 @@ def score_view(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list
         f"the first {len(shown)} of {len(rows):,} scores. --output FILE.csv or FILE.parquet writes all, "
         "--format csv prints them, --summary shows a row a model."
     )
-    return [Table("Portfolio scores", columns, shown), Line(text, "Shown:")]
+    return [Table("Portfolio scores", columns, shown, stub=2), Line(text, "Shown:")]
 
 
 def summary_rows(summary: Summary, models: Sequence[str]) -> list[dict[str, Any]]:

@@ -2,10 +2,14 @@
 
 A view knows nothing of statistics; one module a command builds it from results, and both renderers
 show it. Rich is imported only when a terminal page is drawn.
+
+On a terminal too narrow for a table nothing is cut and no column is left out: verdicts and long names
+go on over several lines, and the columns that do not fit follow in a second table.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TextIO
@@ -15,10 +19,14 @@ Justify = Literal["left", "right", "center"]
 
 @dataclass(frozen=True)
 class Column:
-    """Head of a column; a line break in it is kept on the terminal."""
+    """Head of a column; a line break in it is kept on the terminal.
+
+    ``name`` is the head where there is no need to be short, in Markdown.
+    """
 
     head: str
     justify: Justify = "right"
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,11 +39,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table; rows are as long as the columns."""
+    """A titled table; rows are as long as the columns.
+
+    ``stub`` is the number of leading columns that say what a row is about; they are repeated where the
+    other columns need several tables.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell | str, ...], ...]
+    stub: int = 1
 
 
 @dataclass(frozen=True)
@@ -53,6 +66,18 @@ Section = Table | Line
 UNBOUNDED_WIDTH = 10_000
 TEXT_WIDTH = 100
 
+# Names are folded down to the first width if that saves a second table, and never below the second;
+# the third holds "(FSD, SSD)" of a verdict on one line.
+_NAME_WIDTH = 16
+_NARROWEST = 8
+_VERDICT_WIDTH = 10
+_EDGES, _GAP = 2, 2
+
+# Our own symbols in words, for terminals that cannot show them; names keep theirs as \\u escapes.
+_SPELLED = str.maketrans(
+    {"ε": "eps", "τ": "tau", "–": "-", "…": "...", "·": ".", "“": '"', "”": '"', "²": "2", "√": "root "}
+)
+
 
 def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, color: bool) -> None:
     """Draw a view with Rich.
@@ -66,63 +91,164 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     color : bool
         Whether to use colour and weight.
     """
-    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.padding import Padding
+    from rich.text import Text
+
+    def console(color_system: str | None) -> Console:
+        return Console(
+            file=stream,
+            width=UNBOUNDED_WIDTH,
+            color_system=color_system,
+            force_terminal=color or None,
+            no_color=not color,
+            highlight=False,
+            emoji=False,
+            markup=False,
+            legacy_windows=False,
+        )
+
+    page = console("auto" if color else None)
+    if color and page.color_system is None:
+        page = console("standard")
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
+    for section in view:
+        if isinstance(section, Line):
+            label, text = showable(section.label, encoding), showable(section.text, encoding)
+            line = Text.assemble((f"{label} " if label else "", "bold"), (text, section.style))
+            page.print(Padding(line, (0, 1)), width=text_width)
+            continue
+        table = _showable_table(section, encoding)
+        widths = fitting_widths(table, width)
+        for number, block in enumerate(blocks(widths, table.stub, width)):
+            title = f"{table.title}, continued" if number else table.title
+            page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
+            page.print(_grid(table, block, widths, ascii_only=not encoding.lower().startswith("utf")))
+
+
+def fitting_widths(table: Table, width: int | None) -> list[int]:
+    """Width of every column: its own where the page allows, less for text that can go on below.
+
+    Parameters
+    ----------
+    table : Table
+    width : int or None
+        Width of the page; None if it has none.
+    """
+    from rich.cells import cell_len
+
+    texts = [column.head.split("\n") for column in table.columns]
+    for row in table.rows:
+        for lines, cell in zip(texts, row, strict=True):
+            lines.append(_text(cell))
+    own = [max(map(cell_len, lines)) for lines in texts]
+    if width is None or _total(own) <= width:
+        return own
+    stub = range(table.stub)
+    names = [number for number in stub if table.columns[number].justify == "left"]
+    verdicts = [n for n in range(table.stub, len(own)) if table.columns[n].justify == "left"]
+    folded = list(own)
+    for number in verdicts:
+        longest_word = max(cell_len(word) for text in texts[number] for word in text.split() or [""])
+        folded[number] = min(
+            own[number], max(longest_word, _VERDICT_WIDTH, own[number] - (_total(folded) - width))
+        )
+    excess = max(_total(folded) - width, 0)
+    room = sum(folded[number] for number in names) - excess
+    if room >= min(_NAME_WIDTH * len(names), sum(own[number] for number in names)):
+        return _capped(folded, names, room)
+    # Several tables it will be: names take half of the page at most, and verdicts have room again.
+    fixed = sum(own[number] for number in stub if number not in names)
+    beside = max((own[n] for n in range(table.stub, len(own)) if n not in verdicts), default=0)
+    room = min(width // 2, width - _EDGES - beside - _GAP) - fixed - _GAP * (table.stub - 1)
+    widths = _capped(own, names, max(room, _NARROWEST * len(names)))
+    left = width - _EDGES - sum(widths[number] for number in stub) - _GAP * table.stub
+    return _capped(widths, verdicts, max(left, _NARROWEST) * len(verdicts))
+
+
+def _capped(widths: Sequence[int], columns: Sequence[int], room: int) -> list[int]:
+    """Cut the widest of the columns until together they take no more than the room."""
+    found = list(widths)
+    while columns and sum(found[number] for number in columns) > room:
+        found[max(columns, key=lambda number: found[number])] -= 1
+    return found
+
+
+def blocks(widths: Sequence[int], stub: int, width: int | None) -> list[list[int]]:
+    """Columns of the tables to draw one below the other, each beginning with the stub."""
+    leading = list(range(stub))
+    found = [[*leading]]
+    for number in range(stub, len(widths)):
+        full = width is not None and _total([widths[i] for i in [*found[-1], number]]) > width
+        if full and len(found[-1]) > stub:
+            found.append([*leading])
+        found[-1].append(number)
+    return found
+
+
+def _total(widths: Sequence[int]) -> int:
+    return _EDGES + sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool):
+    from rich.box import SIMPLE_HEAD, Box
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    console = Console(
-        file=stream,
-        width=width or UNBOUNDED_WIDTH,
-        color_system="auto" if color else None,
-        force_terminal=color or None,
-        no_color=not color,
-        highlight=False,
-        emoji=False,
-        markup=False,
-        legacy_windows=False,
+    rule = Box("    \n    \n -- \n" + "    \n" * 5, ascii=True)
+    grid = RichTable(box=rule if ascii_only else SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    tallest = max(table.columns[number].head.count("\n") for number in block)
+    for number in block:
+        column = table.columns[number]
+        above = "\n" * (tallest - column.head.count("\n"))
+        grid.add_column(
+            Text(above + column.head), justify=column.justify, overflow="fold", width=widths[number]
+        )
+    for row in table.rows:
+        cells = [row[number] for number in block]
+        grid.add_row(
+            *(Text(_text(cell), style="" if isinstance(cell, str) else cell.style) for cell in cells)
+        )
+    return grid
+
+
+def _text(cell: Cell | str) -> str:
+    return cell if isinstance(cell, str) else cell.text
+
+
+def _showable_table(table: Table, encoding: str) -> Table:
+    def cell(given: Cell | str) -> Cell | str:
+        shown = showable(_text(given).replace("\n", " "), encoding)
+        return shown if isinstance(given, str) else Cell(shown, given.style)
+
+    return Table(
+        showable(table.title, encoding),
+        tuple(Column(showable(column.head, encoding), column.justify) for column in table.columns),
+        tuple(tuple(cell(given) for given in row) for row in table.rows),
+        table.stub,
     )
-    if color and console.color_system is None:
-        console = Console(
-            file=stream, width=console.width, color_system="standard", force_terminal=True, highlight=False
+
+
+def showable(text: str, encoding: str) -> str:
+    r"""Text as a terminal of this encoding can show it.
+
+    Our symbols are spelled out and other characters written as ``\u`` escapes where the encoding has no
+    room for them, so that two names never look the same; control characters are escaped everywhere, so
+    that a name cannot move the cursor.
+    """
+    if any(unicodedata.category(mark) == "Cc" and mark != "\n" for mark in text):
+        text = "".join(
+            mark.encode("unicode_escape").decode()
+            if unicodedata.category(mark) == "Cc" and mark != "\n"
+            else mark
+            for mark in text
         )
-    plain = not (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
-    for section in view:
-        if isinstance(section, Line):
-            text = Text.assemble(
-                (f"{section.label} " if section.label else "", "bold"), (section.text, section.style)
-            )
-            console.print(
-                Padding(text, (0, 1)), width=min(console.width, max(TEXT_WIDTH, 0)), soft_wrap=False
-            )
-            continue
-        table = RichTable(
-            title=section.title,
-            title_justify="left",
-            title_style="bold",
-            box=SIMPLE_HEAD,
-            pad_edge=False,
-            safe_box=plain,
-            padding=(0, 1),
-        )
-        for number, column in enumerate(section.columns):
-            table.add_column(
-                Text(column.head),
-                justify=column.justify,
-                overflow="fold",
-                no_wrap=number > 0,
-                vertical="bottom",
-            )
-        for row in section.rows:
-            table.add_row(*(_rich_cell(cell) for cell in row))
-        console.print(table, crop=False)
-
-
-def _rich_cell(cell: Cell | str):
-    from rich.text import Text
-
-    return Text(cell) if isinstance(cell, str) else Text(cell.text, style=cell.style)
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_SPELLED).encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 def to_markdown(view: Sequence[Section]) -> str:
@@ -135,7 +261,7 @@ def to_markdown(view: Sequence[Section]) -> str:
             continue
         marks = {"left": ":---", "right": "---:", "center": ":---:"}
         lines = [
-            _pipe_row(column.head.replace("\n", " ") for column in section.columns),
+            _pipe_row(column.name or column.head.replace("\n", " ") for column in section.columns),
             _pipe_row((marks[column.justify] for column in section.columns), escape=False),
         ]
         lines += [

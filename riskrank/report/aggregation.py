@@ -1,0 +1,38 @@
+"""How aggregated rankings were found: optimum, uniqueness, and the choice among equals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riskrank.engine.rank_aggregation import Aggregation
+from riskrank.report.view import Line
+
+Aggregations = Sequence[tuple[str, Aggregation]]
+
+
+def aggregation_entries(aggregations: Aggregations, models: Sequence[str]) -> list[dict[str, Any]]:
+    """Entries for ``meta``: the order, its distance, and whether another is as good."""
+    return [
+        {
+            "method": name,
+            "distance": found.method,
+            "order": [models[i] for i in found.order],
+            "mean_distance": found.mean_distance,
+            "optima": found.optima_count,
+            "unique": found.unique,
+            "gap": found.gap,
+            "choice": found.choice,
+        }
+        for name, found in aggregations
+    ]
+
+
+def aggregation_lines(aggregations: Aggregations, models: Sequence[str], *, orders: bool) -> list[Line]:
+    """One line an aggregation; ``orders`` spells out who comes first."""
+    lines = []
+    for name, found in aggregations:
+        order = " > ".join(models[i] for i in found.order) + "; " if orders else ""
+        text = f"{order}{found.method}, mean distance {found.mean_distance:.4g}; {found.choice}."
+        lines.append(Line(text, f"{name}:"))
+    return lines

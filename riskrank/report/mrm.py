@@ -1,0 +1,144 @@
+"""Mean-risk models as rows and side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.mean_risk_study import MeanRiskStudy
+from riskrank.report import numbers
+from riskrank.report.aggregation import Aggregations, aggregation_lines
+from riskrank.report.view import Cell, Column, Line, Section, Table
+
+FIELDS = (
+    "metric",
+    "model",
+    "risk",
+    "level",
+    "mean",
+    "risk_value",
+    "value",
+    "value_low",
+    "value_high",
+    "rank",
+    "ssd_consistent",
+)
+
+Studies = Sequence[tuple[str, MeanRiskStudy]]
+
+_MOST_PAIRS = 5
+
+
+def mrm_rows(studies: Studies, models: Sequence[str]) -> list[dict[str, Any]]:
+    """One row a metric, risk and model, models by rank; ``value`` is mean minus risk."""
+    rows = []
+    for metric, study in studies:
+        for at, column in enumerate(study.models.columns):
+            order = np.argsort(study.models.rank[:, at], kind="stable")
+            rows += [_row(metric, study, at, column, int(i), models) for i in order]
+    return rows
+
+
+def _row(metric: str, study: MeanRiskStudy, at: int, column: Any, i: int, models) -> dict[str, Any]:
+    found = study.models
+    return {
+        "metric": metric,
+        "model": models[i],
+        "risk": column.risk.name,
+        "level": column.level,
+        "mean": float(found.mean[i]),
+        "risk_value": float(found.risk[i, at]),
+        "value": float(found.value[i, at]),
+        "value_low": None if study.value_low is None else float(study.value_low[i, at]),
+        "value_high": None if study.value_high is None else float(study.value_high[i, at]),
+        "rank": int(found.rank[i, at]),
+        "ssd_consistent": column.risk.ssd_consistent,
+    }
+
+
+def mrm_view(studies: Studies, aggregations: Aggregations, models: Sequence[str]) -> list[Section]:
+    """Ranks under every risk, values under every risk, and what the rankings agree on."""
+    by_name = dict(aggregations)
+    view: list[Section] = []
+    for metric, study in studies:
+        aggregation = by_name.get(f"RA(MRM@{metric})")
+        order = study.models.rank.mean(axis=1).argsort(kind="stable")
+        order = order if aggregation is None else aggregation.order
+        view.append(_rank_table(metric, study, aggregation, order, models))
+        view.append(_value_table(metric, study, order, models))
+        view += _contradiction_line(study, models)
+    view += aggregation_lines(aggregations, models, orders=False)
+    view += _orders_over_metrics(aggregations, models)
+    view.append(_reading(studies[0][1]))
+    return view
+
+
+def _heads(study: MeanRiskStudy) -> list[Column]:
+    heads = []
+    for column in study.models.columns:
+        mark = "" if column.risk.ssd_consistent else "*"
+        level = "" if column.level is None else f"\n{column.level:g}"
+        heads.append(Column(f"μ−{column.risk.symbol}{mark}".replace("−-", "+") + level))
+    return heads
+
+
+def _rank_table(metric, study, aggregation, order, models) -> Table:
+    columns = [Column("model", "left"), *_heads(study)]
+    if aggregation is not None:
+        columns.insert(1, Column("RA"))
+    rows = []
+    for i in order:
+        cells: list[Cell | str] = [models[i]]
+        if aggregation is not None:
+            cells.append(Cell(str(aggregation.ranks[i]), "bold"))
+        rows.append((*cells, *(str(rank) for rank in study.models.rank[i])))
+    return Table(f"Ranks by mean minus risk on {metric}", tuple(columns), tuple(rows))
+
+
+def _value_table(metric, study, order, models) -> Table:
+    columns = (Column("model", "left"), Column("mean"), *_heads(study))
+    rows = tuple(
+        (
+            models[i],
+            numbers.score(study.models.mean[i]),
+            *(numbers.score(value) for value in study.models.value[i]),
+        )
+        for i in order
+    )
+    return Table(f"Mean minus risk on {metric}", columns, rows)
+
+
+def _contradiction_line(study: MeanRiskStudy, models: Sequence[str]) -> list[Line]:
+    pairs = [f"{models[i]} above {models[j]}" for i, j in study.contradicted]
+    if not pairs:
+        return []
+    more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
+    text = (
+        f"mean minus standard deviation places {', '.join(pairs[:_MOST_PAIRS])}{more}; "
+        "every consistent risk says the opposite."
+    )
+    return [Line(text, "Note:", "yellow")]
+
+
+def _orders_over_metrics(aggregations: Aggregations, models: Sequence[str]) -> list[Line]:
+    return [
+        Line(" > ".join(models[i] for i in found.order) + ".", "Over all metrics:")
+        for name, found in aggregations
+        if name == "RA(MRM@M)"
+    ]
+
+
+def _reading(study: MeanRiskStudy) -> Line:
+    parts = [
+        "σ standard deviation, δ semideviation, TVaR mean of the worst share, h mean minus TVaR, "
+        "Γ Gini tail, VaR quantile; larger is better everywhere."
+    ]
+    if not study.models.ssd_consistent.all():
+        parts.append("* marks risks that may contradict second-order dominance.")
+    if study.aggregation is not None:
+        parts.append("RA aggregates the ranks under the consistent ones.")
+    if study.value_low is not None:
+        parts.append("Bootstrap intervals are in the JSON and CSV.")
+    return Line(" ".join(parts), "Reading:")
