@@ -209,7 +209,7 @@ def _rank(
 
     population = objectives.population
     weights, notes = _weights(session, objectives)
-    table = _table(session, objectives, weights)
+    table = _table(objectives, weights)
     bootstrap = None
     if questions.bootstrap is not None:
         bootstrap = bootstrap_choice(
@@ -262,7 +262,7 @@ def _explain(
         )
     model = list(population.names).index(objectives.table.models[objectives.table.index(questions.explain)])
     weights, notes = _weights(session, objectives)
-    table = _table(session, objectives, weights)
+    table = _table(objectives, weights)
     p = orders[0]
     study = ModelStudy(
         explanation=explain_model(population, model, weights, p=p),
@@ -310,7 +310,7 @@ def _sweep(
     notes: list[str] = []
     if questions.sweep_p:
         weights, notes = _weights(session, objectives)
-        table = _table(session, objectives, weights)
+        table = _table(objectives, weights)
         sweeps = [(None, sweep_p(population, weights, steps=steps))]
         settings, fields = _weight_settings(table) | {"parameter": "p"}, ORDER_FIELDS
     else:
@@ -318,7 +318,7 @@ def _sweep(
         others = [name for name in population.metrics if name != questions.sweep]
         rest = share_weights(others, {name: given[name] for name in given if name != questions.sweep})
         rest = np.insert(rest, objective, 0.0)
-        table = _table(session, objectives, rest)
+        table = _table(objectives, rest)
         sweeps = [(p, sweep_weight(population, objective, p=p, rest=rest, steps=steps)) for p in orders]
         settings = {"rest": table.by_metric(rest)} | _order_settings(orders)
         settings |= {"parameter": "alpha", "objective": questions.sweep}
@@ -362,7 +362,7 @@ def _compare(
                 else "name one of these; COPA is always there",
             )
     weights, notes = _weights(session, objectives)
-    table = _table(session, objectives, weights)
+    table = _table(objectives, weights)
     orders = orders if norm.p else USUAL_ORDERS
     found = compare_criteria(
         objectives.population,
@@ -401,7 +401,7 @@ def _weights(session: Session, objectives: Objectives) -> tuple[Any, list[str]]:
     return weights, notes
 
 
-def _table(session: Session, objectives: Objectives, weights: Any) -> RankedTable:
+def _table(objectives: Objectives, weights: Any) -> RankedTable:
     from riskrank.report.objectives import RankedTable
 
     population = objectives.population
@@ -411,7 +411,6 @@ def _table(session: Session, objectives: Objectives, weights: Any) -> RankedTabl
         larger_is_better=objectives.larger_is_better,
         weights=weights,
         constraints=[constraint.text(population.metrics) for constraint in objectives.constraints],
-        width=session.page_width() if session.format == "table" else None,
     )
 
 

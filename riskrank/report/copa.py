@@ -17,7 +17,6 @@ from riskrank.report.objectives import (
     RankedTable,
     objective_cells,
     objective_columns,
-    spread,
     weakest_objective,
 )
 from riskrank.report.view import Cell, Column, Line, Section, Table
@@ -41,8 +40,6 @@ FIELDS = (
 
 CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
-# Rows of a table for people, where nobody asks for another number.
-_MOST_ROWS = 20
 _MOST_NAMES = 4
 
 
@@ -98,6 +95,7 @@ def copa_rows(table: RankedTable, study: CopaStudy, top: int | None) -> list[dic
     population, leading = table.population, study.leading
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
     levels = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
+    tied = _tied_models(leading)
     rows = []
     for i in shown_models(table, leading, top):
         without = -1 if study.influence is None else int(study.influence.choice[i])
@@ -109,7 +107,7 @@ def copa_rows(table: RankedTable, study: CopaStudy, top: int | None) -> list[dic
                 "pareto": bool(population.front[i]),
                 "feasible": bool(population.feasible[i]),
                 "u": table.by_metric(population.u[i]),
-                "tied_with": [table.name(j) for j in leading.tied_with(i)],
+                "tied_with": [table.name(j) for j in tied.get(int(leading.tie[i]), ()) if j != i],
                 "values": table.by_metric(table.values[i]),
                 "ranks": {order_key(ranking.p): _rank(ranking, i) for ranking in study.rankings},
                 "norms": {order_key(ranking.p): ranking.norm[i].item() for ranking in study.rankings},
@@ -166,8 +164,8 @@ def copa_meta(table: RankedTable, study: CopaStudy) -> dict[str, Any]:
 def copa_view(table: RankedTable, study: CopaStudy, *, top: int | None, ccdf: bool) -> list[Section]:
     """The ranking, the choice in words, and what would change it."""
     leading = study.leading
-    models = shown_models(table, leading, top or _MOST_ROWS)
-    view: list[Section] = [*_ranking_tables(table, study, models, few=top is None)]
+    models = shown_models(table, leading, top or table.usual_rows())
+    view: list[Section] = [_ranking_table(table, study, models)]
     rest = len(table.population.names) - len(models)
     if rest and top is None:
         text = f"the best {len(models)} of {len(table.population.names):,}; --top N shows more or fewer, "
@@ -187,6 +185,14 @@ def copa_view(table: RankedTable, study: CopaStudy, *, top: int | None, ccdf: bo
     return view
 
 
+def _tied_models(ranking: CopaRanking) -> dict[int, list[int]]:
+    """Models of the same norm, best first, by the number of their tie."""
+    tied: dict[int, list[int]] = {}
+    for i in ranking.order.tolist():
+        tied.setdefault(int(ranking.tie[i]), []).append(i)
+    return tied
+
+
 def _rank(ranking: CopaRanking, i: int) -> int | None:
     return ranking.rank[i].item() or None
 
@@ -203,7 +209,7 @@ def _weight_ranges(table: RankedTable, study: CopaStudy) -> list[tuple[float, fl
     ]
 
 
-def _ranking_tables(table: RankedTable, study: CopaStudy, models: Sequence[int], *, few: bool) -> list[Table]:
+def _ranking_table(table: RankedTable, study: CopaStudy, models: Sequence[int]) -> Table:
     leading = study.leading
     several = len(study.rankings) > 1
     head = [Column("model", "left")]
@@ -231,14 +237,11 @@ def _ranking_tables(table: RankedTable, study: CopaStudy, models: Sequence[int],
     by = f"p = {numbers.order(leading.p)}"
     objectives = f"{len(table.weights)} objective{'s' if len(table.weights) > 1 else ''}"
     title = f"COPA, {by}: {len(table.population.names):,} models, {objectives}"
-    return spread(
+    cells = objective_cells(table, models)
+    return Table(
         title,
-        head,
-        rows,
-        objective_columns(table),
-        objective_cells(table, models),
-        width=table.width,
-        few=few,
+        (*head, *objective_columns(table)),
+        tuple((*own, *more) for own, more in zip(rows, cells, strict=True)),
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from riskrank.engine.copa_sweep import Sweep
 from riskrank.report import numbers
 from riskrank.report.copa import order_value
-from riskrank.report.objectives import RankedTable, objective_cells, objective_columns, spread
-from riskrank.report.view import Cell, Column, Line, Section
+from riskrank.report.objectives import RankedTable, objective_cells, objective_columns
+from riskrank.report.view import Cell, Column, Line, Section, Table
 
 SCHEMA = "copa-sweep"
 WEIGHT_FIELDS = ("alpha_low", "alpha_high", "model", "p", "u", "values")
@@ -63,7 +63,7 @@ def sweep_view(table: RankedTable, sweeps: Sweeps) -> list[Section]:
     """The intervals, and how evenly they cover the front."""
     view: list[Section] = []
     for p, sweep in sweeps:
-        view += _sweep_tables(table, p, sweep)
+        view.append(_sweep_table(table, p, sweep))
         if sweep.model.size > _MOST_INTERVALS:
             text = f"the {_MOST_INTERVALS} widest of {sweep.model.size:,} intervals; --format csv gives all."
             view.append(Line(text, "Shown:"))
@@ -72,7 +72,7 @@ def sweep_view(table: RankedTable, sweeps: Sweeps) -> list[Section]:
     return view
 
 
-def _sweep_tables(table: RankedTable, p: float | None, sweep: Sweep):
+def _sweep_table(table: RankedTable, p: float | None, sweep: Sweep) -> Table:
     widths = np.diff(_positions(sweep))
     kept = np.sort(np.argsort(-widths, kind="stable")[:_MOST_INTERVALS])
     if p is None:
@@ -91,7 +91,9 @@ def _sweep_tables(table: RankedTable, p: float | None, sweep: Sweep):
     if sweep.objective is not None:  # what is swept comes first
         first = [sweep.objective, *(k for k in range(len(columns)) if k != sweep.objective)]
         columns, cells = [columns[k] for k in first], [[row[k] for k in first] for row in cells]
-    return spread(title, head, rows, columns, cells, width=table.width, few=False)
+    return Table(
+        title, (*head, *columns), tuple((*own, *more) for own, more in zip(rows, cells, strict=True))
+    )
 
 
 def _positions(sweep: Sweep) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Tables of models by objectives: what a cell says, and how columns are spread over a page."""
+"""Tables of models by objectives: what a cell says, and that the table fits a page."""
 
 import io
 
@@ -11,13 +11,12 @@ from riskrank.report.objectives import (
     RankedTable,
     objective_cells,
     objective_columns,
-    spread,
     weakest_objective,
 )
-from riskrank.report.view import Column, to_terminal
+from riskrank.report.view import Column, Table, to_terminal
 
 
-def ranked(values, upward, weights=None, width=None):
+def ranked(values, upward, weights=None):
     values, upward = np.array(values, dtype=float), np.array(upward)
     oriented = values * np.where(upward, 1, -1)
     K = len(upward)
@@ -32,7 +31,6 @@ def ranked(values, upward, weights=None, width=None):
         larger_is_better=upward,
         weights=np.full(K, 1 / K) if weights is None else np.array(weights),
         constraints=[],
-        width=width,
     )
 
 
@@ -72,48 +70,23 @@ def test_weakest_objective_counts_those_that_share_the_place():
     assert weakest_objective(table, 2) == "metric0 +1 100 %"  # 0.25 · 1 and 0.5 · 0.5
 
 
-def page(tables, width):
-    stream = io.StringIO()
-    to_terminal(tables, stream, width=width, color=False)
-    return stream.getvalue().splitlines()
-
-
-@pytest.mark.parametrize("width", [60, 80, 100, 200, 400])
-@pytest.mark.parametrize("K", [1, 7, 21])
-def test_spread_tables_fit_the_page_and_lose_nothing(width, K):
-    values = np.random.default_rng(K).normal(size=(6, K)) * 1000
-    table = ranked(values, [True] * K)
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_many_objectives_go_on_below_and_fit_the_page(width):
+    table = ranked(np.random.default_rng(0).normal(size=(6, 21)) * 1000, [True] * 21)
     models = list(range(6))
-    head = [Column("model", "left"), Column("rank")]
-    rows = [[table.name(i), str(i)] for i in models]
-    columns, cells = objective_columns(table), objective_cells(table, models)
-    tables = spread("Title", head, rows, columns, cells, width=width, few=False)
-    heads = [column.head for shown in tables for column in shown.columns]
-    assert [text for text in heads if text.startswith("metric")] == [column.head for column in columns]
-    assert heads.count("rank") == 1
-    assert all(shown.columns[0].head == "model" for shown in tables)
-    assert all(len(row) == len(shown.columns) for shown in tables for row in shown.rows)
-    lines = page(tables, width)
-    assert max(map(len, lines)) <= width
-    # nothing was folded: as many lines start with a model's name as there are rows
-    assert sum(line.startswith(" model-") for line in lines) == 6 * len(tables)
-    if width == 400:
-        assert len(tables) <= 2
+    rows = zip(models, objective_cells(table, models), strict=True)
+    shown = Table(
+        "Title",
+        (Column("model", "left"), *objective_columns(table)),
+        tuple((table.name(i), *cells) for i, cells in rows),
+    )
+    stream = io.StringIO()
+    to_terminal([shown], stream, width=width, color=False)
+    page = stream.getvalue()
+    assert max(map(len, page.splitlines())) <= width
+    assert all(page.count(f"metric{k} ↑") == 1 for k in range(21))
 
 
-def test_without_a_limit_there_is_one_table():
-    table = ranked(np.random.default_rng(0).normal(size=(4, 30)), [True] * 30)
-    cells = objective_cells(table, range(4))
-    rows = [[table.name(i)] for i in range(4)]
-    (shown,) = spread("T", [Column("model")], rows, objective_columns(table), cells, width=None, few=True)
-    assert len(shown.columns) == 31
-
-
-def test_many_tables_are_cut_to_the_best_models():
-    table = ranked(np.random.default_rng(0).normal(size=(12, 30)), [True] * 30)
-    cells = objective_cells(table, range(12))
-    rows = [[table.name(i)] for i in range(12)]
-    tables = spread("T", [Column("model")], rows, objective_columns(table), cells, width=80, few=True)
-    assert len(tables) > 4
-    assert [len(shown.rows) for shown in tables] == [12] + [5] * (len(tables) - 1)
-    assert tables[1].title == "T, continued: the best 5"
+@pytest.mark.parametrize(("K", "rows"), [(1, 20), (7, 20), (21, 7), (300, 5)])
+def test_fewer_rows_for_more_objectives(K, rows):
+    assert ranked(np.eye(2, K), [True] * K).usual_rows() == rows
