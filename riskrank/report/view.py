@@ -75,7 +75,10 @@ _EDGES, _GAP = 2, 2
 
 # Our own symbols in words, for terminals that cannot show them; names keep theirs as \\u escapes.
 _SPELLED = str.maketrans(
-    {"ε": "eps", "τ": "tau", "–": "-", "…": "...", "·": ".", "“": '"', "”": '"', "²": "2", "√": "root "}
+    {
+        **{"ε": "eps", "τ": "tau", "α": "alpha", "Δ": "Delta", "∞": "inf", "↑": "+", "↓": "-"},
+        **{"–": "-", "−": "-", "…": "...", "·": ".", "“": '"', "”": '"', "²": "2", "√": "root "},
+    }
 )
 
 
