@@ -32,6 +32,11 @@ def check_tests(options: DominanceOptions, resampling: ResamplingOptions, gates:
         raise UsageError(
             "--no-test and --paper-exact contradict each other", found="both", hint="leave out one of them"
         )
+    if options.variance == "clt" and (options.no_test or options.paper_exact):
+        other = "--no-test" if options.no_test else "--paper-exact"
+        raise UsageError(
+            f"--variance clt and {other} contradict each other", found="both", hint="leave out one of them"
+        )
     if options.no_test and (gates.gate_better or gates.gate_not_worse):
         raise UsageError(
             "a gate asks for significance, which --no-test leaves out",
@@ -72,6 +77,7 @@ def chosen_inference(options: DominanceOptions, resampling: ResamplingOptions) -
         jobs=count_jobs(resampling),
         test=not options.no_test,
         paper_exact=options.paper_exact,
+        variance=options.variance,
     )
 
 
@@ -85,6 +91,7 @@ def inference_settings(options: DominanceOptions, resampling: ResamplingOptions)
         "alpha": resampling.alpha,
         "correction": "none" if options.no_test else "k^2" if options.paper_exact else options.correction,
         "family": None if options.no_test else "ordered pairs of one metric, order, test and threshold",
+        "variance": None if options.no_test else options.variance,
         "no_test": options.no_test,
         "paper_exact": options.paper_exact,
     }
