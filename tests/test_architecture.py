@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ def imports(tree: ast.AST, *, top_level_only: bool = False) -> Iterator[str]:
             yield from imports(node, top_level_only=top_level_only)
 
 
+@cache
 def tree(name: str) -> ast.Module:
     return ast.parse(FILES[name].read_text(encoding="utf-8"))
 

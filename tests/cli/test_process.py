@@ -164,15 +164,6 @@ def test_an_interrupt_while_writing(run, table, tmp_path, monkeypatch, when):
     assert list(folder.iterdir()) == []
 
 
-def test_a_closed_pipe_is_no_error(start, write, make_scores):
-    path = write("t.csv", make_scores(n=3000))  # more rows than a pipe holds
-    process = start("portfolio", path, "--format", "csv")
-    process.stdout.readline()
-    process.stdout.close()
-    process.stdout = None
-    assert finish(process) == (0, "", "")
-
-
 def test_a_pipe_closed_from_the_start(start, table):
     reader, writer = os.pipe()
     os.close(reader)
@@ -182,15 +173,17 @@ def test_a_pipe_closed_from_the_start(start, table):
 
 
 @LINUX
-def test_head(table):
-    line = f"{sys.executable} -m riskrank rank {table} --resamples 50 | head -1; echo ${{PIPESTATUS[0]}}"
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONIOENCODING": "utf-8"}
+def test_head(write, make_scores):
+    path = write("t.csv", make_scores(n=3000))  # more rows than a pipe holds
+    line = f"{sys.executable} -m riskrank portfolio {path} --format csv | head -1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(
-        ["bash", "-c", line], capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL
+        ["bash", "-c", line],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        stdin=subprocess.DEVNULL,
     )
-    assert done.stdout.splitlines()[-1] == "0"
-    assert "Error" not in done.stderr
-    assert all(line.startswith("warning: ") for line in done.stderr.splitlines())  # no bar, no escape codes
+    assert (done.stdout, done.stderr) == ("model,sample,metric,score\n0\n", "")
 
 
 @LINUX
