@@ -174,6 +174,23 @@ def parse_numbers(texts: Sequence[str] | None, *, option: str) -> tuple[float, .
     return tuple(numbers)
 
 
+def parse_sizes(texts: Sequence[str] | None, *, option: str) -> list[int]:
+    """Whole numbers from a repeatable, comma-separated option.
+
+    Raises
+    ------
+    UsageError
+        If a text is no whole number.
+    """
+    sizes = parse_numbers(texts, option=option)
+    for size in sizes:
+        if not size.is_integer():
+            raise UsageError(
+                f"{option} takes whole numbers", found=f"{size:g}", hint=f"write {option} 100,500"
+            )
+    return [int(size) for size in sizes]
+
+
 def check_resampling(options: ResamplingOptions) -> None:
     """Refuse numbers no resampling can be done with.
 
