@@ -35,8 +35,12 @@ class InputOptions:
         str | None,
         typer.Option(metavar="FILE.toml", help="Direction, weight, scale, transform, bounds of each metric."),
     ] = None
-    lower: Annotated[Names, typer.Option(metavar="NAME,...", help="Metrics of which less is better.")] = None
-    higher: Annotated[Names, typer.Option(metavar="NAME,...", help="Metrics of which more is better.")] = None
+    lower: Annotated[
+        Names, typer.Option(metavar="NAME,...", help="Metrics of which less is better; * is all others.")
+    ] = None
+    higher: Annotated[
+        Names, typer.Option(metavar="NAME,...", help="Metrics of which more is better; * is all others.")
+    ] = None
     missing: Annotated[Literal["error", "drop"], typer.Option(help="What to do about missing scores.")] = (
         "error"
     )

@@ -94,6 +94,10 @@ class Session:
         with progress_bar(label, stream, shown=shown) as move:
             yield move
 
+    def page_width(self) -> int | None:
+        """Columns a table may take; None where nothing limits them."""
+        return None if self.output.output is not None else self._terminal_width()
+
     def finish(self, result: Result) -> None:
         """Render the result and write it."""
         from riskrank.report.output import render, write
@@ -104,7 +108,7 @@ class Session:
             result,
             self.format,
             stdout=None if to_file else stdout,
-            width=None if to_file else self._terminal_width(),
+            width=self.page_width(),
             color=not to_file and self._wants_color(),
         )
         write(data, self.output.output, stdout)

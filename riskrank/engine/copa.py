@@ -436,7 +436,9 @@ def checked_weights(weights: Sequence[float] | np.ndarray | None, metrics: Seque
             found=", ".join(f"{name}=0" for name in metrics[:8]),
             hint="give at least one objective a positive weight",
         )
-    return weights / weights.sum()
+    total = weights.sum()
+    # Weights that sum to one but for rounding are kept as they were given.
+    return weights if abs(total - 1) <= TOLERANCE else weights / total
 
 
 def checked_p(p: float) -> float:

@@ -204,6 +204,65 @@ def sweep_p(
     )
 
 
+def sweep_each_weight(
+    models: Population,
+    weights: Sequence[float] | np.ndarray | None = None,
+    *,
+    p: float = np.inf,
+    steps: int = 1000,
+) -> tuple[Sweep, ...]:
+    """Move the weight of every objective in turn, the others keeping their proportions.
+
+    Objectives beside one that has all the weight share the rest equally.
+
+    Parameters
+    ----------
+    models : Population
+    weights, p
+        As in `rank_models`.
+    steps : int
+        As in `sweep_weight`.
+
+    Returns
+    -------
+    tuple of K Sweep
+
+    Raises
+    ------
+    UsageError
+        As `sweep_weight`.
+    """
+    weights = checked_weights(weights, models.metrics)
+    sweeps = []
+    for objective in range(weights.size):
+        has_rest = np.delete(weights, objective).sum() > 0
+        rest = weights if has_rest else None
+        sweeps.append(sweep_weight(models, objective, p=p, rest=rest, steps=steps))
+    return tuple(sweeps)
+
+
+def range_of_choice(sweep: Sweep, model: int, at: float) -> tuple[float, float]:
+    """Return the interval around a value of the parameter on which a model stays the choice.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    model : int
+        The choice at `at`.
+    at : float
+
+    Returns
+    -------
+    low, high : float
+        Both are `at` if the model is the choice only between two points of the grid.
+    """
+    holds = (sweep.low <= at) & (at <= sweep.high) & (sweep.model == model)
+    if not holds.any():
+        return at, at
+    around = int(np.flatnonzero(holds)[0])
+    return float(sweep.low[around]), float(sweep.high[around])
+
+
 def _norm_of_two(first: np.ndarray, second: np.ndarray, p: float) -> np.ndarray:
     if p == 1:
         return first + second

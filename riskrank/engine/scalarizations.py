@@ -314,7 +314,7 @@ def _positive(
         column = values[:, k]
         raise InputError(
             f"{method} divides by the values of {metrics[k]!r}, which must be positive",
-            found=f"{int((column == 0).sum())} zeros and {int((column < 0).sum())} negative values",
+            found=f"zeros: {int((column == 0).sum())}, negative values: {int((column < 0).sum())}",
             hint=f"leave {method} or this objective out, or use COPA, which needs only the order",
         )
     return values, metrics, upward

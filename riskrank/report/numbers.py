@@ -44,6 +44,22 @@ def rank_interval(low: int, high: int) -> str:
     return f"{low}" if low == high else f"{low}–{high}"
 
 
+def top_share(u: float) -> str:
+    """Relative rank as a percentage of models that do better, never rounded onto 0 or 100; 0 is "best"."""
+    if u <= 0:
+        return "best"
+    percent = 100 * u
+    if percent >= 1:
+        rounded = f"{percent:.0f}"
+        return "99.9 %" if rounded == "100" and u < 1 else f"{rounded} %"
+    return f"{percent:.2f} %" if percent >= 0.005 else "<0.01 %"
+
+
+def order(p: float) -> str:
+    """Order of a norm."""
+    return "∞" if math.isinf(p) else f"{p:g}"
+
+
 def _bounded(value: float, digits: int) -> str:
     smallest = 10**-digits
     if 0 < value < smallest / 2:

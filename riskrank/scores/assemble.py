@@ -89,7 +89,7 @@ def assemble(entries: Entries, scores: np.ndarray, options: ReadOptions) -> tupl
     notes = ()
     if repeated and options.repeats == "mean":
         flat = _mean_per_cell(cell, scores, grid.size * n_metrics)
-        if options.missing == "error":
+        if options.missing != "drop":
             flat[blank] = np.nan
         elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
             notes = (f"averaged without {partial:,} repeats that have no score",)

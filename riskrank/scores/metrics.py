@@ -19,6 +19,9 @@ _CHOICES = {
 }
 _KEYS = (*_CHOICES, "weight", "bounds")
 
+# Stands in --lower or --higher for the metrics that have no direction otherwise.
+ALL_OTHERS = "*"
+
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
 _COST_NAMES = """loss losses logloss error errors err latency cost costs toxicity toxic perplexity ppl brier
     rmse mse mae mape smape rmsle wer cer ter fpr fnr eer fid time runtime walltime duration seconds secs
@@ -134,8 +137,8 @@ def resolve_metrics(
     InputError
         If the metrics file is unreadable or describes a metric that is not in the table.
     """
-    _require_known(options.lower, known, "--lower {}")
-    _require_known(options.higher, known, "--higher {}")
+    _require_known([name for name in options.lower if name != ALL_OTHERS], known, "--lower {}")
+    _require_known([name for name in options.higher if name != ALL_OTHERS], known, "--higher {}")
     _require_known(options.weights, known, "--weight {}=…")
     unused = [name for name in options.weights if name not in names]
     if unused:
@@ -155,7 +158,10 @@ def resolve_metrics(
             )
     specs = tuple(_combine(described.get(name, MetricSpec(name=name)), options) for name in names)
     _check_weights(specs)
-    return specs, tuple(text for spec in specs for text in _direction_warnings(spec))
+    named = {*options.lower, *options.higher, *(name for name, spec in described.items() if spec.declared)}
+    return specs, tuple(
+        text for spec in specs for text in _direction_warnings(spec, named=spec.name in named)
+    )
 
 
 def looks_like_a_cost(name: str) -> bool:
@@ -243,6 +249,8 @@ def _combine(spec: MetricSpec, options: ReadOptions) -> MetricSpec:
         )
     if asked:
         spec = replace(spec, direction=asked, declared=True)
+    if not spec.declared and ALL_OTHERS in (*options.lower, *options.higher):
+        spec = replace(spec, direction="lower" if ALL_OTHERS in options.lower else "higher", declared=True)
     if spec.name in options.weights:
         spec = replace(spec, weight=float(options.weights[spec.name]))
     return spec
@@ -257,7 +265,8 @@ def _check_weights(specs: Sequence[MetricSpec]) -> None:
                 hint=f"a weight is a finite number that is zero or positive: --weight {spec.name}=1",
             )
     given = [spec.weight for spec in specs if spec.weight is not None]
-    if given and sum(given) == 0:
+    # Metrics without a weight may yet get what is left of one.
+    if len(given) == len(specs) and sum(given) == 0:
         raise UsageError(
             "the weights of the selected metrics sum to 0",
             found=listing(f"{spec.name}={spec.weight:g}" for spec in specs if spec.weight is not None),
@@ -265,9 +274,11 @@ def _check_weights(specs: Sequence[MetricSpec]) -> None:
         )
 
 
-def _direction_warnings(spec: MetricSpec) -> list[str]:
+def _direction_warnings(spec: MetricSpec, *, named: bool) -> list[str]:
+    """Warn of directions that nobody gave for this very metric, and of those that cancel a transform."""
     texts = []
-    if not spec.declared and spec.transform == "none" and looks_like_a_cost(spec.name):
+    higher = spec.direction == "higher"
+    if not named and higher and spec.transform == "none" and looks_like_a_cost(spec.name):
         texts.append(
             f"metric '{spec.name}' is taken as higher-is-better, but its name suggests the opposite: "
             f"--lower {spec.name} says so, --higher {spec.name} confirms it"

@@ -27,7 +27,7 @@ class ReadOptions:
     metrics, models : tuple of str
         Selections; empty means everything. The order of `metrics` is kept.
     lower, higher : tuple of str
-        Metrics declared lower-is-better and higher-is-better.
+        Metrics declared lower-is-better and higher-is-better; ``*`` stands for all others.
     weights : dict
         Weight of a metric by its name; goes before what the metrics file says.
     metrics_file : str, optional

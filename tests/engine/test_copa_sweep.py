@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.copa import population, rank_models, rank_norm
-from riskrank.engine.copa_sweep import sweep_p, sweep_weight
+from riskrank.engine.copa_sweep import range_of_choice, sweep_each_weight, sweep_p, sweep_weight
 from riskrank.errors import UsageError
 
 ORDERS = [1, 1.5, 2, 8, 40, np.inf]
@@ -118,6 +118,45 @@ def test_the_chosen_models_are_on_the_front():
     models = population(np.random.default_rng(5).normal(size=(300, 5)))
     for p in ORDERS:
         assert models.front[sweep_weight(models, 0, p=p, steps=100).choice].all()
+
+
+def test_sweeps_of_each_weight_against_single_ones():
+    models = population(np.random.default_rng(2).normal(size=(40, 3)))
+    weights = np.array([0.5, 0.3, 0.2])
+    for objective, sweep in enumerate(sweep_each_weight(models, weights, p=2, steps=100)):
+        alone = sweep_weight(models, objective, p=2, rest=weights, steps=100)
+        assert sweep.objective == objective
+        np.testing.assert_array_equal(sweep.choice, alone.choice)
+
+
+def test_sweeps_of_each_weight_where_one_has_all():
+    models = population(np.random.default_rng(2).normal(size=(40, 3)))
+    first, second, _ = sweep_each_weight(models, [1, 0, 0], steps=100)
+    np.testing.assert_array_equal(first.choice, sweep_weight(models, 0, steps=100).choice)
+    assert second.choice[0] == rank_models(models, [1, 0, 0], p=np.inf).chosen
+
+
+@pytest.mark.parametrize("p", [1, 2, np.inf])
+def test_range_of_choice_against_rankings_on_a_grid(p):
+    models = population(np.random.default_rng(4).normal(size=(60, 3)))
+    weights = np.array([0.2, 0.3, 0.5])
+    chosen = rank_models(models, weights, p=p).chosen
+    for objective, sweep in enumerate(sweep_each_weight(models, weights, p=p)):
+        low, high = range_of_choice(sweep, chosen, weights[objective])
+        assert low <= weights[objective] <= high
+        for alpha in np.linspace(0.001, 0.999, 200):
+            here = rank_models(models, weights_at(alpha, 3, objective, weights), p=p).chosen
+            assert not (low < alpha < high) or here == chosen
+        for end, beyond in ((low, low - 1e-6), (high, high + 1e-6)):
+            if 0 < end < 1:
+                other = rank_models(models, weights_at(beyond, 3, objective, weights), p=p).chosen
+                assert other != chosen
+
+
+def test_range_of_choice_between_grid_points_is_a_point():
+    sweep = sweep_weight(population(np.eye(2)), 0, steps=10)
+    absent = 1 - sweep.choice[2]
+    assert range_of_choice(sweep, absent, sweep.grid[2]) == (sweep.grid[2], sweep.grid[2])
 
 
 def test_bad_sweeps():

@@ -101,6 +101,12 @@ def test_repeats_mean(write):
     assert not table.has_draws
 
 
+def test_repeats_mean_keeps_a_half_missing_cell_missing(write):
+    rows = "A,1,m,1\nA,1,m,\nB,1,m,4\nB,1,m,6\n"
+    table = read(write, rows, repeats="mean", missing="keep")
+    np.testing.assert_array_equal(table.as_matrix()[:, 0, 0], [np.nan, 5])
+
+
 def test_repeats_mean_is_taken_after_the_transform(write):
     metrics = write("m.toml", '[m]\ntransform = "neg_log"')
     table = read(write, REPEATED, repeats="mean", metrics_file=metrics)

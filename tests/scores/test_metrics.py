@@ -180,3 +180,41 @@ def test_metrics_come_in_the_order_asked_for(write, long_frame):
     assert table.models == ("A", "C")
     whole = read_scores([path])
     np.testing.assert_array_equal(table.values[1], whole.values[2][:, ::-1])
+
+
+WIDE = "model,sample,acc,co2,f1\nA,1,1,5,3\nB,1,2,6,4\n"
+
+
+def directions(write, **options):
+    table = read_scores([write("t.csv", WIDE)], ReadOptions(wide=True, **options))
+    return {spec.name: (spec.direction, spec.declared) for spec in table.metrics}, table.warnings
+
+
+def test_a_star_declares_all_others(write):
+    found, warnings = directions(write, higher=("*",), lower=("co2",))
+    assert found == {"acc": ("higher", True), "co2": ("lower", True), "f1": ("higher", True)}
+    assert warnings == ()
+    assert directions(write, higher=("acc", "f1"), lower=("*",))[0] == found
+
+
+def test_a_star_gives_way_to_the_metrics_file(write):
+    path = write("m.toml", '[co2]\ndirection = "lower"\n[f1]\nweight = 1\n[acc]\nweight = 1\n')
+    found, warnings = directions(write, higher=("*",), metrics_file=path)
+    assert found == {"acc": ("higher", True), "co2": ("lower", True), "f1": ("higher", True)}
+    assert warnings == ()
+
+
+def test_a_star_over_a_cost_is_warned_of(write):
+    _, (warning,) = directions(write, higher=("*",))
+    assert warning.startswith("metric 'co2' is taken as higher-is-better")
+    assert directions(write, higher=("*", "co2"))[1] == ()
+    assert directions(write, lower=("*",))[1] == ()
+
+
+def test_a_star_cannot_stand_on_both_sides(write):
+    with pytest.raises(UsageError, match="both"):
+        directions(write, higher=("*",), lower=("*",))
+
+
+def test_one_weight_of_zero_waits_for_the_others(write):
+    assert directions(write, weights={"co2": 0.0})[0]["co2"] == ("higher", False)

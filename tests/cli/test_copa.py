@@ -1,0 +1,641 @@
+"""``riskrank copa`` from the command line to its output, against loops, closed forms and invariances.
+
+The runner is this module's own: a command in this process, with streams of its own.
+"""
+
+import csv
+import io
+import itertools
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riskrank.cli.environment import Environment
+from riskrank.cli.main import app
+from riskrank.engine.criteria import BASELINES
+
+LEADERBOARD = Path(__file__).parents[2] / "sample_data" / "llm_leaderboard.csv"
+LLMS = (str(LEADERBOARD), "--wide", "--metrics", str(LEADERBOARD.with_suffix(".toml")))
+OBJECTIVES = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro", "co2")
+
+
+@dataclass
+class Outcome:
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def document(self):
+        assert self.status == 0, self.stderr
+        return json.loads(self.stdout)
+
+    @property
+    def results(self):
+        return self.document["results"]
+
+    @property
+    def meta(self):
+        return self.document["meta"]
+
+
+def copa(*arguments, stdin=b""):
+    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    environment = Environment(stdin=io.BytesIO(stdin), stdout=stdout, stderr=stderr, variables={})
+    status = app(["copa", *map(str, arguments)], standalone_mode=False, obj=environment)
+    texts = []
+    for stream in (stdout, stderr):
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode("utf-8"))
+    return Outcome(status, *texts)
+
+
+def as_json(*arguments):
+    return copa(*arguments, "--format", "json")
+
+
+def write_wide(path, names, metrics, values):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["model", *metrics])
+        writer.writerows([name, *row] for name, row in zip(names, values, strict=True))
+    return path
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Random values with ties and two copies; the third column is better small."""
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 5, (9, 3)).astype(float)
+    values[7] = values[2]
+    names = [f"m{i}" for i in range(9)]
+    path = write_wide(tmp_path / "small.csv", names, ["acc", "f1", "co2"], values.tolist())
+    return names, values, (path, "--wide", "--higher", "acc,f1", "--lower", "co2")
+
+
+def ranks_by_loops(better_large):
+    N, K = better_large.shape
+    return np.array(
+        [
+            [sum(better_large[j, k] > better_large[i, k] for j in range(N)) / (N - 1) for k in range(K)]
+            for i in range(N)
+        ]
+    )
+
+
+def front_by_loops(values):
+    def dominates(a, b):
+        return all(x >= y for x, y in zip(a, b, strict=True)) and any(
+            x > y for x, y in zip(a, b, strict=True)
+        )
+
+    return [not any(dominates(other, own) for other in values) for own in values]
+
+
+@pytest.mark.parametrize("p", ["1", "2", "8", "inf"])
+def test_rows_against_double_loops(small, p):
+    names, values, arguments = small
+    oriented = values * [1, 1, -1]
+    u, front = ranks_by_loops(oriented), front_by_loops(oriented)
+    weights = np.array([0.25, 0.25, 0.5])
+    rows = as_json(*arguments, "--p", p, "--weight", "co2=0.5").results
+    assert {row["model"] for row in rows} == set(names)
+    for row in rows:
+        i = names.index(row["model"])
+        terms = weights * u[i]
+        norm = terms.max() if p == "inf" else (terms ** float(p)).sum() ** (1 / float(p))
+        assert list(row["u"].values()) == pytest.approx(u[i][[0, 2, 1]])
+        assert list(row["u"]) == ["acc", "co2", "f1"]
+        assert row["norm"] == pytest.approx(norm)
+        assert row["pareto"] == front[i]
+        assert row["feasible"] is True
+        assert row["values"]["co2"] == values[i, 2]
+    assert [row["rank"] for row in rows] == list(range(1, 10))
+    assert all(a["norm"] <= b["norm"] * (1 + 1e-9) for a, b in itertools.pairwise(rows))
+    assert rows[0]["pareto"]
+    copies = {row["model"]: row["tied_with"] for row in rows}
+    assert "m7" in copies["m2"]
+    assert "m2" in copies["m7"]
+
+
+def test_fields_of_a_row():
+    row = as_json(*LLMS).results[0]
+    assert list(row)[:7] == ["model", "rank", "norm", "pareto", "feasible", "u", "tied_with"]
+
+
+def test_further_orders_are_further_columns():
+    rows = as_json(*LLMS, "--p", "2", "--p", "1,inf").results
+    assert list(rows[0]["ranks"]) == ["2", "1", "inf"]
+    assert rows[0]["ranks"]["2"] == rows[0]["rank"] == 1
+    alone = {row["model"]: row["rank"] for row in as_json(*LLMS, "--p", "1").results}
+    assert {row["model"]: row["ranks"]["1"] for row in rows} == alone
+
+
+def test_ranks_stay_those_of_the_whole_population_under_a_constraint():
+    free = {row["model"]: row for row in as_json(*LLMS).results}
+    found = as_json(*LLMS, "--where", "co2<=0.5", "--where", "ifeval > 50")
+    able = {
+        name for name, row in free.items() if row["values"]["co2"] <= 0.5 and row["values"]["ifeval"] > 50
+    }
+    assert {row["model"] for row in found.results if row["feasible"]} == able
+    assert len(able) == 2
+    for row in found.results:
+        assert row["u"] == free[row["model"]]["u"]
+        assert row["norm"] == free[row["model"]]["norm"]
+        assert (row["rank"] is None) == (row["model"] not in able)
+        assert not row["pareto"] or row["feasible"]
+    assert found.meta["settings"]["where"] == ["co2 <= 0.5", "ifeval > 50"]
+
+
+@pytest.mark.parametrize(
+    ("relation", "models"), [("<=", 2), ("<", 1), (">=", 7), (">", 6), ("=", 1), ("==", 1)]
+)
+def test_every_relation(relation, models):
+    rows = as_json(*LLMS, "--where", f"co2 {relation} 0.299141").results
+    assert sum(row["feasible"] for row in rows) == models
+
+
+def test_a_per_sample_table_is_averaged(tmp_path):
+    rng = np.random.default_rng(1)
+    names, metrics = ["a", "b", "c", "d"], ["acc", "cost"]
+    scores = rng.normal(size=(4, 5, 2))
+    text = "model,sample,metric,score\n" + "".join(
+        f"{name},s{s},{metric},{scores[i, s, k]}\n"
+        for i, name in enumerate(names)
+        for s in range(5)
+        for k, metric in enumerate(metrics)
+    )
+    (tmp_path / "long.csv").write_text(text)
+    wide = write_wide(tmp_path / "wide.csv", names, metrics, scores.mean(axis=1).tolist())
+    directions = ("--higher", "acc", "--lower", "cost")
+    averaged = as_json(tmp_path / "long.csv", *directions).results
+    given = as_json(wide, "--wide", *directions).results
+    for one, other in zip(averaged, given, strict=True):
+        assert (one["model"], one["rank"], one["u"]) == (other["model"], other["rank"], other["u"])
+        assert one["values"] == pytest.approx(other["values"])
+
+
+def test_long_and_wide_and_other_row_orders_give_the_same_results(tmp_path, small):
+    names, values, arguments = small
+    rows = [
+        f"{name},{metric},{values[i, k]}\n"
+        for i, name in enumerate(names)
+        for k, metric in enumerate(["acc", "f1", "co2"])
+    ]
+    (tmp_path / "long.csv").write_text("model,metric,score\n" + "".join(reversed(rows)))
+    assert as_json(tmp_path / "long.csv", *arguments[2:]).results == as_json(*arguments).results
+
+
+def test_weights_come_from_the_metrics_file_too(tmp_path):
+    toml = LEADERBOARD.with_suffix(".toml").read_text() + "weight = 0.5\n"  # co2 comes last
+    (tmp_path / "m.toml").write_text(toml)
+    from_file = as_json(LEADERBOARD, "--wide", "--metrics", tmp_path / "m.toml")
+    assert from_file.results == as_json(*LLMS, "--weight", "co2=0.5").results
+    assert from_file.meta["settings"]["weights"]["co2"] == 0.5
+    assert from_file.meta["settings"]["weights"]["bbh"] == pytest.approx(0.5 / 6)
+
+
+def test_a_weight_of_zero_leaves_an_objective_out_of_the_norm():
+    rows = as_json(*LLMS, "--weight", "co2=0").results
+    assert rows[0]["model"] == "dfurman/CalmeRys-78B-Orpo-v0.1"
+    assert rows[0]["norm"] == 0
+
+
+def test_ties_and_denominator_reach_the_ranks(small):
+    _, values, arguments = small
+    N = len(values)
+    acc = {}
+    for ties in ("min", "average", "max"):
+        rows = as_json(*arguments, "--ties", ties, "--denominator", "n").results
+        acc[ties] = {row["model"]: row["u"]["acc"] for row in rows}
+    for i in range(N):
+        better = sum(values[:, 0] > values[i, 0])
+        same = sum(values[:, 0] == values[i, 0]) - 1
+        for ties, share in (("min", 0), ("average", 0.5), ("max", 1)):
+            assert acc[ties][f"m{i}"] == pytest.approx((better + share * same) / N)
+
+
+# Sweeps
+
+
+def test_sweep_edges_in_closed_form():
+    """From the first to the second model α·1 = (1 − α)/6·1/7; the last one takes over at α/7 = (1 − α)/6."""
+    document = as_json(*LLMS, "--sweep", "co2").document
+    assert document["schema"] == "riskrank/copa-sweep"
+    rows = document["results"]
+    assert list(rows[0])[:3] == ["alpha_low", "alpha_high", "model"]
+    assert rows[0]["alpha_low"] == 0
+    assert rows[-1]["alpha_high"] == 1
+    assert [row["alpha_high"] for row in rows[:-1]] == [row["alpha_low"] for row in rows[1:]]
+    assert rows[0]["alpha_high"] == pytest.approx(1 / 43, abs=1e-12)
+    assert rows[-1]["alpha_low"] == pytest.approx(7 / 13, abs=1e-12)
+    assert [row["values"]["co2"] for row in rows] == sorted((r["values"]["co2"] for r in rows), reverse=True)
+    assert document["meta"]["sweeps"][0]["coverage"] == 1
+
+
+@pytest.mark.parametrize("p", ["1", "8", "inf"])
+def test_sweep_against_one_ranking_per_weight(small, p):
+    _, _, arguments = small
+    rows = as_json(*arguments, "--sweep", "co2", "--p", p, "--steps", "50").results
+    for alpha in (0.03, 0.21, 0.47, 0.66, 0.89):
+        chosen = as_json(*arguments, "--p", p, "--weight", f"co2={alpha}").results[0]["model"]
+        assert chosen in {row["model"] for row in rows if row["alpha_low"] <= alpha <= row["alpha_high"]}
+
+
+def test_sweep_keeps_the_proportions_of_the_other_weights(small):
+    _, _, arguments = small
+    weights = ("--weight", "acc=0.8", "--weight", "f1=0.2")
+    rows = as_json(*arguments, "--sweep", "co2", *weights).results
+    for alpha in (0.1, 0.35, 0.7):
+        given = [f"--weight=acc={0.8 * (1 - alpha)}", f"--weight=f1={0.2 * (1 - alpha)}"]
+        chosen = as_json(*arguments, *given, f"--weight=co2={alpha}").results[0]["model"]
+        assert chosen in {row["model"] for row in rows if row["alpha_low"] <= alpha <= row["alpha_high"]}
+
+
+def test_sweep_over_p_against_one_ranking_per_p():
+    rows = as_json(*LLMS, "--sweep-p").results
+    assert (rows[0]["p_low"], rows[-1]["p_high"]) == (1, "inf")
+    for p in (1, 1.5, 2, 4, 30):
+        chosen = as_json(*LLMS, "--p", p).results[0]["model"]
+        here = {row["model"] for row in rows if row["p_low"] <= p <= float(row["p_high"])}
+        assert chosen in here
+
+
+def test_sweep_of_several_orders_shows_that_a_larger_p_covers_more():
+    sweeps = as_json(*LLMS, "--sweep", "co2", "--p", "1", "--p", "inf").meta["sweeps"]
+    assert [sweep["p"] for sweep in sweeps] == [1, "inf"]
+    assert sweeps[0]["coverage"] < sweeps[1]["coverage"]
+
+
+# Explanations
+
+
+@pytest.mark.parametrize("p", ["1", "2", "inf"])
+@pytest.mark.parametrize("model", ["unsloth/Phi-3-mini-4k-instruct", "postbot/gpt2-medium-emailgen"])
+def test_the_weights_that_explain_offers_do_choose_the_model(model, p):
+    found = as_json(*LLMS, "--explain", model, "--p", p).meta["explanation"]
+    assert found["model"] == model
+    for weights, order in ((found["choosing_weights"], p), (found["choosing_weights_at_p_inf"], "inf")):
+        if weights is not None:
+            given = [f"--weight={name}={value!r}" for name, value in weights.items()]
+            assert as_json(*LLMS, *given, "--p", order).results[0]["model"] == model
+    assert found["choosing_weights_at_p_inf"] is not None
+
+
+def test_the_options_that_explain_prints_do_choose_the_model():
+    model = "unsloth/Phi-3-mini-4k-instruct"
+    page = copa(*LLMS, "--explain", model, "--p", "2", "--format", "markdown").stdout.replace("\\", "")
+    line = next(line for line in page.splitlines() if line.startswith("**To be chosen:**"))
+    offered = line[line.index("--p") :].split()
+    assert as_json(*LLMS, *offered).results[0]["model"] == model
+
+
+def test_explain_names_dominators_and_binding_objectives(tmp_path):
+    path = write_wide(tmp_path / "t.csv", ["good", "bad", "odd"], ["x", "y"], [[3, 3], [2, 1], [1, 4]])
+    found = as_json(path, "--wide", "--higher", "*", "--explain", "bad")
+    explanation = found.meta["explanation"]
+    assert explanation["dominated_by"] == ["good"]
+    assert explanation["choosing_weights"] is None
+    assert [row["metric"] for row in found.results if row["binding"]] == ["y"]  # u = 1/2 and 1
+    assert [row["chosen_between"] for row in found.results] == [[], []]
+    page = copa(path, "--wide", "--higher", "*", "--explain", "bad").stdout
+    assert "Dominated: good is at least as good everywhere" in page
+    barred = copa(path, "--wide", "--higher", "*", "--explain", "bad", "--where", "x > 2").stdout
+    assert "Barred: it does not meet x > 2" in barred
+
+
+def test_explain_reports_the_weights_the_sweep_finds():
+    rows = as_json(*LLMS, "--explain", "postbot/gpt2-medium-emailgen").results
+    by_metric = {row["metric"]: row for row in rows}
+    assert by_metric["co2"]["chosen_between"] == [[pytest.approx(7 / 13), 1]]
+    assert by_metric["co2"]["contribution"] == 0
+    assert by_metric["bbh"]["binding"]
+
+
+# Comparison and stability
+
+
+def test_compare_ranks_by_every_criterion(tmp_path):
+    path = write_wide(
+        tmp_path / "t.csv", ["a", "b", "c"], ["acc", "co2"], [[0.9, 10.0], [0.8, 1.0], [0.5, 0.9]]
+    )
+    found = as_json(path, "--wide", "--higher", "acc", "--lower", "co2", "--compare")
+    document = found.document
+    assert document["schema"] == "riskrank/copa-comparison"
+    criteria = list(dict.fromkeys(row["criterion"] for row in found.results))
+    assert criteria[:4] == ["copa(p=inf)", "copa(p=8)", "copa(p=2)", "copa(p=1)"]
+    assert len(criteria) == 4 + len(BASELINES)
+    rank = {(row["criterion"], row["model"]): row["rank"] for row in found.results}
+    score = {(row["criterion"], row["model"]): row["score"] for row in found.results}
+    # by hand: (co2 − acc)/2 is 4.55, 0.1, 0.2
+    assert [rank["average", model] for model in "abc"] == [3, 1, 2]
+    # SAW, eq. 14: mean of max/acc and co2/min
+    assert score["saw", "b"] == pytest.approx((0.9 / 0.8 + 1 / 0.9) / 2)
+    assert score["delta", "c"] == pytest.approx((0.4 / 0.9 + 0) / 2)
+    tau = document["meta"]["kendall_tau"]
+    assert all(tau[name][name] == 1 for name in criteria)
+    assert tau["average"]["saw"] == tau["saw"]["average"]
+
+
+def test_compare_leaves_out_what_zeros_forbid_and_says_which_column():
+    found = as_json(*LLMS, "--compare")
+    criteria = {row["criterion"] for row in found.results}
+    assert not criteria & {"saw", "ahp", "mew", "delta"}
+    assert {"average", "min-max", "p-norm(p=8)"} <= criteria
+    assert found.stderr.startswith("warning: left out Δ, SAW, AHP, MEW: ")
+    assert "'math'" in found.stderr
+    assert list(found.meta["left_out"]) == ["delta", "saw", "ahp", "mew"]
+
+
+def test_compare_ranks_only_feasible_models_but_scores_the_whole_population():
+    free = as_json(*LLMS, "--criterion", "min-max").results
+    bound = as_json(*LLMS, "--criterion", "min-max", "--where", "co2 <= 0.5").results
+    score = {(row["criterion"], row["model"]): row["score"] for row in free}
+    assert len({row["model"] for row in bound}) == 4
+    assert all(row["score"] == score[row["criterion"], row["model"]] for row in bound)
+    assert {row["rank"] for row in bound} == {1, 2, 3, 4}
+
+
+def test_bootstrap_depends_on_its_seed_alone(small):
+    _, _, arguments = small
+    one, same, other = (
+        as_json(*arguments, "--bootstrap", "200", "--seed", seed).stdout for seed in ("1", "1", "2")
+    )
+    assert one == same
+    assert one != other
+    document = json.loads(one)
+    shares = [row["chosen_share"] for row in document["results"]]
+    assert sum(shares) == pytest.approx(1)
+    assert document["meta"]["bootstrap"]["survival"] == shares[0]
+    assert (document["meta"]["seed"], document["meta"]["resamples"]) == (1, 200)
+
+
+def test_leaving_one_model_out_against_running_without_it(small):
+    names, _, arguments = small
+    for row in as_json(*arguments, "--p", "2").results:
+        kept = [name for name in names if name != row["model"]]
+        without = as_json(*arguments, "--p", "2", "--models", ",".join(kept)).results
+        assert row["choice_without"] == without[0]["model"]
+
+
+def test_ccdf_quantiles_are_those_of_the_ranks(small):
+    _, _, arguments = small
+    for row in as_json(*arguments).results:
+        complement = sorted(1 - u for u in row["u"].values())
+        assert row["ccdf_mean"] == pytest.approx(sum(complement) / 3)
+        assert list(row["ccdf_quantiles"].values()) == pytest.approx(
+            [complement[0], complement[0], complement[1], complement[2], complement[2]]
+        )
+    assert "over the objectives" in " ".join(copa(*arguments, "--ccdf").stdout.split())
+
+
+# Missing scores, copies, constants
+
+
+GAPS = "model,acc,co2\na,0.5,3\nb,,2\nc,0.9,1\nd,0.7,\n"
+
+
+@pytest.fixture
+def gaps(tmp_path):
+    (tmp_path / "gaps.csv").write_text(GAPS)
+    return tmp_path / "gaps.csv", "--wide", "--higher", "acc", "--lower", "co2"
+
+
+def test_missing_scores_are_refused_with_count_and_place(gaps):
+    found = copa(*gaps)
+    assert found.status == 2
+    assert "no score for model 'b', metric 'acc'" in found.stderr
+    assert "2 of 8 scores missing, of 2 of 4 models: b/acc, d/co2" in found.stderr
+
+
+def test_dropped_models_leave_the_population(gaps):
+    found = as_json(*gaps, "--missing", "drop")
+    assert "dropped 2 of 4 models" in found.stderr
+    assert {row["model"]: row["u"] for row in found.results} == {
+        "c": {"acc": 0, "co2": 0},
+        "a": {"acc": 1, "co2": 1},
+    }
+    assert found.meta["dropped_models"] == ["b", "d"]
+    assert found.meta["models"] == ["a", "c"]
+
+
+def test_worst_gives_rank_one(gaps):
+    found = as_json(*gaps, "--missing", "worst")
+    assert "2 missing values count as the worst rank" in found.stderr
+    u = {row["model"]: row["u"] for row in found.results}
+    assert u["b"]["acc"] == 1
+    assert u["b"]["co2"] == pytest.approx(1 / 3)
+    assert u["d"] == {"acc": pytest.approx(1 / 3), "co2": 1}
+    assert next(row for row in found.results if row["model"] == "b")["values"]["acc"] is None
+
+
+def test_a_gap_in_one_sample_makes_the_average_missing(tmp_path):
+    text = "model,sample,acc\na,1,0.1\na,2,0.2\nb,1,0.9\nb,2,\nc,1,0.5\nc,2,0.5\n"
+    (tmp_path / "t.csv").write_text(text)
+    found = copa(tmp_path / "t.csv", "--wide", "--higher", "acc")
+    assert found.status == 2
+    assert "model 'b', sample '2', metric 'acc'" in found.stderr
+    dropped = as_json(tmp_path / "t.csv", "--wide", "--higher", "acc", "--missing", "drop")
+    assert [row["model"] for row in dropped.results] == ["c", "a"]
+
+
+def test_metrics_may_have_samples_of_their_own(tmp_path):
+    rows = [f"{m},q{s},math,{s + i}" for i, m in enumerate("ab") for s in range(3)]
+    rows += [f"{m},w{s},code,{s - i}" for i, m in enumerate("ab") for s in range(2)]
+    (tmp_path / "t.csv").write_text("model,sample,metric,score\n" + "\n".join(rows) + "\n")
+    rows = as_json(tmp_path / "t.csv", "--higher", "*").results
+    assert {row["model"]: row["values"] for row in rows} == {
+        "a": {"code": 0.5, "math": 1},
+        "b": {"code": -0.5, "math": 2},
+    }
+
+
+def test_repeats_are_averaged_unless_one_is_missing(tmp_path):
+    text = "model,sample,metric,score\na,1,m,1\na,1,m,3\nb,1,m,4\nb,1,m,\n"
+    (tmp_path / "t.csv").write_text(text)
+    arguments = (tmp_path / "t.csv", "--higher", "m", "--repeats", "mean")
+    assert copa(*arguments).status == 2
+    rows = as_json(*arguments, "--missing", "worst").results
+    assert {row["model"]: row["values"]["m"] for row in rows} == {"a": 2, "b": None}
+
+
+def test_constants_and_copies_are_warned_of(tmp_path):
+    path = write_wide(tmp_path / "t.csv", "abc", ["x", "flat"], [[1, 5], [1, 5], [2, 5]])
+    found = as_json(path, "--wide", "--higher", "*")
+    assert "objective 'flat' has the same value for every model" in found.stderr
+    assert "1 model is a copy of another" in found.stderr
+    assert "a = b" in found.stderr
+    assert len(found.meta["warnings"]) == 2
+    assert copa(path, "--wide", "--higher", "*", "--quiet").stderr == ""
+
+
+def test_a_cost_under_a_blanket_direction_is_warned_of(tmp_path):
+    path = write_wide(tmp_path / "t.csv", "abc", ["x", "co2"], [[1, 5], [1, 4], [2, 3]])
+    assert "metric 'co2' is taken as higher-is-better" in copa(path, "--wide", "--higher", "*").stderr
+    assert copa(path, "--wide", "--higher", "*", "--lower", "co2").stderr == ""
+
+
+def test_nothing_left_for_the_other_weights_is_warned_of(small):
+    assert "nothing is left for co2" in as_json(*small[2], "--weight=acc=.5", "--weight=f1=.5").stderr
+
+
+def test_negative_logarithms_are_shown_and_bounded_in_original_units(tmp_path):
+    path = write_wide(tmp_path / "t.csv", "abc", ["ppl"], [[10.0], [2.0], [5.0]])
+    (tmp_path / "m.toml").write_text('[ppl]\ntransform = "neg_log"\ndirection = "higher"\n')
+    rows = as_json(path, "--wide", "--metrics", tmp_path / "m.toml", "--where", "ppl <= 6").results
+    assert [row["model"] for row in rows] == ["b", "c", "a"]
+    assert [row["values"]["ppl"] for row in rows] == pytest.approx([2, 5, 10])
+    assert [row["feasible"] for row in rows] == [True, True, False]
+
+
+# Output
+
+
+def test_every_format_holds_the_same_rows():
+    rows = as_json(*LLMS).results
+    lines = copa(*LLMS, "--format", "jsonl").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    table = list(csv.DictReader(io.StringIO(copa(*LLMS, "--format", "csv").stdout)))
+    assert [row["model"] for row in table] == [row["model"] for row in rows]
+    assert [float(row["norm"]) for row in table] == [row["norm"] for row in rows]
+    assert [json.loads(row["u"]) for row in table] == [row["u"] for row in rows]
+    page = copa(*LLMS, "--format", "markdown").stdout
+    assert page.count("| hotmailuser/FalconSlerp3-7B | 1 |") == 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [(), ("--sweep", "co2"), ("--sweep-p",), ("--compare",), ("--explain", "icefog72/Ice0.37-18.11-RP")],
+)
+def test_every_question_in_every_format(question, tmp_path):
+    document = as_json(*LLMS, *question).document
+    assert document["meta"]["command"] == "copa"
+    rows = list(csv.DictReader(io.StringIO(copa(*LLMS, *question, "--format", "csv").stdout)))
+    assert len(rows) == len(document["results"])
+    assert list(rows[0]) == list(document["results"][0])
+    file = tmp_path / "result.json"
+    assert copa(*LLMS, *question, "-o", file).status == 0
+    assert json.loads(file.read_text()) == document
+    assert copa(*LLMS, *question, "--format", "markdown").stdout.startswith("### ")
+    assert "Reading:" in copa(*LLMS, *question).stdout
+
+
+def test_top_limits_the_rows_but_not_the_population():
+    rows = as_json(*LLMS).results
+    assert as_json(*LLMS, "--top", "3").results == rows[:3]
+    compared = as_json(*LLMS, "--compare", "--top", "2").results
+    assert {row["model"] for row in compared} == {row["model"] for row in rows[:2]}
+
+
+def test_the_table_answers_in_both_languages_and_in_words():
+    page = copa(*LLMS).stdout
+    first = next(line for line in page.splitlines() if line.startswith(" hotmailuser"))
+    assert "0.08163" in first
+    assert "0.6067   57 %" in first
+    assert "Chosen: hotmailuser/FalconSlerp3-7B: its worst weighted rank" in page
+    assert "Tied: unsloth/Phi-3-mini-4k-instruct has the same norm" in page
+    assert "Front: 8 of 8 models are Pareto-optimal" in page
+    assert "p = 1 chooses dfurman/CalmeRys-78B-Orpo-v0.1" in page
+    assert "hangs on the presence of" in page
+
+
+def test_a_table_from_standard_input():
+    text = LEADERBOARD.read_bytes()
+    arguments = ("-", *LLMS[1:], "--input-format", "csv", "--format", "json")
+    assert copa(*arguments, stdin=text).results == as_json(*LLMS).results
+
+
+def test_one_objective_is_ranked_by_itself():
+    rows = as_json(*LLMS, "--metric", "co2").results
+    assert [row["values"]["co2"] for row in rows] == sorted(row["values"]["co2"] for row in rows)
+    assert "Chosen: postbot" in copa(*LLMS, "--metric", "co2").stdout
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what", "hint"),
+    [
+        (("--p", "0.5"), "--p must be a number of at least 1", "1 is the mean rank"),
+        (("--p", "two"), "--p must be a number", "inf"),
+        (("--p", "nan"), "--p must be a number", "inf"),
+        (("--weight", "co2=-1"), "bad weight for metric 'co2'", "zero or positive"),
+        (("--weight", "c2=1"), "there is no metric 'c2'", "co2"),
+        (("--weight", "co2=2"), "the weights given sum to 2", "at most 1"),
+        (tuple(f"--weight={name}=0" for name in OBJECTIVES), "sum to 0", "positive weight"),
+        (("--where", "co2 <= 0.01"), "no model meets co2 <= 0.01", "loosen"),
+        (("--where", "c02 <= 1"), "'c02', which is not an objective", "did you mean 'co2'?"),
+        (("--where", "co2 1"), "--where needs an objective", "in quotes"),
+        (("--where", "co2 <= nan"), "--where needs an objective", "in quotes"),
+        (("--where", "co2 <= "), "--where needs an objective", "in quotes"),
+        (("--steps", "5"), "--steps needs a sweep", "--sweep NAME"),
+        (("--explain", "x", "--sweep", "co2"), "--explain and --sweep are different", "one at a time"),
+        (("--sweep", "co2", "--sweep-p"), "--sweep and --sweep-p are different", "one at a time"),
+        (("--compare", "--sweep-p"), "--sweep-p and --compare are different", "one at a time"),
+        (("--sweep", "co2", "--weight", "co2=0.1"), "gives it every weight", "leave out --weight co2"),
+        (("--sweep", "p"), "there is no such objective", "--sweep-p"),
+        (("--sweep", "mth"), "there is no such objective", "--sweep math"),
+        (("--sweep", "co2", "--metric", "co2"), "at least two objectives", "--metric"),
+        (("--sweep", "co2", "--steps", "0"), "--steps must be at least 1", "default"),
+        (("--sweep", "co2", "--top", "3"), "--top says nothing about --sweep", "leave out --top"),
+        (("--sweep-p", "--p", "2"), "--sweep-p takes every p", "leave out --p"),
+        (("--seed", "1"), "--seed has nothing to seed", "--bootstrap"),
+        (("--bootstrap", "9", "--seed", "-1"), "--seed must not be negative", "0"),
+        (("--bootstrap", "0"), "--bootstrap must be at least 1", "leave out"),
+        (("--compare", "--bootstrap", "9"), "--bootstrap says nothing about --compare", "leave out"),
+        (("--compare", "--ccdf"), "--ccdf says nothing about --compare", "leave out"),
+        (("--explain", "x", "--p", "1", "--p", "2"), "--explain works with one p", "one by one"),
+        (("--explain", "postbot/gpt2-medium-emailge"), "there is no model", "postbot/gpt2-medium-emailgen"),
+        (("--criterion", "sw"), "--criterion sw is not a criterion", "saw"),
+        (("--criterion", "saw"), "SAW divides by the values of 'math'", "use COPA"),
+        (("--models", "icefog72/Ice0.37-18.11-RP"), "at least 2 models", "another model"),
+        (("--missing", "skip"), "cannot be called like this", "--help"),
+    ],
+)
+def test_bad_options_are_three_lines(arguments, what, hint):
+    found = copa(*LLMS, *arguments)
+    assert found.status == 2
+    assert found.stdout == ""
+    lines = found.stderr.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["error", "found", "hint"]
+    assert what in lines[0]
+    assert hint in lines[2]
+
+
+def test_undeclared_directions_are_refused_by_name():
+    found = copa(LEADERBOARD, "--wide", "--higher", "bbh,math,gpqa,musr,mmlu_pro")
+    assert found.status == 2
+    lines = found.stderr.splitlines()
+    assert len(lines) == 3  # and no warning about the direction taken for granted
+    assert "co2, ifeval have none" in lines[0]
+    assert "--lower co2 or --higher co2" in lines[2]
+
+
+def test_infeasible_constraints_say_how_far_the_nearest_model_is():
+    found = copa(*LLMS, "--where", "co2 <= 0.07", "--where", "ifeval >= 10")
+    assert found.status == 2
+    assert "postbot/gpt2-medium-emailgen, has co2 = 0.078186, off by 0.008186" in found.stderr
+
+
+def test_explaining_a_dropped_model_is_refused(gaps):
+    found = copa(*gaps, "--missing", "drop", "--explain", "b", "--quiet")
+    assert found.status == 2
+    assert "the model was dropped" in found.stderr
+
+
+def test_the_process_exits_with_the_status():
+    """One real process: entry point, start-up and exit status."""
+    done = subprocess.run(
+        [sys.executable, "-m", "riskrank", "copa", *LLMS, "--where", "co2 < 0"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: no model meets co2 < 0")
