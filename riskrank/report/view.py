@@ -76,6 +76,7 @@ _EDGES, _GAP = 2, 2
 # Our own symbols in words, for terminals that cannot show them; names keep theirs as \\u escapes.
 _SPELLED = str.maketrans(
     {"ε": "eps", "τ": "tau", "–": "-", "…": "...", "·": ".", "“": '"', "”": '"', "²": "2", "√": "root "}
+    | {"δ": "delta", "ξ": "xi", "χ": "chi"}
 )
 
 
