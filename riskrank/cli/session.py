@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from riskrank.errors import UsageError
 
 if TYPE_CHECKING:
     from riskrank.report.document import Result
+    from riskrank.report.progress import Move
     from riskrank.scores.table import ScoreTable
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown")
@@ -85,7 +86,7 @@ class Session:
                 self.environment.say(f"warning: {warning}")
 
     @contextmanager
-    def progress(self, label: str) -> Iterator[Callable[[int, int], None] | None]:
+    def progress(self, label: str) -> Iterator[Move | None]:
         """Show a bar on stderr if a person watches."""
         from riskrank.report.progress import progress_bar
 
