@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from riskrank.cli.directions import require_directions
 from riskrank.cli.options import InputOptions, Names, split_names
 from riskrank.errors import InputError, UsageError, listing, nearest
 
@@ -122,7 +123,7 @@ def read_objectives(session: Session, inputs: ObjectiveInputs, norm: NormOptions
 
     options = session.read_options(norm.weight, sample_optional=True, allow_constant=True, missing="keep")
     table = read_scores(inputs.scores, options, session.environment.stdin)
-    _require_directions(table)
+    require_directions(table, command="copa", metrics="objectives")
     averages = model_averages(table)
     kept = np.arange(len(table.models))
     notes: list[str] = []
@@ -227,19 +228,6 @@ def norm_settings(norm: NormOptions, objectives: Objectives) -> dict[str, Any]:
         "ties": norm.ties,
         "denominator": norm.denominator,
     }
-
-
-def _require_directions(table: ScoreTable) -> None:
-    lacking = [spec.name for spec in table.metrics if not spec.declared]
-    if lacking:
-        first = f'"{lacking[0]}"' if " " in lacking[0] else lacking[0]
-        have = "has" if len(lacking) == 1 else "have"
-        raise UsageError(
-            f"copa does not guess directions, and {listing(lacking)} {have} none",
-            found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} objectives have one, "
-            "from --metrics, --lower or --higher",
-            hint=f"say --lower {first} or --higher {first}, for each; --higher '*' is all that are not named",
-        )
 
 
 def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -> tuple[np.ndarray, str]:

@@ -47,7 +47,7 @@ def rank(
         Session,
         describe_inputs,
         input_settings,
-        parse_numbers,
+        parse_sizes,
         portfolio_settings,
     )
     from riskrank.cli.targets import check_portfolio, score_tables
@@ -62,7 +62,7 @@ def rank(
     check_portfolio(portfolio, per_metric=methods.per_metric and not aggregating)
     check_tests(tests, resampling, gates)
     check_methods(methods, portfolio, tests)
-    sizes = [int(size) for size in parse_numbers(methods.stability, option="--stability")]
+    sizes = parse_sizes(methods.stability, option="--stability")
     claims, inference = chosen_claims(tests), chosen_inference(tests, resampling)
     session = Session(context.obj, inputs, output)
     table = session.read(portfolio.weight)
@@ -85,7 +85,7 @@ def rank(
                 study,
                 names=table.models,
                 sizes=sizes,
-                repeats=methods.stability_repeats or 5,
+                repeats=5 if methods.stability_repeats is None else methods.stability_repeats,
                 aggregator=aggregator,
                 progress=progress,
             )

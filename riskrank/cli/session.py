@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from riskrank.errors import UsageError
 
 if TYPE_CHECKING:
     from riskrank.report.document import Result
+    from riskrank.report.progress import Move
     from riskrank.scores.table import ScoreTable
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown")
@@ -85,7 +86,7 @@ class Session:
                 self.environment.say(f"warning: {warning}")
 
     @contextmanager
-    def progress(self, label: str) -> Iterator[Callable[[int, int], None] | None]:
+    def progress(self, label: str) -> Iterator[Move | None]:
         """Show a bar on stderr if a person watches."""
         from riskrank.report.progress import progress_bar
 
@@ -172,6 +173,23 @@ def parse_numbers(texts: Sequence[str] | None, *, option: str) -> tuple[float, .
                 f"{option} takes numbers", found=text or "nothing", hint=f"write {option} 0.05,0.1"
             ) from None
     return tuple(numbers)
+
+
+def parse_sizes(texts: Sequence[str] | None, *, option: str) -> list[int]:
+    """Whole numbers from a repeatable, comma-separated option.
+
+    Raises
+    ------
+    UsageError
+        If a text is no whole number.
+    """
+    sizes = parse_numbers(texts, option=option)
+    for size in sizes:
+        if not size.is_integer():
+            raise UsageError(
+                f"{option} takes whole numbers", found=f"{size:g}", hint=f"write {option} 100,500"
+            )
+    return [int(size) for size in sizes]
 
 
 def check_resampling(options: ResamplingOptions) -> None:

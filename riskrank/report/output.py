@@ -53,7 +53,7 @@ def choose_format(asked: str | None, output: str | None, *, allowed: Iterable[st
     )
 
 
-def check_writable(output: str | None, inputs: Iterable[str]) -> None:
+def check_writable(output: str | None, inputs: Iterable[str], *, option: str = "--output") -> None:
     """Refuse early what could not be written after the work is done.
 
     Raises
@@ -84,7 +84,7 @@ def check_writable(output: str | None, inputs: Iterable[str]) -> None:
     for source in _expanded(inputs):
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise UsageError(
-                f"--output {output} would replace its own input",
+                f"{option} {output} would replace its own input",
                 found=f"{source} is read",
                 hint="write the result to another file",
             )

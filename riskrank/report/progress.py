@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Protocol, TextIO
+
+
+class Move(Protocol):
+    """Move a bar; the note, where there is one, says what the work amounts to so far."""
+
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        """Show this much of the work."""
 
 
 @contextmanager
-def progress_bar(label: str, stream: TextIO, *, shown: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function of (done, total) that moves a bar, or None where no bar is wanted."""
+def progress_bar(label: str, stream: TextIO, *, shown: bool) -> Iterator[Move | None]:
+    """Yield a function that moves a bar, or None where no bar is wanted."""
     if not shown:
         yield None
         return
@@ -21,9 +28,14 @@ def progress_bar(label: str, stream: TextIO, *, shown: bool) -> Iterator[Callabl
         BarColumn(),
         TextColumn("{task.completed}/{task.total}"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
         console=Console(file=stream),
         transient=True,
     )
+
+    def move(done: int, total: int, note: str = "") -> None:
+        bar.update(task, completed=done, total=total, note=note)
+
     with bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task(label, total=None, note="")
+        yield move

@@ -63,13 +63,14 @@ def _rank_row(method: str, model: str, ranking: Ranking, i: int) -> dict[str, An
 
 
 def hidden_risk_entries(study: MethodStudy, models: Sequence[str]) -> list[dict[str, Any]]:
-    """Hidden risks for ``meta``: model, metric, and the two ranks that disagree."""
+    """Hidden risks for ``meta``: model, metric, the two ranks that disagree, and the rank by ε alone."""
     return [
         {
             "metric": metric,
             "model": models[i],
             "risk_rank": found.rankings["R-SSD"].rank[i].item(),
             "win_rate_rank": found.rankings[MODEL_WIN_RATE].rank[i].item(),
+            "ratio_rank": _ratio_ranks(found)[i].item(),
         }
         for metric, found in study.studies.items()
         for i in found.hidden_risks

@@ -76,7 +76,8 @@ _EDGES, _GAP = 2, 2
 # Our own symbols in words, for terminals that cannot show them; names keep theirs as \\u escapes.
 _SPELLED = str.maketrans(
     {
-        **{"ε": "eps", "τ": "tau", "α": "alpha", "Δ": "Delta", "∞": "inf", "↑": "+", "↓": "-"},
+        **{"ε": "eps", "τ": "tau", "α": "alpha", "δ": "delta", "ξ": "xi", "χ": "chi", "Δ": "Delta"},
+        **{"μ": "mu", "σ": "sigma", "Γ": "Gamma", "∞": "inf", "↑": "+", "↓": "-", "±": "+-"},
         **{"–": "-", "−": "-", "…": "...", "·": ".", "“": '"', "”": '"', "²": "2", "√": "root "},
     }
 )

@@ -163,7 +163,7 @@ def _complete(entries: Entries, rows: Rows, options: ReadOptions) -> tuple[Rows,
     if options.missing == "keep":
         return (_with_empty_rows(rows, _covered(entries, rows)) if irregular else rows), ()
     if irregular:
-        raise _different_samples(entries, _covered(entries, rows))
+        raise _different_samples(entries, _covered(entries, rows), options)
     _require_every_model(entries, rows.model)
     if gaps.any():
         raise _missing_cells(entries, rows, gaps)
@@ -290,7 +290,7 @@ def _unlinked_draws(entries: Entries) -> InputError:
     )
 
 
-def _different_samples(entries: Entries, covered: np.ndarray) -> InputError:
+def _different_samples(entries: Entries, covered: np.ndarray, options: ReadOptions) -> InputError:
     common = int(np.count_nonzero(covered.all(axis=0)))
     counts = covered.sum(axis=1)
     most = counts.max()
@@ -300,13 +300,16 @@ def _different_samples(entries: Entries, covered: np.ndarray) -> InputError:
         if count < most or most < covered.shape[1]
     ]
     model, sample = (int(index) for index in np.argwhere(~covered)[0])
+    hint = "--unpaired compares models that have samples of their own"
+    if options.paired_only:
+        hint = "compare models that were scored on the same samples"
+    if common:
+        hint = "--missing drop compares on the common samples"
     return InputError(
         f"{entries.files()}: the models were not scored on the same samples",
         found=f"{common:,} of {covered.shape[1]:,} samples are common to all {covered.shape[0]} models; "
         f"{listing(short, 4)}; for example {entries.models[model]} lacks '{entries.samples[sample]}'",
-        hint="--missing drop compares on the common samples"
-        if common
-        else "--unpaired compares models that have samples of their own",
+        hint=hint,
     )
 
 

@@ -46,6 +46,8 @@ class ReadOptions:
         Fewest models the caller can work with.
     allow_constant : bool
         Accept a metric that has the same value everywhere.
+    paired_only : bool
+        The caller has no use for models with samples of their own: errors do not propose them.
     """
 
     columns: str | None = None
@@ -63,6 +65,7 @@ class ReadOptions:
     sample_optional: bool = False
     min_models: int = 2
     allow_constant: bool = False
+    paired_only: bool = False
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():

@@ -84,6 +84,26 @@ class ScoreTable:
             raise ValueError("only a paired table without draws is a matrix")
         return np.stack(self.values)
 
+    def as_draws(self) -> np.ndarray:
+        """Return all scores of a paired table, shape (models, samples, draws, metrics).
+
+        A sample with fewer draws than the most is filled up with rows of NaN.
+
+        Raises
+        ------
+        ValueError
+            If the table is unpaired: the caller chose the wrong form.
+        """
+        if not self.paired:
+            raise ValueError("an unpaired table has no common samples")
+        counts = [np.bincount(sample, minlength=len(self.samples)) for sample in self.clusters]
+        most = max(int(count.max()) for count in counts)
+        scores = np.full((len(self.models), len(self.samples), most, len(self.metrics)), np.nan)
+        for model, (rows, sample, count) in enumerate(zip(self.values, self.clusters, counts, strict=True)):
+            draw = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+            scores[model, sample, draw] = rows
+        return scores
+
     def raw(self, model: int) -> np.ndarray:
         """Return a model's scores in their original units, shape (rows_i, m).
 

@@ -1,0 +1,37 @@
+"""Methods without a common unit must know which way is better for every metric: nothing is guessed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from riskrank.errors import UsageError, listing
+
+if TYPE_CHECKING:
+    from riskrank.scores.table import ScoreTable
+
+
+def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None:
+    """Refuse metrics whose direction nobody declared.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    command : str
+        The command that does not guess.
+    metrics : str
+        What it calls its metrics, in the plural.
+
+    Raises
+    ------
+    UsageError
+    """
+    lacking = [spec.name for spec in table.metrics if not spec.declared]
+    if lacking:
+        first = f'"{lacking[0]}"' if " " in lacking[0] else lacking[0]
+        have = "has" if len(lacking) == 1 else "have"
+        raise UsageError(
+            f"{command} does not guess directions, and {listing(lacking)} {have} none",
+            found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} {metrics} have one, "
+            "from --metrics, --lower or --higher",
+            hint=f"say --lower {first} or --higher {first}, for each; --higher '*' is all that are not named",
+        )

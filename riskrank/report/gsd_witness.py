@@ -1,0 +1,106 @@
+"""The utility behind a verdict: which scores it values, and which model reaches them how often."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskrank.engine.gsd import Threshold
+from riskrank.engine.gsd_front import Witness
+from riskrank.report import numbers
+from riskrank.report.view import Column, Line, Section, Table
+
+_MOST_ROWS = 8
+_MOST_WORDS = 2
+
+
+@dataclass(frozen=True)
+class WitnessStudy:
+    """A witness with its threshold and its quality vectors in the units of the file, shape (d, n)."""
+
+    threshold: Threshold
+    witness: Witness
+    values: NDArray[np.float64]
+
+
+def witness_entry(found: WitnessStudy, models: Sequence[str], metrics: Sequence[str]) -> dict[str, Any]:
+    """The whole utility, the largest contribution first."""
+    one = found.witness
+    vectors = zip(
+        found.values.tolist(),
+        one.utility.tolist(),
+        one.winner_share.tolist(),
+        one.loser_share.tolist(),
+        one.contribution.tolist(),
+        strict=True,
+    )
+    return {
+        "delta": one.slack,
+        "regularization": found.threshold.share,
+        "winner": models[one.winner],
+        "loser": models[one.loser],
+        "optimum": one.optimum,
+        "vectors": [
+            {
+                "scores": dict(zip(metrics, scores, strict=True)),
+                "utility": utility,
+                "winner_share": winner,
+                "loser_share": loser,
+                "contribution": contribution,
+            }
+            for scores, utility, winner, loser, contribution in vectors
+        ],
+    }
+
+
+def witness_view(found: WitnessStudy, models: Sequence[str], metrics: Sequence[str]) -> list[Section]:
+    """The verdict in words, and the quality vectors that decide it."""
+    one = found.witness
+    better, worse = models[one.winner], models[one.loser]
+    attained = np.flatnonzero((one.winner_share > 0) | (one.loser_share > 0))
+    shown = [int(v) for v in attained if one.contribution[v] != 0][:_MOST_ROWS]
+    columns = (
+        *(Column(metric) for metric in metrics),
+        Column("utility"),
+        Column(f"share of\n{better}"),
+        Column(f"share of\n{worse}"),
+        Column("contribution"),
+    )
+    rows = tuple(
+        (
+            *(_score(value) for value in found.values[v]),
+            numbers.ratio(one.utility[v]),
+            numbers.ratio(one.winner_share[v]),
+            numbers.ratio(one.loser_share[v]),
+            numbers.score(one.contribution[v]),
+        )
+        for v in shown
+    )
+    title = f"{better} against {worse}: the utility least in favour of {better}"
+    table = Table(title, columns, rows, stub=len(metrics))
+    return [table, Line(_words(found, models, metrics), "Explained:")]
+
+
+def _words(found: WitnessStudy, models: Sequence[str], metrics: Sequence[str]) -> str:
+    one = found.witness
+    better, worse = models[one.winner], models[one.loser]
+    expected = [float(share @ one.utility) for share in (one.winner_share, one.loser_share)]
+    text = f"under it {better} has the expected utility {expected[0]:.4f} and {worse} {expected[1]:.4f}"
+    if one.optimum >= 0:
+        return f"{text}; no utility makes {better} worse, so it dominates."
+    against = [int(v) for v in np.argsort(one.contribution, kind="stable") if one.contribution[v] < 0]
+    cases = [
+        ", ".join(f"{name} {_score(value)}" for name, value in zip(metrics, found.values[v], strict=True))
+        + f" (utility {numbers.ratio(one.utility[v])}; {worse} in {one.loser_share[v]:.1%}, "
+        f"{better} in {one.winner_share[v]:.1%} of the samples)"
+        for v in against[:_MOST_WORDS]
+    ]
+    return f"{text}, so {better} does not dominate. Most against {better}: {'; '.join(cases)}."
+
+
+def _score(value: float) -> str:
+    return f"{value:.6g}"
