@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,20 +69,59 @@ def replicate(
     Replicates
         Identical for any number of jobs.
     """
-    extra = np.empty((0, scores.models, 0)) if per_sample is None else per_sample
-    scale = CommonScale.of(scores.values)
-    scaled = tuple(scale.apply(value) for value in scores.values)
-    problem = (ClusteredScores(scaled, scores.clusters, scores.paired), extra)
-    work = resamples * sum(scores.sizes) * (scores.models - 1) / 2
-    tasks = blocks(resamples, seed)
-    done, parts = 0, []
-    for part in run_tasks(_block, problem, tasks, jobs=jobs if work > _WORTH_A_PROCESS else 1):
-        parts.append(part)
+    columns = [(scores, per_sample)]
+    return replicate_columns(columns, resamples=resamples, seed=seed, jobs=jobs, progress=progress)[0]
+
+
+def replicate_columns(
+    columns: Sequence[tuple[ClusteredScores, Floats | None]],
+    *,
+    resamples: int,
+    seed: int,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Replicates]:
+    """Resample several columns of scores, all with the same streams, in one pool of processes.
+
+    Parameters
+    ----------
+    columns : sequence of (ClusteredScores, ndarray or None)
+        Scores and per-sample statistics of each column, as in :func:`replicate`.
+    resamples, seed, jobs, progress
+        As in :func:`replicate`; progress counts the resamples of all columns.
+
+    Returns
+    -------
+    list of Replicates
+        One a column.
+    """
+    scales = [CommonScale.of(scores.values) for scores, _ in columns]
+    problems = [
+        (
+            replace(scores, values=tuple(scale.apply(value) for value in scores.values)),
+            np.empty((0, scores.models, 0)) if per_sample is None else per_sample,
+        )
+        for scale, (scores, per_sample) in zip(scales, columns, strict=True)
+    ]
+    work = sum(resamples * sum(scores.sizes) * (scores.models - 1) / 2 for scores, _ in columns)
+    tasks = [(at, block) for at in range(len(columns)) for block in blocks(resamples, seed)]
+    done, parts = 0, [[] for _ in columns]
+    results = run_tasks(_column_block, problems, tasks, jobs=jobs if work > _WORTH_A_PROCESS else 1)
+    for (at, _), part in zip(tasks, results, strict=True):
+        parts[at].append(part)
         done += len(part[1])
         if progress is not None:
-            progress(done, resamples)
-    upper, means, rates = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return Replicates(square_matrix(upper, scores.models), scale.undo(means), rates)
+            progress(done, resamples * len(columns))
+    found = []
+    for (scores, _), scale, column in zip(columns, scales, parts, strict=True):
+        upper, means, rates = (np.concatenate(kind) for kind in zip(*column, strict=True))
+        found.append(Replicates(square_matrix(upper, scores.models), scale.undo(means), rates))
+    return found
+
+
+def _column_block(problems, task):
+    at, block = task
+    return _block(problems[at], block)
 
 
 def _block(

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from riskrank.engine.bootstrap import Replicates
 from riskrank.engine.dominance import Claim
 from riskrank.engine.kendall import kendall_tau
 from riskrank.engine.mean_risk import mean_risk, risk_columns
 from riskrank.engine.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.rank_aggregation import Aggregation, aggregate_rankings
 from riskrank.engine.ranking import Ranking
+from riskrank.engine.samples import require_testable
 from riskrank.engine.score_tables import ScoreTables
-from riskrank.engine.study import Inference, RankStudy, study_ranking
+from riskrank.engine.study import Inference, RankStudy, resample, study_ranking
 
 Floats = NDArray[np.float64]
 
@@ -85,9 +87,13 @@ def study_methods(
     claims = {name: _claims_on(name, methods, tables.metrics) for name in columns}
     tested = [name for name in columns if claims[name] is not None]
     studies: dict[str, RankStudy] = {}
-    for at, name in enumerate(tested):
-        report = _part_of_all(progress, at, len(tested))
-        studies[name] = study_ranking(columns[name], claims[name], inference, progress=report)
+    replicates: list[Replicates | None] = [None] * len(tested)
+    if inference.resampled:
+        for name in tested:
+            require_testable(columns[name])
+        replicates = resample([columns[name] for name in tested], inference, progress=progress)
+    for name, drawn in zip(tested, replicates, strict=True):
+        studies[name] = study_ranking(columns[name], claims[name], inference, replicates=drawn)
     rankings, aggregations = {}, {}
     for method in methods:
         if not method.aggregated:
@@ -106,13 +112,6 @@ def places(ranking: Ranking) -> NDArray[np.int64]:
     found = np.empty(len(ranking.order), dtype=np.int64)
     found[ranking.order] = np.arange(1, len(ranking.order) + 1)
     return found
-
-
-def _part_of_all(progress: Callable[[int, int], None] | None, at: int, columns: int):
-    """Progress of the column number ``at`` as progress of the whole."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(at * total + done, columns * total)
 
 
 def _columns_needed(methods: Sequence[Method], metrics: Sequence[str]) -> list[str]:

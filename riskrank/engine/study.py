@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.bootstrap import Replicates, replicate
+from riskrank.engine.bootstrap import Replicates, replicate_columns
 from riskrank.engine.dominance import (
     Claim,
     DominanceTests,
@@ -118,8 +118,8 @@ def study_dominance(
     claims: Sequence[Claim],
     inference: Inference,
     *,
-    per_sample: Floats | None = None,
     progress: Callable[[int, int], None] | None = None,
+    replicates: Replicates | None = None,
 ) -> DominanceStudy:
     """Estimate, resample and test.
 
@@ -131,10 +131,10 @@ def study_dominance(
         What to test.
     inference : Inference
         How to test it.
-    per_sample : ndarray, shape (s, k, n), optional
-        Per-sample statistics to average over the same resamples.
     progress : callable, optional
         Called with the number of finished resamples and their total.
+    replicates : Replicates, optional
+        Resamples of these scores, where they are there already.
 
     Returns
     -------
@@ -152,16 +152,34 @@ def study_dominance(
     if not inference.resampled:
         tests = _asymptotic_tests(scores, estimates, claims, inference)
         return DominanceStudy(estimates, None, tests, _advice(scores, inference, tests))
-    replicates = replicate(
-        scores,
+    if replicates is None:
+        (replicates,) = resample([scores], inference, progress=progress)
+    tests = tuple(_test(estimates, replicates, claim, inference) for claim in claims)
+    return DominanceStudy(estimates, replicates, tests, _advice(scores, inference, tests))
+
+
+def resample(
+    columns: Sequence[ClusteredScores],
+    inference: Inference,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Replicates]:
+    """Resample columns of scores with everything a ranking needs.
+
+    Parameters
+    ----------
+    columns : sequence of ClusteredScores
+    inference : Inference
+    progress : callable, optional
+        Called with the number of finished resamples of all columns and their total.
+    """
+    return replicate_columns(
+        [(scores, win_statistics(scores)) for scores in columns],
         resamples=inference.resamples,
         seed=inference.seed,
-        per_sample=per_sample,
         jobs=inference.jobs,
         progress=progress,
     )
-    tests = tuple(_test(estimates, replicates, claim, inference) for claim in claims)
-    return DominanceStudy(estimates, replicates, tests, _advice(scores, inference, tests))
 
 
 def study_ranking(
@@ -170,12 +188,13 @@ def study_ranking(
     inference: Inference,
     *,
     progress: Callable[[int, int], None] | None = None,
+    replicates: Replicates | None = None,
 ) -> RankStudy:
     """Rank the models by every claim and by mean win rates.
 
     Parameters
     ----------
-    scores, claims, inference, progress
+    scores, claims, inference, progress, replicates
         As in :func:`study_dominance`.
 
     Returns
@@ -188,8 +207,8 @@ def study_ranking(
     InputError
         If a test is asked for on fewer than 10 samples.
     """
-    per_sample = _win_statistics(scores) if scores.paired else None
-    dominance = study_dominance(scores, claims, inference, per_sample=per_sample, progress=progress)
+    per_sample = win_statistics(scores)
+    dominance = study_dominance(scores, claims, inference, progress=progress, replicates=replicates)
     confidence = 1 - inference.alpha
     rankings = {
         method_name(tests.claim): _ranking(tests, dominance.replicates, inference)
@@ -269,8 +288,13 @@ def _ranking(tests: DominanceTests, replicates: Replicates | None, inference: In
     )
 
 
-def _win_statistics(scores: ClusteredScores) -> Floats:
-    """Sample-level wins, shape (2, k, n): at least the best of the others, and share beaten."""
+def win_statistics(scores: ClusteredScores) -> Floats | None:
+    """Sample-level wins, shape (2, k, n): at least the best of the others, and share beaten.
+
+    None for unpaired models, which do not meet on a sample.
+    """
+    if not scores.paired:
+        return None
     means = np.stack(scores.sample_means())
     return np.stack([best_on_sample(means), beaten_on_sample(means)])
 

@@ -35,11 +35,24 @@ def write_table(path: Path, *, models: int, samples: int, metrics: int) -> None:
     ).write_parquet(path)
 
 
+def write_leaderboard(path: Path, *, models: int, objectives: int) -> None:
+    """Write a wide table of one row a model, its objectives uniform."""
+    values = np.random.default_rng(0).random((objectives, models))
+    columns = {f"objective-{j}": column for j, column in enumerate(values)}
+    names = [f"model-{i:04d}" for i in range(models)]
+    pl.DataFrame({"model": names} | columns).write_parquet(path)
+
+
 def print_commands(folder: Path, runs: int) -> None:
     """Time whole processes against what was promised."""
     paper, large = folder / "paper.parquet", folder / "large.parquet"
     write_table(paper, models=12, samples=5000, metrics=8)
     write_table(large, models=5, samples=200_000, metrics=6)
+    leaderboard = folder / "leaderboard.parquet"
+    write_leaderboard(leaderboard, models=2148, objectives=7)
+    copa = ["--wide", "--higher", ",".join(f"objective-{j}" for j in range(7)), "--sweep", "objective-0"]
+    samples = Path(__file__).parents[2] / "sample_data"
+    uci = [str(samples / "uci.csv"), "--metrics", str(samples / "uci.toml")]
     out = str(folder / "out.parquet")
     rows = [
         ("--help", ["--help"], 0.15, 0.1),
@@ -47,14 +60,25 @@ def print_commands(folder: Path, runs: int) -> None:
         ("the same, --jobs 1", ["rank", str(paper), "--jobs", "1"], None, None),
         ("P(IC), 12 x 5,000 x 8", ["portfolio", str(paper), "-o", out], 1, 1),
         ("P(EC), 12 x 5,000 x 8", ["portfolio", str(paper), "--copula", "empirical", "-o", out], 10, 1),
+        ("rank --all-methods, 12 x 5,000 x 8", ["rank", str(paper), "--all-methods"], 30, None),
+        ("rank --variance clt, 12 x 5,000 x 8", ["rank", str(paper), "--variance", "clt"], None, None),
+        ("mrm, all risks, 12 x 5,000 x 8", ["mrm", str(paper)], 3, None),
+        ("copa --sweep, 2,148 x 7", ["copa", str(leaderboard), *copa], 2, None),
+        ("gsd, UCI study, 1,000 swaps", ["gsd", *uci, "--delta", "0.00001"], 20, None),
+        (
+            "gsd, UCI study, 10,000 swaps",
+            ["gsd", *uci, "--delta", "0.00001", "--resamples", "10000"],
+            60,
+            None,
+        ),
         ("rank, 5 x 200,000 x 6, B = 200", ["rank", str(large), "--resamples", "200"], None, 4),
     ]
-    print(f"{'whole process':34}{'seconds':>9}{'promised':>10}{'ratio':>7}{'peak GB':>9}{'promised':>10}")
+    print(f"{'whole process':38}{'seconds':>9}{'promised':>10}{'ratio':>7}{'peak GB':>9}{'promised':>10}")
     for label, arguments, seconds, gigabytes in rows:
         found = measure(riskrank(*arguments), runs=runs)
         ratio = f"{found.seconds / seconds:.2f}" if seconds else "-"
         print(
-            f"{label:34}{found.seconds:9.2f}{seconds or '-':>10}{ratio:>7}"
+            f"{label:38}{found.seconds:9.2f}{seconds or '-':>10}{ratio:>7}"
             f"{found.memory / 1e9:9.2f}{gigabytes or '-':>10}",
             flush=True,
         )
