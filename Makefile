@@ -41,10 +41,15 @@ format: $(VENV)/.group-lint  ## rewrite the code in the house style
 
 calibrate: $(VENV)/.installed  ## simulate the size and power of the tests (about half an hour)
 	$(BIN)/python tests/benchmarks/calibrate.py
+	$(BIN)/python tests/benchmarks/calibrate_gsd.py
 
 bench: $(VENV)/.group-bench  ## measure speed and memory, other packages beside ours
 	$(BIN)/python tests/benchmarks/bench_main.py
+	$(BIN)/python tests/benchmarks/bench_rank_aggregation.py
+	$(BIN)/python tests/benchmarks/bench_mean_risk.py
+	$(BIN)/python tests/benchmarks/bench_influence.py
 	$(BIN)/python tests/benchmarks/bench_copa.py
+	$(BIN)/python tests/benchmarks/bench_gsd.py
 
 data: $(VENV)/.group-data  ## make the sample data again
 	$(BIN)/python sample_data/make_classifiers.py

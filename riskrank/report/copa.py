@@ -18,6 +18,7 @@ from riskrank.report.objectives import (
     objective_cells,
     objective_columns,
     weakest_objective,
+    weakest_objectives,
 )
 from riskrank.report.view import Cell, Column, Line, Section, Table
 
@@ -262,7 +263,7 @@ def _choice(table: RankedTable, ranking: CopaRanking) -> str:
     if ranking.norm[i] == 0:
         reason = "no model is better on any objective that has a weight"
     else:
-        k = int(np.argmax(population.u[i] * ranking.weights))
+        k = weakest_objectives(table, i)[0]
         weakest = f"{population.metrics[k]}, where {_better(population.u[i, k])}"
         if np.isinf(ranking.p):
             reason = f"its worst weighted rank is the least bad of all: {weakest}"

@@ -74,12 +74,17 @@ def objective_cells(table: RankedTable, models: Sequence[int]) -> list[list[Cell
     return cells
 
 
-def weakest_objective(table: RankedTable, model: int) -> str:
-    """Objective with the largest weighted rank, how many have it too, and the rank."""
+def weakest_objectives(table: RankedTable, model: int) -> list[int]:
+    """Objectives with the largest weighted rank; none for a model that is the best wherever it counts."""
     weighted = table.population.u[model] * table.weights
-    largest = weighted.max()
-    if largest == 0:
+    return np.flatnonzero((weighted >= weighted.max() * (1 - TOLERANCE)) & (weighted > 0)).tolist()
+
+
+def weakest_objective(table: RankedTable, model: int) -> str:
+    """First of the weakest objectives, how many share its place, and the rank there."""
+    weakest = weakest_objectives(table, model)
+    if not weakest:
         return "none"
-    k, *others = np.flatnonzero(weighted >= largest * (1 - TOLERANCE))
-    also = f" +{len(others)}" if others else ""
-    return f"{table.population.metrics[k]}{also} {numbers.top_share(table.population.u[model, k])}"
+    also = f" +{len(weakest) - 1}" if len(weakest) > 1 else ""
+    share = numbers.top_share(table.population.u[model, weakest[0]])
+    return f"{table.population.metrics[weakest[0]]}{also} {share}"

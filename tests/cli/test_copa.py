@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 
 from riskrank.cli.environment import Environment
 from riskrank.cli.main import app
@@ -21,6 +22,7 @@ from riskrank.engine.criteria import BASELINES
 
 LEADERBOARD = Path(__file__).parents[2] / "sample_data" / "llm_leaderboard.csv"
 LLMS = (str(LEADERBOARD), "--wide", "--metrics", str(LEADERBOARD.with_suffix(".toml")))
+COMMAND = typer.main.get_command(app)
 OBJECTIVES = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro", "co2")
 
 
@@ -47,7 +49,7 @@ class Outcome:
 def copa(*arguments, stdin=b""):
     stdout, stderr = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     environment = Environment(stdin=io.BytesIO(stdin), stdout=stdout, stderr=stderr, variables={})
-    status = app(["copa", *map(str, arguments)], standalone_mode=False, obj=environment)
+    status = COMMAND.main(["copa", *map(str, arguments)], standalone_mode=False, obj=environment)
     texts = []
     for stream in (stdout, stderr):
         stream.flush()

@@ -309,3 +309,16 @@ def test_a_solver_that_gives_up_is_an_error(monkeypatch):
     )
     with pytest.raises(NumericalError, match="solver status"):
         polytope.minimise(np.zeros(polytope.system.size))
+
+
+def test_utilities_of_another_slack_are_forgotten():
+    # They would bound the optima of relabelled data from the wrong side.
+    scores = np.random.default_rng(5).normal(size=(2, 10, 2)).round(3)
+    polytope = UtilityPolytope(preference_system(quality_table(scores, ordinal=[False, False])))
+    objective = np.zeros(polytope.system.size)
+    objective[[7, 3]] = 1.0, -1.0
+    free = polytope.minimise(objective)
+    assert len(polytope.utilities) == 1
+    polytope.fix_slack(0.5 * polytope.largest_slack())
+    assert len(polytope.utilities) == 0
+    assert polytope.minimise(objective).value > free.value

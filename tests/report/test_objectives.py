@@ -12,6 +12,7 @@ from riskrank.report.objectives import (
     objective_cells,
     objective_columns,
     weakest_objective,
+    weakest_objectives,
 )
 from riskrank.report.view import Column, Table, to_terminal
 
@@ -66,6 +67,7 @@ def test_cells_hold_the_value_and_the_rank():
 def test_weakest_objective_counts_those_that_share_the_place():
     table = ranked([[3, 3, 3], [2, 1, 2], [1, 2, 2]], [True, True, True], [0.25, 0.5, 0.25])
     assert weakest_objective(table, 0) == "none"
+    assert [weakest_objectives(table, i) for i in range(3)] == [[], [1], [0, 1]]
     assert weakest_objective(table, 1) == "metric1 100 %"
     assert weakest_objective(table, 2) == "metric0 +1 100 %"  # 0.25 · 1 and 0.5 · 0.5
 
