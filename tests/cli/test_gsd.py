@@ -345,8 +345,18 @@ def test_explanation_adds_up_in_units_of_the_file(gsd, run, mixed):
         x, y = one["scores"], other["scores"]
         if x["acc"] >= y["acc"] and x["cost"] <= y["cost"] and x["grade"] >= y["grade"]:
             assert one["utility"] >= other["utility"] - 1e-8
-    text = run("gsd", *mixed, "--no-test", "--explain", "B:C").stdout
+    text = " ".join(run("gsd", *mixed, "--no-test", "--explain", "B:C").stdout.split())
     assert "Explained: under it B has the expected utility" in text
+    step = re.search(r"most, ([\d.e-]+): C reaches .* in ([\d.]+)% of the samples, B in ([\d.]+)%", text)
+    cost, c, b = map(float, step.groups())
+    levels = sorted({v["utility"] for v in vectors})
+    losses = [
+        (high - low) * sum(v["loser_share"] - v["winner_share"] for v in vectors if v["utility"] >= high)
+        for low, high in itertools.pairwise(levels)
+    ]
+    assert cost == pytest.approx(max(losses), rel=1e-4)
+    assert c > b
+    assert sum(losses) == pytest.approx(-witness["optimum"], abs=1e-8)
 
 
 def test_baselines_against_scipy(gsd, run, mixed):
