@@ -178,6 +178,22 @@ def test_correction_counts_every_ordered_pair(gsd, ordinal):
             assert row["p_adjusted"] == pytest.approx(min(1, 6 * row["p_value"]))
 
 
+@pytest.mark.parametrize("correction", ["holm", "bh"])
+def test_untested_pairs_are_part_of_the_family(gsd, mixed, correction):
+    """Pairs without dominance in the sample count as p = 1: which ones they are depends on the data."""
+    document = gsd(*mixed, "--correction", correction, "--resamples", "200", "--seed", "3")
+    rows = sorted(
+        (row for row in document["results"] if row["p_value"] is not None), key=lambda r: r["p_value"]
+    )
+    p_values = [row["p_value"] for row in rows] + [1.0] * (6 - len(rows))
+    if correction == "holm":
+        stepped = [min(1, max(p_values[i] * (6 - i) for i in range(at + 1))) for at in range(6)]
+    else:
+        stepped = [min(1, min(p_values[i] * 6 / (i + 1) for i in range(at, 6))) for at in range(6)]
+    assert len(rows) == 2
+    assert [row["p_adjusted"] for row in rows] == pytest.approx(stepped[:2])
+
+
 def test_contamination_against_brute_force(gsd, write):
     a, b = [4, 4, 3, 4, 4, 3, 4, 4, 3, 4], [1, 2, 1, 1, 1, 2, 1, 1, 2, 1]
     path = write("far.csv", long_table({"A": a, "B": b}))
@@ -357,6 +373,17 @@ def test_explanation_adds_up_in_units_of_the_file(gsd, run, mixed):
     assert cost == pytest.approx(max(losses), rel=1e-4)
     assert c > b
     assert sum(losses) == pytest.approx(-witness["optimum"], abs=1e-8)
+
+
+def test_explanation_undoes_a_logarithm(gsd, write):
+    toml = '[acc]\ndirection="higher"\n[cost]\ndirection="higher"\ntransform="neg_log"\n'
+    path = write("mixed.csv", mixed_table())
+    options = ("--wide", "--metric", "acc", "--metric", "cost", "--no-test", "--jobs", "1")
+    document = gsd(path, *options, "--metrics", write("m.toml", toml), "--explain", "B:C")
+    vectors = document["meta"]["witness"][0]["vectors"]
+    shown = sorted({round(v["scores"]["cost"], 9) for v in vectors if v["winner_share"]})
+    costs = mixed_table().filter(pl.col("model") == "B")["cost"].unique().sort().to_list()
+    assert shown == pytest.approx(costs)
 
 
 def test_baselines_against_scipy(gsd, run, mixed):
