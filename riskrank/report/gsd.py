@@ -255,7 +255,8 @@ def _reading(report: GsdReport) -> list[Line]:
     room = "ξ" if first.threshold.rows == "r1+r2" else "δ_max"
     parts.append(f"Largest threshold there can be, {room}: {numbers.score(first.relation.delta_max)}.")
     lines = [Line(" ".join(parts), "Reading:")]
-    if how.pairs != "none" and not any(s.threshold.delta or s.threshold.share for s in report.studies):
+    tests = [test for study in report.studies for test in study.tests.values()]
+    if tests and max(test.optimum for test in tests) == 0:
         lines.append(_small_delta_hint(first.relation.delta_max))
     return lines
 
@@ -263,7 +264,7 @@ def _reading(report: GsdReport) -> list[Line]:
 def _small_delta_hint(largest: float) -> Line:
     better = _SMALL_DELTA if largest >= 10 * _SMALL_DELTA else largest / 10
     text = (
-        "at δ = 0 no optimum exceeds 0, so tests cannot tell a clear dominance from a narrow one; "
+        "the optimum of every dominance is 0, so tests cannot tell a clear one from a narrow one; "
         f"--delta {np.format_float_positional(better, precision=1, fractional=False, trim='-')} hardly "
         "changes the relation and makes them much stronger."
     )

@@ -15,7 +15,6 @@ from riskrank.report import numbers
 from riskrank.report.view import Column, Line, Section, Table
 
 _MOST_ROWS = 8
-_MOST_WORDS = 2
 
 
 @dataclass(frozen=True)
@@ -92,14 +91,31 @@ def _words(found: WitnessStudy, models: Sequence[str], metrics: Sequence[str]) -
     text = f"under it {better} has the expected utility {expected[0]:.4f} and {worse} {expected[1]:.4f}"
     if one.optimum >= 0:
         return f"{text}; no utility makes {better} worse, so it dominates."
-    against = [int(v) for v in np.argsort(one.contribution, kind="stable") if one.contribution[v] < 0]
-    cases = [
-        ", ".join(f"{name} {_score(value)}" for name, value in zip(metrics, found.values[v], strict=True))
-        + f" (utility {numbers.ratio(one.utility[v])}; {worse} in {one.loser_share[v]:.1%}, "
-        f"{better} in {one.winner_share[v]:.1%} of the samples)"
-        for v in against[:_MOST_WORDS]
-    ]
-    return f"{text}, so {better} does not dominate. Most against {better}: {'; '.join(cases)}."
+    level, loss = _decisive_step(one)
+    reached = [float(share[one.utility >= level].sum()) for share in (one.winner_share, one.loser_share)]
+    at = int(np.flatnonzero(one.utility == level)[0])
+    pairs = zip(metrics, found.values[at], strict=True)
+    scores = ", ".join(f"{name} {_score(value)}" for name, value in pairs)
+    return (
+        f"{text}, so {better} does not dominate. The step that costs {better} most, {_score(-loss)}: {worse} "
+        f"reaches the utility {numbers.ratio(level)} of {scores} in {reached[1]:.1%} of the samples, "
+        f"{better} in {reached[0]:.1%}."
+    )
+
+
+def _decisive_step(one: Witness) -> tuple[float, float]:
+    """The utility whose reaching costs the winner most, and what it costs.
+
+    Expected utility adds up, from one utility to the next, the step times the share that goes beyond it;
+    so does the difference of two.
+    """
+    levels = np.unique(one.utility)
+    beyond = np.array(
+        [((one.winner_share - one.loser_share) * (one.utility >= level)).sum() for level in levels[1:]]
+    )
+    losses = np.diff(levels) * beyond
+    worst = int(np.argmin(losses))
+    return float(levels[1:][worst]), float(losses[worst])
 
 
 def _score(value: float) -> str:

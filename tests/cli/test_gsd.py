@@ -1,0 +1,547 @@
+"""``riskrank gsd`` from the shell to its output, against brute force, published results, invariances."""
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.stats
+
+from riskrank.cli.criteria import oriented_bounds
+from riskrank.scores.metrics import MetricSpec
+from riskrank.scores.table import ReadOptions, read_scores
+
+UCI = Path(__file__).parents[2] / "sample_data" / "uci.csv"
+UCI_OPTIONS = (str(UCI), "--metrics", str(UCI.with_suffix(".toml")))
+INCOMPARABLE = {
+    frozenset(pair.split())
+    for pair in (
+        "BDS RF",
+        "EN GLM",
+        "EN LASSO",
+        "EN RIDGE",
+        "GLM LASSO",
+        "GLM RIDGE",
+        "LASSO RIDGE",
+    )
+}
+LEVELS = {  # one ordinal criterion on six samples
+    "A": (3, 2, 3, 4, 2, 3),
+    "B": (2, 2, 1, 3, 1, 2),
+    "C": (1, 4, 1, 1, 3, 1),
+}
+
+
+def long_table(models, metric="level"):
+    return pl.DataFrame(
+        [
+            (model, f"s{sample}", metric, float(score))
+            for model, scores in models.items()
+            for sample, score in enumerate(scores)
+        ],
+        schema=["model", "sample", "metric", "score"],
+        orient="row",
+    )
+
+
+def mixed_table(models=("A", "B", "C"), n=7, seed=0):
+    """Two cardinal criteria of one decimal, of which cost counts down, and an ordinal one of four levels."""
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        [
+            {
+                "model": model,
+                "sample": f"s{sample}",
+                "acc": round(float(rng.uniform(0.2, 0.6) + 0.3 * (model == "A")), 1),
+                "cost": round(float(rng.uniform(1.5, 3) - (model == "A")), 1),
+                "grade": int(rng.integers(1, 4) + (model == "A")),
+            }
+            for model in models
+            for sample in range(n)
+        ]
+    )
+
+
+MIXED = ("--wide", "--lower", "cost", "--higher", "acc,grade", "--ordinal", "grade", "--jobs", "1")
+
+
+@pytest.fixture
+def gsd(run):
+    """Run gsd; the outcome must be a success."""
+
+    def run_gsd(*args):
+        outcome = run("gsd", *args, "--format", "json")
+        assert outcome.status == 0, outcome.stderr
+        return outcome.document
+
+    return run_gsd
+
+
+@pytest.fixture
+def ordinal(write):
+    return (write("levels.csv", long_table(LEVELS)), "--higher", "level", "--ordinal", "level", "--jobs", "1")
+
+
+@pytest.fixture
+def mixed(write):
+    return (write("mixed.csv", mixed_table()), *MIXED)
+
+
+def by_pair(document, field):
+    return {(row["winner"], row["loser"]): row[field] for row in document["results"]}
+
+
+def brute_force_optimum(a, b):
+    """Classical first-order dominance: the worst up-set that tells the best level from the worst."""
+    a, b = np.array(a), np.array(b)
+    return min(np.mean(a >= t) - np.mean(b >= t) for t in sorted({*a, *b})[1:])
+
+
+def brute_force_null(a, b):
+    pairs = np.stack([a, b], axis=1)
+    for swap in itertools.product((0, 1), repeat=len(a)):
+        rows = np.arange(len(a))
+        yield brute_force_optimum(pairs[rows, np.array(swap)], pairs[rows, 1 - np.array(swap)])
+
+
+def test_published_relation_of_uci(gsd):
+    document = gsd(*UCI_OPTIONS, "--no-test", "--jobs", "1")
+    dominates = by_pair(document, "dominates")
+    found = {frozenset(pair) for pair in dominates if not dominates[pair] and not dominates[pair[::-1]]}
+    assert found == INCOMPARABLE
+    assert {frozenset(entry["models"]) for entry in document["meta"]["incomparable"]} == INCOMPARABLE
+    assert all(dominates["GBM", other] for other in {pair[0] for pair in dominates} - {"GBM"})
+    assert all(dominates[other, "CART"] for other in {pair[0] for pair in dominates} - {"CART"})
+    edges = {(edge["winner"], edge["loser"]) for edge in document["meta"]["hasse"]}
+    linear = ("EN", "GLM", "LASSO", "RIDGE")
+    assert edges == {("GBM", "BDS"), ("GBM", "RF")} | {
+        pair for name in linear for pair in (("BDS", name), ("RF", name), (name, "CART"))
+    }
+    assert document["meta"]["front"] == [{"delta": 0.0, "regularization": None, "models": ["GBM"]}]
+    assert 0.007 < document["meta"]["delta_max"] < 0.0077
+
+
+@pytest.mark.slow
+def test_published_tests_of_uci(gsd):
+    document = gsd(*UCI_OPTIONS, "--delta", "0.00001", "--resamples", "10000")
+    p_value = by_pair(document, "p_value")
+    over_cart = {(name, "CART") for name in ("GBM", "RF", "GLM", "BDS", "EN", "LASSO", "RIDGE")}
+    over_others = {("GBM", name) for name in ("BDS", "EN", "LASSO", "RIDGE")}
+    assert all(p_value[pair] < 0.05 for pair in over_cart | over_others)
+    assert p_value["GBM", "GLM"] > 0.05
+    assert p_value["GBM", "RF"] > 0.05
+
+
+def test_rows_of_the_contract(gsd, mixed):
+    document = gsd(*mixed, "--delta", "0,0.0001", "--resamples", "100")
+    assert list(document["results"][0])[:9] == [
+        "winner",
+        "loser",
+        "delta",
+        "optimum",
+        "dominates",
+        "p_value",
+        "p_adjusted",
+        "share_smaller",
+        "lps_solved",
+    ]
+    keys = [(row["delta"], row["winner"], row["loser"]) for row in document["results"]]
+    assert keys == [(d, *pair) for d in (0, 0.0001) for pair in itertools.permutations("ABC", 2)]
+    for row in document["results"]:
+        assert row["dominates"] == (row["optimum"] >= 0)
+        assert (row["p_value"] is None) == (not row["dominates"])
+        assert row["lps_solved"] >= 1
+    assert {row["winner"] for row in document["results"] if row["dominates"]} == {"A"}
+    assert document["schema"] == "riskrank/gsd"
+    assert document["meta"]["lps_solved"] >= len(keys)
+
+
+def test_exact_p_values_against_brute_force(gsd, ordinal):
+    document = gsd(*ordinal, "--pairs", "all", "--correction", "none")
+    for row in document["results"]:
+        a, b = LEVELS[row["winner"]], LEVELS[row["loser"]]
+        null = np.array(list(brute_force_null(a, b)))
+        observed = brute_force_optimum(a, b)
+        assert row["optimum"] == pytest.approx(observed, abs=1e-9)
+        assert row["exact"]
+        assert row["p_value"] == pytest.approx(np.mean(null >= observed - 1e-9))
+        assert row["share_smaller"] == pytest.approx(np.mean(null < observed - 1e-9))
+        assert row["p_adjusted"] == row["p_value"]
+
+
+def test_correction_counts_every_ordered_pair(gsd, ordinal):
+    document = gsd(*ordinal)
+    for row in document["results"]:
+        if row["p_value"] is not None:
+            assert row["p_adjusted"] == pytest.approx(min(1, 6 * row["p_value"]))
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh"])
+def test_untested_pairs_are_part_of_the_family(gsd, mixed, correction):
+    """Pairs without dominance in the sample count as p = 1: which ones they are depends on the data."""
+    document = gsd(*mixed, "--correction", correction, "--resamples", "200", "--seed", "3")
+    rows = sorted(
+        (row for row in document["results"] if row["p_value"] is not None), key=lambda r: r["p_value"]
+    )
+    p_values = [row["p_value"] for row in rows] + [1.0] * (6 - len(rows))
+    if correction == "holm":
+        stepped = [min(1, max(p_values[i] * (6 - i) for i in range(at + 1))) for at in range(6)]
+    else:
+        stepped = [min(1, min(p_values[i] * 6 / (i + 1) for i in range(at, 6))) for at in range(6)]
+    assert len(rows) == 2
+    assert [row["p_adjusted"] for row in rows] == pytest.approx(stepped[:2])
+
+
+def test_contamination_against_brute_force(gsd, write):
+    a, b = [4, 4, 3, 4, 4, 3, 4, 4, 3, 4], [1, 2, 1, 1, 1, 2, 1, 1, 2, 1]
+    path = write("far.csv", long_table({"A": a, "B": b}))
+    options = ["--higher", "level", "--ordinal", "level", "--jobs", "1", "--delta", "0.1", "--delta-on", "r1"]
+    document = gsd(path, *options, "--resamples", "1024", "--contamination")
+    document_of_all = gsd(path, *options, "--resamples", "1024", "--pairs", "all")
+    assert by_pair(document_of_all, "exact")["A", "B"]
+    (entry,) = document["meta"]["contamination"]
+    # Four levels, each at least 0.1 above the next: the optimum by its vertices, u in {0, .1, .2, 1} etc.
+    vertices = [np.array([0, low, low + mid, 1]) for low, mid in ((0.1, 0.1), (0.8, 0.1), (0.1, 0.8))]
+    pairs = np.stack([a, b], axis=1) - 1
+    rows = np.arange(10)
+    null = np.array(
+        [
+            min(float(np.mean(u[pairs[rows, swap]] - u[pairs[rows, 1 - np.array(swap)]])) for u in vertices)
+            for swap in map(list, itertools.product((0, 1), repeat=10))
+        ]
+    )
+    observed = null[0]
+    expected = [np.mean(null >= observed - 2 * m / (10 - m) - 1e-9) for m in range(len(entry["p_values"]))]
+    assert entry["p_values"] == pytest.approx(expected)
+    assert entry["p_values"][-1] > 0.05 >= entry["p_values"][-2]
+    # Both ordered pairs are the family: Bonferroni doubles.
+    held = [m for m, p in enumerate(expected) if 2 * p <= 0.05]
+    assert entry["survives"] == held[-1] == by_pair(document, "survives")["A", "B"]
+
+
+def test_front_test_against_brute_force(gsd, ordinal):
+    document = gsd(*ordinal, "--front-test", "A", "--contamination")
+    (front,) = document["meta"]["front_tests"]
+    for entry in front["competitors"]:
+        a, b = LEVELS[entry["model"]], LEVELS["A"]
+        null, observed = np.array(list(brute_force_null(a, b))), brute_force_optimum(a, b)
+        assert entry["p_value"] == pytest.approx(np.mean(null <= observed + 1e-9))
+        assert entry["rejected"] == (entry["p_value"] <= 0.025)
+    assert front["p_value"] == max(entry["p_value"] for entry in front["competitors"])
+    assert front["in_front"] == (front["p_value"] <= 0.05)
+
+
+def test_invariance_to_direction_and_units(gsd, write, mixed):
+    names = ("--pairs", "all", "--resamples", "50", "--delta", "0.0001")
+    before = gsd(*mixed, *names)
+    table = mixed_table()
+    changed = table.with_columns(
+        acc=pl.col("acc") * 100 + 7, cost=-3 * pl.col("cost"), grade=pl.col("grade").pow(3) - 60
+    )
+    path = write("changed.csv", changed)
+    options = ("--wide", "--higher", "*", "--ordinal", "grade", "--digits", "6", "--jobs", "1")
+    after = gsd(path, *options, *names)
+    for field in ("optimum", "p_value"):
+        assert by_pair(after, field) == pytest.approx(by_pair(before, field), abs=1e-8)
+
+
+def test_bounds_are_in_units_of_the_file(gsd, write, mixed):
+    toml = '[acc]\ndirection="higher"\nbounds=[0,1]\n[cost]\ndirection="lower"\nbounds=[0,10]\n'
+    toml += '[grade]\ndirection="higher"\nscale="ordinal"\nbounds=[0,9]\n'
+    metrics = write("m.toml", toml)
+    table = mixed_table()
+    path = write("mixed.csv", table)
+    bounded = gsd(path, "--wide", "--metrics", metrics, "--no-test", "--jobs", "1")
+    # The same as one more pair of samples at the extremes would give, were they anybody's scores.
+    flipped = write("flip.csv", table.with_columns(cost=-pl.col("cost")))
+    other = write("o.toml", toml.replace('"lower"\nbounds=[0,10]', '"higher"\nbounds=[-10,0]'))
+    mirrored = gsd(flipped, "--wide", "--metrics", other, "--no-test", "--jobs", "1")
+    assert by_pair(mirrored, "optimum") == by_pair(bounded, "optimum")
+    assert by_pair(gsd(*mixed, "--no-test"), "optimum") != by_pair(bounded, "optimum")
+
+
+def test_oriented_bounds_against_closed_form():
+    def bounds(**fields):
+        return oriented_bounds(MetricSpec(name="x", **fields))
+
+    assert bounds(bounds=(0, 1)) == (0, 1)
+    assert bounds(bounds=(2, 3), direction="lower") == (-3, -2)
+    assert str(bounds(bounds=(0, 1), direction="lower")) == "(-1.0, 0.0)"
+    assert bounds(bounds=(0.5, 4), transform="neg_log") == pytest.approx((-np.log(4), np.log(2)))
+    assert bounds(bounds=(0.5, 4), transform="neg_log", direction="lower") == pytest.approx(
+        (-np.log(2), np.log(4))
+    )
+    low, high = bounds(bounds=(0, 4), transform="neg_log")
+    assert low == pytest.approx(-np.log(4))
+    assert np.isnan(high)
+    assert np.isnan(bounds()).all()
+
+
+def test_draws_repeated_alike_change_nothing(gsd, write, ordinal):
+    once = gsd(*ordinal, "--pairs", "all")
+    table = long_table(LEVELS).with_columns(run=1)
+    again = table.filter(pl.col("sample") != "s0").with_columns(run=2)  # s0 keeps a single draw
+    path = write("draws.csv", pl.concat([table, again]))
+    twice = gsd(path, *ordinal[1:], "--pairs", "all", "--repeats", "draws", "--columns", "draw=run")
+    for field in ("optimum", "p_value"):
+        assert by_pair(twice, field) == by_pair(once, field)
+    spread = again.with_columns(score=pl.col("score") + 2)
+    drawn = gsd(
+        write("spread.csv", pl.concat([table, spread])),
+        *(*ordinal[1:], "--no-test", "--repeats", "draws", "--columns", "draw=run"),
+    )
+    shares = {
+        model: [[score] if s == 0 else [score, score + 2] for s, score in enumerate(scores)]
+        for model, scores in LEVELS.items()
+    }
+    for (a, b), optimum in by_pair(drawn, "optimum").items():
+
+        def above(model, t):
+            return np.mean([np.mean(np.array(draws) >= t) for draws in shares[model]])
+
+        levels = {score for model in (a, b) for draws in shares[model] for score in draws}
+        worst = min(above(a, t) - above(b, t) for t in sorted(levels)[1:])
+        assert optimum == pytest.approx(worst, abs=1e-9)
+
+
+def test_draws_fill_an_array_in_order(write):
+    table = pl.concat([long_table(LEVELS), long_table({"B": (9, 8)})])
+    scores = read_scores([str(write("t.csv", table))], ReadOptions(repeats="draws")).as_draws()
+    assert scores.shape == (3, 6, 2, 1)
+    assert scores[0, :, 0, 0].tolist() == list(LEVELS["A"])
+    assert np.isnan(scores[0, :, 1]).all()
+    assert scores[1, :2, :, 0].tolist() == [[2, 9], [2, 8]]
+    assert np.isnan(scores[1, 2:, 1]).all()
+
+
+def test_rounding_decides_ties(gsd, write):
+    path = write("t.csv", long_table({"A": (0.301, 0.5, 0.7), "B": (0.302, 0.5, 0.7)}, "acc"))
+    options = (path, "--higher", "acc", "--no-test", "--jobs", "1")
+    exact = by_pair(gsd(*options), "dominates")
+    assert exact == {("A", "B"): False, ("B", "A"): True}
+    for rounding in (["--digits", "2"], ["--digits", "acc=2"], ["--tolerance", "0.01"]):
+        document = gsd(*options, *rounding)
+        assert set(by_pair(document, "dominates").values()) == {True}
+        assert document["meta"]["classes"][0]["models"] == ["A", "B"]
+        assert document["meta"]["hasse"] == []
+
+
+def test_regularization_is_a_share_of_the_largest_slack(gsd, mixed):
+    document = gsd(*mixed, "--regularization", "0,0.5", "--no-test")
+    for row in document["results"]:
+        assert row["delta"] == pytest.approx(row["regularization"] * row["delta_max"])
+    assert document["meta"]["xi"] == min(row["delta_max"] for row in document["results"])
+    free = gsd(*mixed, "--no-test")
+    half = {(r["winner"], r["loser"]): r["optimum"] for r in document["results"] if r["regularization"] == 0}
+    assert half == pytest.approx(by_pair(free, "optimum"), abs=1e-8)
+    largest = by_pair(gsd(*mixed, "--no-test", "--delta-on", "r1+r2"), "delta_max")
+    for pair, slack in largest.items():
+        assert slack <= by_pair(free, "delta_max")[pair] + 1e-9
+
+
+def test_pair_system_does_not_see_other_models(gsd, mixed):
+    everyone = gsd(*mixed, "--pairs", "all", "--resamples", "50")
+    two = gsd(*mixed, "--pairs", "all", "--resamples", "50", "--models", "A,C")
+    for field in ("optimum", "p_value"):
+        assert by_pair(two, field).items() <= by_pair(everyone, field).items()
+
+
+def test_explanation_adds_up_in_units_of_the_file(gsd, run, mixed):
+    document = gsd(*mixed, "--no-test", "--explain", "B:C")
+    (witness,) = document["meta"]["witness"]
+    vectors = witness["vectors"]
+    assert witness["optimum"] == pytest.approx(by_pair(document, "optimum")["B", "C"], abs=1e-9)
+    assert sum(v["contribution"] for v in vectors) == pytest.approx(witness["optimum"], abs=1e-8)
+    rows = mixed_table().filter(pl.col("model") == "B").select("acc", "cost", "grade").rows()
+    held = {tuple(v["scores"].values()): v["winner_share"] for v in vectors if v["winner_share"]}
+    assert held == pytest.approx({row: rows.count(row) / len(rows) for row in rows})
+    for one, other in itertools.permutations(vectors, 2):
+        x, y = one["scores"], other["scores"]
+        if x["acc"] >= y["acc"] and x["cost"] <= y["cost"] and x["grade"] >= y["grade"]:
+            assert one["utility"] >= other["utility"] - 1e-8
+    text = " ".join(run("gsd", *mixed, "--no-test", "--explain", "B:C").stdout.split())
+    assert "Explained: under it B has the expected utility" in text
+    step = re.search(r"most, ([\d.e-]+): C reaches .* in ([\d.]+)% of the samples, B in ([\d.]+)%", text)
+    cost, c, b = map(float, step.groups())
+    levels = sorted({v["utility"] for v in vectors})
+    losses = [
+        (high - low) * sum(v["loser_share"] - v["winner_share"] for v in vectors if v["utility"] >= high)
+        for low, high in itertools.pairwise(levels)
+    ]
+    assert cost == pytest.approx(max(losses), rel=1e-4)
+    assert c > b
+    assert sum(losses) == pytest.approx(-witness["optimum"], abs=1e-8)
+
+
+def test_explanation_undoes_a_logarithm(gsd, write):
+    toml = '[acc]\ndirection="higher"\n[cost]\ndirection="higher"\ntransform="neg_log"\n'
+    path = write("mixed.csv", mixed_table())
+    options = ("--wide", "--metric", "acc", "--metric", "cost", "--no-test", "--jobs", "1")
+    document = gsd(path, *options, "--metrics", write("m.toml", toml), "--explain", "B:C")
+    vectors = document["meta"]["witness"][0]["vectors"]
+    shown = sorted({round(v["scores"]["cost"], 9) for v in vectors if v["winner_share"]})
+    costs = mixed_table().filter(pl.col("model") == "B")["cost"].unique().sort().to_list()
+    assert shown == pytest.approx(costs)
+
+
+def test_baselines_against_scipy(gsd, run, mixed):
+    document = gsd(*mixed, "--no-test", "--baselines")
+    table = mixed_table()
+    for entry in document["meta"]["baselines"]["criteria"]:
+        columns = [
+            table.filter(pl.col("model") == model)[entry["metric"]].to_numpy()
+            for model in document["meta"]["models"]
+        ]
+        expected = scipy.stats.friedmanchisquare(*columns)
+        assert entry["friedman_statistic"] == pytest.approx(expected.statistic)
+        assert entry["friedman_p_value"] == pytest.approx(expected.pvalue)
+    text = run("gsd", *mixed, "--no-test", "--baselines").stdout
+    assert "All-test:" in text
+    assert "One-test:" in text
+
+
+def test_same_bytes_whatever_the_jobs(run, mixed):
+    options = ("gsd", *mixed[:-2], "--resamples", "100", "--delta", "0.0001", "--format", "json")
+    one, two = (run(*options, "--jobs", jobs).stdout for jobs in (1, 2))
+    assert one == two
+    assert run(*options, "--jobs", 1, "--seed", 1).stdout != one
+
+
+def test_equal_models_share_a_node(run, write, tmp_path):
+    path = write("t.csv", long_table({"A": (1, 2, 3), 'B"': (3, 1, 2), "C": (0, 1, 2)}))
+    dot = tmp_path / "order.dot"
+    options = ("--higher", "level", "--no-test", "--jobs", "1")
+    text = run("gsd", path, *options, "--dot", dot).stdout
+    assert re.search(r'1  A = B"\s+C\n', text)
+    assert "equal for every utility" in text
+    assert "Incomparable: no pair." in text
+    graph = dot.read_text()
+    assert graph.startswith('digraph "delta = 0" {\n')
+    assert r'[label = "A = B\""]' in graph
+    assert re.findall(r"n\d -> n\d", graph) == ["n0 -> n1"]
+
+
+def test_page_says_how_to_read_it(run, mixed):
+    text = run("gsd", *mixed, "--delta", "0,0.0001", "--resamples", "100").stdout
+    for part in ("level", "directly over", "Incomparable:", "Front:", "adjusted", "Reading:", "δ_max"):
+        assert part in text
+    assert "Tests: 7 samples, 100 random swaps" in text
+    assert "Note:" not in text
+    # Where bounds that nobody attains leave every dominance an optimum of 0.
+    said = run("gsd", *UCI_OPTIONS, "--models", "GBM,CART", "--resamples", "20", "--jobs", "1").stdout
+    assert "Note: the optimum of every dominance is 0" in said
+    assert "--delta 0.00001" in said
+    assert "delta = 0" in run("gsd", *mixed, "--no-test", encoding="ascii").stdout
+
+
+def test_warnings_of_doubtful_scales(run, write):
+    rng = np.random.default_rng(0)
+    values = rng.permutation(60)
+    table = pl.DataFrame(
+        {
+            "model": ["A"] * 30 + ["B"] * 30,
+            "sample": [*range(30)] * 2,
+            "measured": values,
+            "shuffled": rng.permutation(values),
+        }
+    )
+    path = write("t.csv", table)
+    options = ("--wide", "--higher", "*", "--no-test", "--jobs", "1", "--models", "A,B")
+    said = run("gsd", path, *options, "--ordinal", "measured,shuffled").stderr
+    assert "'measured' has 60 levels" in said
+    assert "'shuffled' holds the values of 'measured' in another order" in said
+    assert "warning" not in run("gsd", path, *options).stderr
+
+
+def test_warnings_of_tests_that_cannot_succeed(run, ordinal):
+    said = run("gsd", *ordinal).stderr
+    assert "1/64 times 6 ordered pairs, is 0.0938; it takes 7 samples" in said
+    assert "no result can be significant" not in run("gsd", *ordinal, "--correction", "none").stderr
+    said = run("gsd", *ordinal, "--resamples", "40").stderr
+    assert "no result can be significant" in said
+
+
+BAD = {
+    "no direction": (["--ordinal", "grade"], "gsd does not guess directions, and acc, cost, grade have none"),
+    "one model": ([*MIXED, "--models", "A"], "at least 2 models"),
+    "unpaired": ([*MIXED, "--unpaired"], "gsd compares models on the same samples"),
+    "large delta": ([*MIXED, "--delta", "0.5", "--no-test"], "no utility respects so large a threshold"),
+    "negative delta": ([*MIXED, "--delta", "-1"], "the threshold delta is a difference of utilities"),
+    "delta no number": ([*MIXED, "--delta", "x"], "--delta takes numbers"),
+    "delta and share": ([*MIXED, "--delta", "0", "--regularization", "0.5"], "two ways to set a threshold"),
+    "large share": ([*MIXED, "--regularization", "2"], "the regularization is a share"),
+    "negative epsilon": ([*MIXED, "--epsilon", "-1"], "the epsilon of the front"),
+    "unknown ordinal": ([*MIXED, "--ordinal", "grades"], "there is no criterion 'grades'"),
+    "unknown digits": ([*MIXED, "--digits", "ac=1"], "there is no criterion 'ac'"),
+    "ordinal digits": ([*MIXED, "--digits", "grade=1"], "rounds an ordinal criterion"),
+    "digits no number": ([*MIXED, "--digits", "1.5"], "--digits takes a whole number"),
+    "digits and tolerance": ([*MIXED, "--digits", "0", "--tolerance", "0.1"], "--digits and --tolerance"),
+    "unknown front model": ([*MIXED, "--front-test", "D"], "there is no model 'D'"),
+    "unknown pair": ([*MIXED, "--explain", "A:D"], "--explain A:D does not name two models"),
+    "front without test": ([*MIXED, "--no-test", "--front-test", "A"], "--front-test asks for tests"),
+    "pairs without test": ([*MIXED, "--no-test", "--pairs", "all"], "--pairs asks for tests"),
+    "dot in no folder": ([*MIXED, "--dot", "/nowhere/x.dot"], "cannot write to /nowhere/x.dot"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(refused, write, case):
+    options, expected = BAD[case]
+    wide = [] if "--wide" in options else ["--wide"]
+    lines = refused("gsd", write("mixed.csv", mixed_table()), *wide, *options)
+    assert expected in lines[0]
+
+
+def test_large_delta_says_the_delta_max_of_all_pairs(run, gsd, mixed):
+    largest = gsd(*mixed, "--no-test")["meta"]["delta_max"]
+    said = run("gsd", *mixed, "--delta", "0.5").stderr
+    assert f"delta_max {largest:.6g}" in said
+    for pair in itertools.permutations("ABC", 2):
+        assert by_pair(gsd(*mixed, "--no-test"), "delta_max")[pair] >= largest
+    assert run("gsd", *mixed, "--no-test", "--delta", f"{largest:.4g}").status in (0, 2)
+
+
+def test_values_outside_their_bounds(refused, write):
+    metrics = write("m.toml", '[cost]\ndirection = "lower"\nbounds = [0, 2]\n')
+    path = write("mixed.csv", mixed_table())
+    lines = refused("gsd", path, "--wide", "--metric", "cost", "--metrics", metrics)
+    assert "bounds [0, 2]" in " ".join(lines)
+
+
+def test_samples_of_their_own_are_refused_without_a_way_out(refused, write):
+    others = long_table({"B": (1, 2)}).with_columns(sample="other" + pl.col("sample"))
+    table = pl.concat([long_table({"A": (1, 2)}), others])
+    lines = refused("gsd", write("t.csv", table), "--higher", "level")
+    assert "not scored on the same samples" in lines[0]
+    assert "--unpaired" not in lines[2]
+
+
+def test_diagram_replaces_neither_input_nor_output(run, write, tmp_path):
+    path = write("mixed.csv", mixed_table())
+    before = path.read_bytes()
+    outcome = run("gsd", path, *MIXED, "--dot", path)
+    assert outcome.status == 2
+    assert f"--dot {path} would replace its own input" in outcome.stderr
+    assert path.read_bytes() == before
+    outcome = run("gsd", path, *MIXED, "--dot", tmp_path / "x.json", "--output", tmp_path / "x.json")
+    assert outcome.status == 2
+    assert "--dot and --output name the same file" in outcome.stderr
+
+
+def test_a_solver_that_fails_is_no_verdict(run, mixed, monkeypatch):
+    monkeypatch.setattr("riskrank.engine.gsd._MOST_ROUNDS", 0)
+    outcome = run("gsd", *mixed)
+    assert outcome.status == 3
+    assert outcome.stdout == ""
+    assert "could not be solved for certain" in outcome.stderr
+
+
+def test_a_wrong_solution_is_no_verdict(run, mixed, monkeypatch):
+    from riskrank.engine.gsd import UtilityPolytope
+
+    monkeypatch.setattr(UtilityPolytope, "_lower_bound", lambda self, costs: -1.0)
+    outcome = run("gsd", *mixed)
+    assert outcome.status == 3
+    assert "above its lower bound" in outcome.stderr
