@@ -7,7 +7,7 @@ from importlib import import_module
 from riskrank.cli.app import app
 
 # Importing a command's file puts it on the application; this is the order of --help.
-COMMANDS = ("rank", "dominance", "mrm", "portfolio", "check")
+COMMANDS = ("rank", "dominance", "mrm", "power", "portfolio", "convert", "check")
 
 for name in COMMANDS:
     import_module(f"riskrank.cli.{name}")

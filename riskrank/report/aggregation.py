@@ -36,4 +36,3 @@ def aggregation_lines(aggregations: Aggregations, models: Sequence[str], *, orde
         text = f"{order}{found.method}, mean distance {found.mean_distance:.4g}; {found.choice}."
         lines.append(Line(text, f"{name}:"))
     return lines
-
