@@ -35,6 +35,9 @@ class Boundary(TyperGroup):
         except BaseException as error:
             status = _answer(error, environment, traceback="--traceback" in arguments)
         if standalone_mode:
+            # A Ctrl-C that hits code Python runs from a string, as dataclasses and named tuples do, marks
+            # the interpreter to die by the signal although it was answered. Running such code unmarks it.
+            exec("")
             sys.exit(status)
         return status
 

@@ -74,8 +74,8 @@ def dominance(
     result = Result(
         provenance=Provenance(
             command="dominance",
-            seed=resampling.seed if inference.test else None,
-            resamples=resampling.resamples if inference.test else None,
+            seed=resampling.seed if inference.resampled else None,
+            resamples=resampling.resamples if inference.resampled else None,
             settings=settings,
             warnings=[*table.warnings, *advice],
             **describe_inputs(table),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.options import DominanceOptions, GateOptions, ResamplingOptions
@@ -31,6 +31,11 @@ def check_tests(options: DominanceOptions, resampling: ResamplingOptions, gates:
     if options.no_test and options.paper_exact:
         raise UsageError(
             "--no-test and --paper-exact contradict each other", found="both", hint="leave out one of them"
+        )
+    if options.variance == "clt" and (options.no_test or options.paper_exact):
+        other = "--no-test" if options.no_test else "--paper-exact"
+        raise UsageError(
+            f"--variance clt and {other} contradict each other", found="both", hint="leave out one of them"
         )
     if options.no_test and (gates.gate_better or gates.gate_not_worse):
         raise UsageError(
@@ -72,6 +77,7 @@ def chosen_inference(options: DominanceOptions, resampling: ResamplingOptions) -
         jobs=count_jobs(resampling),
         test=not options.no_test,
         paper_exact=options.paper_exact,
+        variance=options.variance,
     )
 
 
@@ -85,6 +91,7 @@ def inference_settings(options: DominanceOptions, resampling: ResamplingOptions)
         "alpha": resampling.alpha,
         "correction": "none" if options.no_test else "k^2" if options.paper_exact else options.correction,
         "family": None if options.no_test else "ordered pairs of one metric, order, test and threshold",
+        "variance": None if options.no_test else options.variance,
         "no_test": options.no_test,
         "paper_exact": options.paper_exact,
     }
@@ -140,7 +147,21 @@ def check_gates(
     Raises
     ------
     GateFailed
+        The first gate that failed, with a count of the others.
     """
+    failed = [*_failed_gates(gates, studies, models, alpha)]
+    if failed:
+        first, rest = failed[0], len(failed) - 1
+        more = f" (and {rest} more failure{'s' if rest > 1 else ''})" if rest else ""
+        raise GateFailed(first.what + more, found=first.found, hint=first.hint)
+
+
+def _failed_gates(
+    gates: Sequence[tuple[str, str, str]],
+    studies: Sequence[tuple[str, Sequence[DominanceTests]]],
+    models: Sequence[str],
+    alpha: float,
+) -> Iterator[GateFailed]:
     from riskrank.engine.study import method_name
 
     for kind, new, old in gates:
@@ -152,7 +173,7 @@ def check_gates(
             if holds == (kind == "better"):
                 continue
             verb = "does not significantly dominate" if kind == "better" else "significantly dominates"
-            raise GateFailed(
+            yield GateFailed(
                 f"gate --gate-{kind} {new}:{old} failed: {models[winner]} {verb} {models[loser]}",
                 found=(
                     f"{method_name(found.claim)}@{metric}, violation ratio "

@@ -98,6 +98,10 @@ class DominanceOptions:
     no_test: Annotated[
         bool, typer.Option("--no-test", help="Statistics only: no resampling, any number of samples.")
     ] = False
+    variance: Annotated[
+        Literal["bootstrap", "clt"],
+        typer.Option(help="P-values from resampling, or asymptotic ones from influence functions."),
+    ] = "bootstrap"
     paper_exact: Annotated[
         bool, typer.Option("--paper-exact", help="Reject as the paper's Algorithm 1 prints it (liberal).")
     ] = False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from riskrank.cli.app import app
@@ -16,6 +14,7 @@ from riskrank.cli.options import (
     PortfolioOptions,
     ResamplingOptions,
 )
+from riskrank.cli.ranking_methods import MethodOptions
 
 
 @app.command(short_help="Rank models by stochastic dominance, next to mean win rates.")
@@ -24,13 +23,11 @@ def rank(
     context: typer.Context,
     inputs: InputOptions,
     portfolio: PortfolioOptions,
+    methods: MethodOptions,
     tests: DominanceOptions,
     resampling: ResamplingOptions,
     gates: GateOptions,
     output: OutputOptions,
-    per_metric: Annotated[
-        bool, typer.Option("--per-metric", help="Rank by every metric on its own instead of the portfolio.")
-    ] = False,
 ) -> None:
     """Rank models by stochastic dominance, next to mean win rates, from one bootstrap.
 
@@ -45,42 +42,84 @@ def rank(
         inference_settings,
         resolve_gates,
     )
-    from riskrank.cli.session import Session, describe_inputs, input_settings, portfolio_settings
-    from riskrank.cli.targets import check_portfolio, targets
-    from riskrank.engine.study import study_ranking
+    from riskrank.cli.ranking_methods import check_methods, chosen_methods, gated_columns
+    from riskrank.cli.session import (
+        Session,
+        describe_inputs,
+        input_settings,
+        parse_numbers,
+        portfolio_settings,
+    )
+    from riskrank.cli.targets import check_portfolio, score_tables
+    from riskrank.engine.method_study import study_methods
+    from riskrank.engine.stability import stability
+    from riskrank.report.aggregation import aggregation_entries
     from riskrank.report.document import Provenance, Result
+    from riskrank.report.method_study import agreement_entry, stability_entries
     from riskrank.report.rank import FIELDS, hidden_risk_entries, rank_rows, rank_view
 
-    check_portfolio(portfolio, per_metric=per_metric)
+    aggregating = bool(methods.aggregate or methods.method or methods.all_methods)
+    check_portfolio(portfolio, per_metric=methods.per_metric and not aggregating)
     check_tests(tests, resampling, gates)
+    check_methods(methods, portfolio, tests)
+    sizes = [int(size) for size in parse_numbers(methods.stability, option="--stability")]
     claims, inference = chosen_claims(tests), chosen_inference(tests, resampling)
     session = Session(context.obj, inputs, output)
     table = session.read(portfolio.weight)
     asked = resolve_gates(gates, table.models)
-    studies = []
-    for target in targets(table, portfolio, per_metric=per_metric):
-        with session.progress(f"resampling {target.name}") as progress:
-            studies.append((target.name, study_ranking(target.scores, claims, inference, progress=progress)))
-    advice = list(dict.fromkeys(line for _, study in studies for line in study.dominance.advice))
+    chosen = chosen_methods(methods, portfolio, table, claims)
+    gated = gated_columns(chosen) if asked else []
+    tables = score_tables(table, portfolio)
+    aggregator = methods.aggregate or "kemeny"
+    with session.progress("resampling") as progress:
+        study = study_methods(
+            tables, chosen, inference, names=table.models, aggregator=aggregator, progress=progress
+        )
+    steady = None
+    if sizes:
+        with session.progress("subsampling") as progress:
+            steady = stability(
+                tables,
+                chosen,
+                inference,
+                study,
+                names=table.models,
+                sizes=sizes,
+                repeats=methods.stability_repeats or 5,
+                aggregator=aggregator,
+                progress=progress,
+            )
+    advice = list(dict.fromkeys(line for found in study.studies.values() for line in found.dominance.advice))
     session.warn(advice)
-    settings = input_settings(inputs) | inference_settings(tests, resampling) | {"per_metric": per_metric}
-    if not per_metric and len(table.metrics) > 1:
+    settings = input_settings(inputs) | inference_settings(tests, resampling)
+    settings |= {"per_metric": methods.per_metric, "methods": list(study.rankings)}
+    settings |= {"aggregate": aggregator if study.aggregations else None}
+    if len(table.metrics) > 1 and not (methods.per_metric and not methods.aggregate):
         settings |= portfolio_settings(portfolio, table)
+    aggregations = list(study.aggregations.items())
     result = Result(
         provenance=Provenance(
             command="rank",
-            seed=resampling.seed if inference.test else None,
-            resamples=resampling.resamples if inference.test else None,
+            seed=resampling.seed if inference.resampled or sizes else None,
+            resamples=resampling.resamples if inference.resampled else None,
             settings=settings,
             warnings=[*table.warnings, *advice],
-            extra={"hidden_risks": hidden_risk_entries(studies, table.models)},
+            extra={
+                "hidden_risks": hidden_risk_entries(study, table.models),
+                "aggregations": aggregation_entries(aggregations, table.models),
+                "agreement": agreement_entry(study),
+                "stability": stability_entries(steady),
+            },
             **describe_inputs(table),
         ),
         fields=FIELDS,
-        rows=rank_rows(studies, table.models),
-        view=rank_view(studies, table.models, inference, paired=table.paired),
+        rows=rank_rows(study, table.models),
+        view=rank_view(study, steady, table.models, inference, paired=table.paired),
     )
     session.finish(result)
     check_gates(
-        asked, [(name, study.dominance.tests) for name, study in studies], table.models, resampling.alpha
+        asked,
+        [(name, study.studies[name].dominance.tests) for name in gated],
+        table.models,
+        resampling.alpha,
     )

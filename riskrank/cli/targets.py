@@ -10,6 +10,7 @@ from riskrank.errors import UsageError
 
 if TYPE_CHECKING:
     from riskrank.engine.samples import ClusteredScores
+    from riskrank.engine.score_tables import ScoreTables
     from riskrank.scores.table import ScoreTable
 
 
@@ -75,19 +76,45 @@ def targets(table: ScoreTable, options: PortfolioOptions, *, per_metric: bool = 
     return [Target(portfolio_name(options), clustered(fold(table, options)))]
 
 
+def score_tables(table: ScoreTable, options: PortfolioOptions) -> ScoreTables:
+    """All metrics of a table as the engine takes them, with the weights of the metrics."""
+    from riskrank.engine.score_tables import ScoreTables
+    from riskrank.scores.table import portfolio_weights
+
+    return ScoreTables.build(
+        table.values,
+        table.clusters,
+        [metric.name for metric in table.metrics],
+        weights=portfolio_weights(table),
+        paired=table.paired,
+        per_model=options.copula_scope == "model",
+    )
+
+
+def refuse_weights(table: ScoreTable) -> None:
+    """Refuse a metrics file with weights where the empirical copula has no use for them.
+
+    Raises
+    ------
+    UsageError
+    """
+    named = [metric.name for metric in table.metrics if metric.weight is not None]
+    if named:
+        raise UsageError(
+            "weights have no meaning for the empirical copula",
+            found=f"{named[0]} has a weight",
+            hint="leave the weights out, or use --copula independent",
+        )
+
+
 def fold(table: ScoreTable, options: PortfolioOptions):
     """Portfolio score of every row of every model."""
     from riskrank.engine.portfolio import portfolio
     from riskrank.scores.table import portfolio_weights
 
     independent = options.copula == "independent"
-    if not independent and any(metric.weight is not None for metric in table.metrics):
-        named = next(metric.name for metric in table.metrics if metric.weight is not None)
-        raise UsageError(
-            "weights have no meaning for the empirical copula",
-            found=f"the metrics file gives {named} a weight",
-            hint="leave the weights out of the metrics file, or use --copula independent",
-        )
+    if not independent:
+        refuse_weights(table)
     return portfolio(
         table.values,
         copula=options.copula,

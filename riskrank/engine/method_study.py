@@ -22,9 +22,6 @@ from riskrank.engine.study import Inference, RankStudy, study_ranking
 
 Floats = NDArray[np.float64]
 
-# Called with the name of a column, resamples done and their total.
-Progress = Callable[[str, int, int], None]
-
 
 @dataclass(frozen=True)
 class MethodStudy:
@@ -55,7 +52,7 @@ def study_methods(
     *,
     names: Sequence[str],
     aggregator: str = "kemeny",
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> MethodStudy:
     """Rank the models by every method, with one bootstrap a column.
 
@@ -72,7 +69,7 @@ def study_methods(
     aggregator : {"kemeny", "footrule", "pearson", "borda"}
         Distance of rank aggregation.
     progress : callable, optional
-        Called with a column's name, finished resamples and their total.
+        Called with the number of finished resamples of all columns and their total.
 
     Returns
     -------
@@ -85,13 +82,12 @@ def study_methods(
     """
     methods = list(dict.fromkeys(methods))
     columns = {name: tables.column(name) for name in _columns_needed(methods, tables.metrics)}
+    claims = {name: _claims_on(name, methods, tables.metrics) for name in columns}
+    tested = [name for name in columns if claims[name] is not None]
     studies: dict[str, RankStudy] = {}
-    for name, scores in columns.items():
-        claims = _claims_on(name, methods, tables.metrics)
-        if claims is None:
-            continue
-        report = None if progress is None else lambda done, total, name=name: progress(name, done, total)
-        studies[name] = study_ranking(scores, claims, inference, progress=report)
+    for at, name in enumerate(tested):
+        report = _part_of_all(progress, at, len(tested))
+        studies[name] = study_ranking(columns[name], claims[name], inference, progress=report)
     rankings, aggregations = {}, {}
     for method in methods:
         if not method.aggregated:
@@ -110,6 +106,13 @@ def places(ranking: Ranking) -> NDArray[np.int64]:
     found = np.empty(len(ranking.order), dtype=np.int64)
     found[ranking.order] = np.arange(1, len(ranking.order) + 1)
     return found
+
+
+def _part_of_all(progress: Callable[[int, int], None] | None, at: int, columns: int):
+    """Progress of the column number ``at`` as progress of the whole."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(at * total + done, columns * total)
 
 
 def _columns_needed(methods: Sequence[Method], metrics: Sequence[str]) -> list[str]:

@@ -60,8 +60,10 @@ def methods_on(scope: str, claims: Sequence[Claim], *, paired: bool, mean_risk: 
     return found + ([Method(MEAN_RISK, scope)] if mean_risk else [])
 
 
-def parse_method(text: str, *, default_scope: str) -> Method:
+def parse_method(text: str, *, default_scope: str, metrics: Sequence[str] = ()) -> Method:
     """Read a method's name; a statistic alone is taken on the default scope.
+
+    A scope is a portfolio, ``M``, or one of ``metrics``.
 
     Raises
     ------
@@ -73,14 +75,14 @@ def parse_method(text: str, *, default_scope: str) -> Method:
         statistic, scope = aggregated.groups()
     else:
         statistic, _, scope = text.partition("@")
-    method = _method(text, statistic, scope or default_scope)
+    method = _method(text, statistic, scope or default_scope, metrics)
     if bool(aggregated) != method.aggregated and scope:
         raise _unknown(text)
     return method
 
 
-def _method(text: str, statistic: str, scope: str) -> Method:
-    if scope not in (INDEPENDENT, EMPIRICAL, METRICS):
+def _method(text: str, statistic: str, scope: str, metrics: Sequence[str]) -> Method:
+    if scope not in (INDEPENDENT, EMPIRICAL, METRICS, *metrics):
         raise _unknown(text)
     if statistic in (*WIN_RATES, MEAN_RISK):
         return Method(statistic, scope)

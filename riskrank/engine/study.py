@@ -288,12 +288,12 @@ def _advice(
             "at a nominal 5 % this rejects true null hypotheses about half of the time"
         )
         return tuple(advice)
-    rests = sum(int(np.sum(found.dominates & found.extrapolated)) for found in tests)
+    rests = any(np.any(found.dominates & found.extrapolated) for found in tests)
     pairs = scores.models * (scores.models - 1)
     strictest = inference.alpha / (1 if inference.correction == "none" else pairs)
     if rests and strictest < 1 / (inference.resamples + 1):
         advice.append(
-            f"{rests} verdicts rest on an extrapolated tail: {inference.resamples} resamples cannot show "
+            f"some verdicts rest on an extrapolated tail: {inference.resamples} resamples cannot show "
             f"p-values below {strictest:.2g}; --resamples {_resamples_for(strictest)} would count them"
         )
     return tuple(advice)

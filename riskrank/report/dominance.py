@@ -97,8 +97,11 @@ def inference_line(
         return Line(f"{size}; no test was asked for, verdicts describe these samples only.", "Data:")
     pairs = len(models) * (len(models) - 1)
     rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
+    source = "asymptotic standard errors"
+    if inference.resampled:
+        source = f"{inference.resamples:,} bootstrap resamples, seed {inference.seed}"
     text = (
-        f"{size}, {inference.resamples:,} bootstrap resamples, seed {inference.seed}; {rule} over the "
+        f"{size}, {source}; {rule} over the "
         f"{pairs} ordered pairs of each order, test and threshold, level {inference.alpha:g}."
     )
     return Line(text, "Tests:")
@@ -173,7 +176,7 @@ def _pair_row(
         won += [name] if any(tests.dominates[i, j] for tests in deciding) else []
         lost += [name] if any(tests.dominates[j, i] for tests in deciding) else []
     cells.append(
-        _verdict(bool(study.estimates.identical[i, j]), won, lost, tested=study.replicates is not None)
+        _verdict(bool(study.estimates.identical[i, j]), won, lost, tested=study.tests[0].p_value is not None)
     )
     return tuple(cells)
 

@@ -32,8 +32,11 @@ def score(value: float) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Interval of two ratios."""
-    return f"{ratio(low)}–{ratio(high)}"
+    """Interval of two ratios in [0, 1] with three decimals, rounded outwards so that it still holds them."""
+    # 0.3 * 1000 is a little above 300 in floating point; nine decimals forgive that.
+    below = f"{math.floor(round(low * 1000, 9)) / 1000:.3f}"
+    above = f"{math.ceil(round(high * 1000, 9)) / 1000:.3f}"
+    return below if below == above else f"{below}–{above}"
 
 
 def rank_interval(low: int, high: int) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riskrank.engine.method_study import MethodStudy
 from riskrank.engine.ranking import Ranking, hidden_risks, rank_by
+from riskrank.engine.stability import Stability
 from riskrank.engine.study import MODEL_WIN_RATE, SAMPLE_WIN_RATE, Inference, RankStudy
 from riskrank.report import numbers
+from riskrank.report.aggregation import aggregation_lines
 from riskrank.report.dominance import inference_line
+from riskrank.report.method_study import agreement_table, stability_table
 from riskrank.report.view import Cell, Column, Line, Section, Table
 
 FIELDS = (
@@ -27,19 +31,17 @@ FIELDS = (
     "rank_high",
 )
 
-Studies = Sequence[tuple[str, RankStudy]]
-
 # A list of hidden risks longer than this hides them again.
 _MOST_RISKS = 8
 
 
-def rank_rows(studies: Studies, models: Sequence[str]) -> list[dict[str, Any]]:
-    """One row a method and model, methods in the order of the table, models by rank."""
-    rows = []
-    for metric, study in studies:
-        for name, ranking in study.rankings.items():
-            rows += [_rank_row(f"{name}@{metric}", models[i], ranking, i) for i in ranking.order]
-    return rows
+def rank_rows(study: MethodStudy, models: Sequence[str]) -> list[dict[str, Any]]:
+    """One row a method and model, methods in the order of the tables, models by rank."""
+    return [
+        _rank_row(name, models[i], ranking, i)
+        for name, ranking in study.rankings.items()
+        for i in ranking.order
+    ]
 
 
 def _rank_row(method: str, model: str, ranking: Ranking, i: int) -> dict[str, Any]:
@@ -60,51 +62,78 @@ def _rank_row(method: str, model: str, ranking: Ranking, i: int) -> dict[str, An
     }
 
 
-def hidden_risk_entries(studies: Studies, models: Sequence[str]) -> list[dict[str, Any]]:
-    """Hidden risks for ``meta``: model, metric, the two ranks that disagree, and the rank by ε alone."""
+def hidden_risk_entries(study: MethodStudy, models: Sequence[str]) -> list[dict[str, Any]]:
+    """Hidden risks for ``meta``: model, metric, and the two ranks that disagree."""
     return [
         {
             "metric": metric,
             "model": models[i],
-            "risk_rank": study.rankings["R-SSD"].rank[i].item(),
-            "win_rate_rank": study.rankings[MODEL_WIN_RATE].rank[i].item(),
-            "ratio_rank": _ratio_ranks(study)[i].item(),
+            "risk_rank": found.rankings["R-SSD"].rank[i].item(),
+            "win_rate_rank": found.rankings[MODEL_WIN_RATE].rank[i].item(),
         }
-        for metric, study in studies
-        for i in study.hidden_risks
+        for metric, found in study.studies.items()
+        for i in found.hidden_risks
     ]
 
 
 def rank_view(
-    studies: Studies, models: Sequence[str], inference: Inference, *, paired: bool
+    study: MethodStudy,
+    steady: Stability | None,
+    models: Sequence[str],
+    inference: Inference,
+    *,
+    paired: bool,
 ) -> list[Section]:
-    """The leading method in detail, all methods side by side, and the hidden risks."""
+    """Per column of scores the leading method in detail, all methods and hidden risks; then the rest."""
     view: list[Section] = []
-    for metric, study in studies:
-        leading = _leading_method(study)
-        view.append(_detail_table(metric, leading, study.rankings[leading], models))
-        view.append(_side_by_side(metric, study, study.rankings[leading], models))
-        if "R-SSD" in study.rankings:
-            view.append(_risk_line(study, models, tested=inference.test))
-    view.append(_reading(inference, studies[0][1].rankings))
-    view.append(inference_line(studies[0][1].dominance, inference, models, paired=paired))
+    for metric, found in study.studies.items():
+        shown = {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}
+        if not shown:
+            continue  # tested only for an aggregation over the metrics
+        leading = _leading_method(shown)
+        if shown[leading].wins is not None:
+            view.append(_detail_table(metric, leading, shown[leading], models))
+        if len(shown) > 1 or shown[leading].wins is None:
+            view.append(_side_by_side(f"Ranks by every method @{metric}", shown, shown[leading], models))
+        if "R-SSD" in shown:
+            view.append(_risk_line(found, models, tested=inference.test))
+    view += _aggregated(study, models)
+    if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
+        view.append(agreement_table(study))
+    if steady is not None:
+        view.append(stability_table(steady))
+    if study.studies:
+        first = next(iter(study.studies.values()))
+        view.append(
+            _reading(inference, [name for found in study.studies.values() for name in found.rankings])
+        )
+        view.append(inference_line(first.dominance, inference, models, paired=paired))
     return view
 
 
-def _leading_method(study: RankStudy) -> str:
+def _aggregated(study: MethodStudy, models: Sequence[str]) -> list[Section]:
+    rankings = {name: study.rankings[name] for name in study.aggregations}
+    if not rankings:
+        return []
+    leading = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
+    table = _side_by_side("Ranks by aggregation", rankings, leading, models)
+    return [table, *aggregation_lines(list(study.aggregations.items()), models, orders=False)]
+
+
+def _leading_method(rankings: Mapping[str, Ranking]) -> str:
     for name in ("R-SSD", "R-FSD"):
-        if name in study.rankings:
+        if name in rankings:
             return name
-    return next(iter(study.rankings))
+    return next(iter(rankings))
 
 
 def _detail_table(metric: str, name: str, ranking: Ranking, models: Sequence[str]) -> Table:
-    tested = ranking.tier is not None
+    tested, resampled = ranking.tier is not None, ranking.score_low is not None
     columns = [Column("rank"), Column("model", "left")]
     if tested:
         columns.append(Column("tier"))
     columns += [Column("wins"), Column("ε")]
-    if tested:
+    if resampled:
         columns += [Column("ε interval"), Column("rank interval")]
     rows = []
     for i in ranking.order:
@@ -115,24 +144,27 @@ def _detail_table(metric: str, name: str, ranking: Ranking, models: Sequence[str
         if tested:
             cells.append(str(ranking.tier[i]))
         cells += [str(ranking.wins[i]), numbers.ratio(ranking.score[i])]
-        if tested:
+        if resampled:
             cells.append(numbers.interval(ranking.score_low[i], ranking.score_high[i]))
             cells.append(numbers.rank_interval(ranking.rank_low[i], ranking.rank_high[i]))
         rows.append(tuple(cells))
     return Table(f"Ranking by {name}@{metric}", tuple(columns), tuple(rows), stub=2)
 
 
-def _side_by_side(metric: str, study: RankStudy, leading: Ranking, models: Sequence[str]) -> Table:
+def _side_by_side(
+    title: str, rankings: Mapping[str, Ranking], leading: Ranking, models: Sequence[str]
+) -> Table:
     columns = [Column("model", "left")]
-    columns += [Column(_short(name), name=name) for name in study.rankings]
-    rows = [
-        (models[i], *(str(ranking.rank[i]) for ranking in study.rankings.values())) for i in leading.order
-    ]
-    return Table(f"Ranks by every method @{metric}", tuple(columns), tuple(rows))
+    columns += [Column(_short(name), name=name) for name in rankings]
+    rows = [(models[i], *(str(ranking.rank[i]) for ranking in rankings.values())) for i in leading.order]
+    return Table(title, tuple(columns), tuple(rows))
 
 
 def _short(name: str) -> str:
-    """Name of a method on two lines: ``SSD(0.25)`` as SSD over 0.25."""
+    """Name of a method on two lines: ``SSD(0.25)`` as SSD over 0.25, ``RA(R-SSD@M)`` as RA over the rest."""
+    if name.startswith("RA("):
+        statistic, _, scope = name[3:-1].rpartition("@")
+        return f"RA {statistic}\n@{scope}"
     return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
 
 
@@ -165,11 +197,12 @@ def _reading(inference: Inference, names: Collection[str]) -> Line:
     if inference.test:
         parts.append(
             "wins counts the models it significantly beats; equal wins share a rank, in order of ε. No test "
-            "separates the models of a tier. Intervals hold "
-            f"{100 * (1 - inference.alpha):g} % of the resamples."
+            "separates the models of a tier."
         )
     else:
         parts.append("wins counts the models it beats in these samples; equal wins share a rank.")
+    if inference.resampled:
+        parts.append(f"Intervals hold {100 * (1 - inference.alpha):g} % of the resamples.")
     if any(name.startswith("R-") for name in names):
         parts.append("R-FSD, R-SSD: relative dominance of the first and second order (SSD minds the tail).")
     if any(name[0] in "FS" for name in names):

@@ -16,7 +16,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from riskrank.engine.bootstrap import replicate
-from riskrank.engine.dominance import Claim, bootstrap_test, estimate
+from riskrank.engine.dominance import Claim, bootstrap_test, clt_test, estimate
+from riskrank.engine.influence import influence_of_violation
 from riskrank.engine.samples import ClusteredScores
 from riskrank.engine.violation import violation_ratio
 
@@ -107,27 +108,48 @@ def boundary_cases(n: int = 200) -> list[Case]:
 
 
 def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
-    """Whether one simulated data set rejects: shape (claims, levels)."""
+    """Whether one simulated data set rejects: shape (2, claims, levels), bootstrap and asymptotic."""
     stream, entropy = np.random.SeedSequence([seed, *case.name.encode()]).spawn(2)
     scores = case.draw(np.random.default_rng(stream))
     estimates = estimate(scores)
     replicates = replicate(scores, resamples=resamples, seed=int(entropy.generate_state(1)[0]))
+    influences = influences_of(scores)
     p_values = [
-        bootstrap_test(estimates, replicates, claim, correction="none").p_value[case.pair]
-        for claim in case.claims
+        [
+            bootstrap_test(estimates, replicates, claim, correction="none").p_value[case.pair]
+            for claim in case.claims
+        ],
+        [
+            clt_test(estimates, influences[claim.order], claim, correction="none").p_value[case.pair]
+            for claim in case.claims
+        ],
     ]
-    return np.array(p_values)[:, None] <= np.array(LEVELS)
+    return np.array(p_values)[:, :, None] <= np.array(LEVELS)
+
+
+def influences_of(scores: ClusteredScores) -> dict:
+    """Asymptotic standard errors of both orders."""
+    return {
+        order: influence_of_violation(
+            scores.values, order=order, clusters=scores.clusters, paired=scores.paired
+        )
+        for order in (1, 2)
+    }
 
 
 def family_outcome(means, draw, seed: int, *, resamples: int) -> np.ndarray:
-    """False and true rejections among twelve models, Bonferroni at 0.05: shape (orders, 2)."""
+    """False and true rejections among twelve models, Bonferroni at 0.05: shape (2, orders, 2).
+
+    The first axis is bootstrap and asymptotic, the last false and true.
+    """
     stream, entropy = np.random.SeedSequence(seed).spawn(2)
     scores = draw(np.random.default_rng(stream))
     estimates = estimate(scores)
     replicates = replicate(scores, resamples=resamples, seed=int(entropy.generate_state(1)[0]))
     truly = np.greater.outer(means, means)
-    counts = []
-    for order in (1, 2):
-        found = bootstrap_test(estimates, replicates, Claim(order)).dominates
-        counts.append((np.sum(found & ~truly), np.sum(found & truly)))
-    return np.array(counts)
+    influences = influences_of(scores)
+    verdicts = [
+        [bootstrap_test(estimates, replicates, Claim(order)).dominates for order in (1, 2)],
+        [clt_test(estimates, influences[order], Claim(order)).dominates for order in (1, 2)],
+    ]
+    return np.array([[(np.sum(found & ~truly), np.sum(found & truly)) for found in row] for row in verdicts])

@@ -21,7 +21,7 @@ def loaded():
 
 def rate(name, *, runs, resamples=150):
     case = next(case for case in calibration.boundary_cases(100) if case.name == name)
-    found = [calibration.rejections(case, seed, resamples=resamples)[0, 0] for seed in range(runs)]
+    found = [calibration.rejections(case, seed, resamples=resamples)[0, 0, 0] for seed in range(runs)]
     return np.mean(found), np.sqrt(0.05 * 0.95 / runs)
 
 
