@@ -125,7 +125,7 @@ def _near_misses(error: typer.TyperException, context: Any, found: str) -> list[
     """Options, choices or commands close to the one that was not understood."""
     possible = getattr(error, "possibilities", None)
     if possible:
-        return sorted(possible)[:3]
+        return list(possible)[:2]  # the closest first
     choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", None)
     if choices is None and found.startswith("No such command"):
         choices = context.command.list_commands(context)

@@ -1,0 +1,151 @@
+"""Run commands on streams in memory, and the score tables they run on."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import typer
+
+from riskrank.cli.environment import Environment
+from riskrank.cli.main import app
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = typer.main.get_command(app)
+RESAMPLES = ("--resamples", "50", "--jobs", "1")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command left behind."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def document(self) -> dict:
+        """The JSON document on stdout, which must not hold what JSON cannot."""
+
+        def refuse(name):
+            raise AssertionError(f"{name} is no JSON")
+
+        return json.loads(self.stdout, parse_constant=refuse)
+
+
+class _Stream(io.TextIOWrapper):
+    def __init__(self, encoding: str, tty: bool) -> None:
+        super().__init__(io.BytesIO(), encoding=encoding, newline="")
+        self._tty = tty
+
+    def isatty(self) -> bool:
+        return self._tty
+
+    def text(self) -> str:
+        self.flush()
+        return self.buffer.getvalue().decode(self.encoding)
+
+
+@pytest.fixture(scope="session")
+def run():
+    """Run a command in this process; returns its Outcome."""
+
+    def run_command(*args, stdin=b"", tty=False, variables=None, encoding="utf-8") -> Outcome:
+        stdout, stderr = _Stream(encoding, tty), _Stream(encoding, False)
+        environment = Environment(io.BytesIO(stdin), stdout, stderr, variables or {})
+        status = COMMAND.main([str(arg) for arg in args], standalone_mode=False, obj=environment)
+        return Outcome(status, stdout.text(), stderr.text())
+
+    return run_command
+
+
+@pytest.fixture
+def refused(run, tmp_path):
+    """Run a command that must end in three lines, exit 2 and no output; returns the lines."""
+
+    def run_refused(*args, **streams) -> tuple[str, str, str]:
+        for output in (None, tmp_path / "never.json"):
+            outcome = run(*args, *(["--output", output] if output else []), **streams)
+            assert outcome.status == 2, outcome
+            assert outcome.stdout == ""
+            lines = outcome.stderr.splitlines()
+            assert [line.split(": ")[0] for line in lines] == ["error", "found", "hint"], outcome.stderr
+            assert all(line.split(": ", 1)[1].strip() for line in lines), outcome.stderr
+            assert output is None or not output.exists()
+        return tuple(lines)
+
+    return run_refused
+
+
+@pytest.fixture(scope="session")
+def start():
+    """Start the real program; returns the process."""
+
+    def start_process(*args, code="", **options) -> subprocess.Popen:
+        front = ["-c", code] if code else ["-m", "riskrank"]
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        environment |= {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"} | options.pop("variables", {})
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(
+            [sys.executable, *front, *map(str, args)], env=environment, **(streams | options)
+        )
+
+    return start_process
+
+
+def scores(models=("A", "B", "C"), metrics=("acc", "f1"), n=40, seed=0, gap=0.5) -> pl.DataFrame:
+    """A long table in which the first model is the best by far."""
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        [
+            (model, f"s{sample}", metric, round(rng.normal() - gap * place, 4))
+            for place, model in enumerate(models)
+            for sample in range(n)
+            for metric in metrics
+        ],
+        schema=["model", "sample", "metric", "score"],
+        orient="row",
+    )
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a table or text under a name; returns the path."""
+
+    def write_file(name, content=None, **options) -> Path:
+        path = tmp_path / name
+        content = scores(**options) if content is None else content
+        if isinstance(content, str | bytes):
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        elif name.endswith(".parquet"):
+            content.write_parquet(path)
+        elif name.endswith(".jsonl"):
+            content.write_ndjson(path)
+        else:
+            content.write_csv(path)
+        return path
+
+    return write_file
+
+
+@pytest.fixture
+def table(write):
+    """Three models, forty samples, two metrics."""
+    return write("scores.csv")
+
+
+@pytest.fixture(scope="session")
+def quick():
+    """Options that keep a bootstrap short."""
+    return RESAMPLES
+
+
+@pytest.fixture(scope="session")
+def make_scores():
+    return scores

@@ -1,0 +1,216 @@
+"""The JSON document and the other formats: their fields, provenance and unrounded numbers."""
+
+import csv
+import hashlib
+import io
+import itertools
+import json
+
+import pytest
+
+from riskrank import __version__
+from riskrank.report.output import SUFFIXES
+
+META = [
+    "version",
+    "command",
+    "seed",
+    "resamples",
+    "settings",
+    "inputs",
+    "models",
+    "metrics",
+    "samples",
+    "warnings",
+]
+ROWS = {
+    "portfolio": ["model", "sample", "metric", "score"],
+    "dominance": [
+        "metric",
+        "order",
+        "test",
+        "threshold",
+        "winner",
+        "loser",
+        "violation_ratio",
+        "statistic",
+        "standard_error",
+        "p_value",
+        "p_adjusted",
+        "extrapolated",
+        "dominates",
+    ],
+    "rank": ["method", "model", "rank", "tier", "wins", "score", "rank_low", "rank_high"],
+    "check": ["metric", "direction", "n", "minimum", "maximum", "mean", "missing"],
+}
+COMMANDS = list(ROWS)
+
+
+@pytest.fixture
+def call(run, table, quick):
+    """Run one of the four commands on the small table."""
+
+    def run_command(command, *args):
+        outcome = run(command, table, *(quick if command in ("rank", "dominance") else ()), *args)
+        assert outcome.status == 0, outcome.stderr
+        return outcome
+
+    return run_command
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_document(call, table, command):
+    document = call(command, "--format", "json").document
+    assert list(document) == ["schema", "schema_version", "meta", "results"]
+    assert document["schema"] == f"riskrank/{command}"
+    assert document["schema_version"] == "1.0"
+    meta = document["meta"]
+    assert list(meta)[: len(META)] == META
+    assert meta["version"] == __version__
+    assert meta["command"] == command
+    assert (meta["seed"], meta["resamples"]) == (
+        (0, 50) if command in ("rank", "dominance") else (None, None)
+    )
+    digest = hashlib.sha256(table.read_bytes()).hexdigest()
+    assert meta["inputs"] == [{"path": str(table), "sha256": digest, "rows": 240}]
+    assert meta["models"] == ["A", "B", "C"]
+    assert [metric["name"] for metric in meta["metrics"]] == ["acc", "f1"]
+    assert meta["samples"] == 40
+    assert "jobs" not in meta["settings"]
+    for row in document["results"]:
+        assert [name for name in ROWS[command] if name not in row] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_csv_and_json_lines_hold_the_same_numbers_as_json(call, command):
+    rows = call(command, "--format", "json").document["results"]
+    lines = call(command, "--format", "jsonl").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    table = list(csv.DictReader(io.StringIO(call(command, "--format", "csv").stdout)))
+    assert len(table) == len(rows)
+    for written, row in zip(table, rows, strict=True):
+        assert set(written) == set(row)
+        for name, value in row.items():
+            if value is None:
+                assert written[name] == ""
+            elif isinstance(value, bool):
+                assert written[name] == ("true" if value else "false")
+            elif isinstance(value, float):
+                assert float(written[name]) == value
+            else:
+                assert written[name] == str(value)
+
+
+def test_numbers_are_not_rounded(call):
+    scores = [row["score"] for row in call("portfolio", "--format", "json").document["results"]]
+    assert any(len(repr(score)) > 12 for score in scores)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("suffix", "format"), [(suffix, kind) for suffix, kind in SUFFIXES.items() if kind != "parquet"]
+)
+def test_the_suffix_of_the_output_tells_the_format(call, tmp_path, command, suffix, format):
+    path = tmp_path / f"result{suffix.upper()}"
+    assert call(command, "--output", path).stdout == ""
+    assert path.read_text(encoding="utf-8") == call(command, "--format", format).stdout
+
+
+def test_format_goes_before_the_suffix(call, tmp_path):
+    path = tmp_path / "result.json"
+    call("rank", "--output", path, "--format", "csv")
+    assert path.read_text().startswith("method,model,rank")
+
+
+@pytest.mark.parametrize("name", ["result", "result.xlsx", "result.parquet", "json"])
+def test_a_suffix_that_tells_nothing_is_refused(run, table, tmp_path, name):
+    outcome = run("rank", table, "--output", tmp_path / name)
+    assert outcome.status == 2
+    assert outcome.stderr.splitlines()[2] == "hint: add --format table|json|jsonl|csv|markdown"
+    assert not (tmp_path / name).exists()
+
+
+def test_settings_decide_the_result(call):
+    settings = call("rank", "--format", "json", "--weight", "acc=3", "--weight", "f1=1").document["meta"][
+        "settings"
+    ]
+    assert settings["weights"] == {"acc": 0.75, "f1": 0.25}
+    assert settings["thresholds"] == [0.08, 0.25, 0.4]
+    assert (settings["alpha"], settings["correction"], settings["copula"]) == (
+        0.05,
+        "bonferroni",
+        "independent",
+    )
+
+
+def test_dominance_has_a_row_for_every_ordered_pair(call):
+    rows = call("dominance", "--format", "json").document["results"]
+    tests = [(order, tau) for order in (1, 2) for tau in (0.0, 0.08, 0.25, 0.4)]
+    pairs = list(itertools.permutations("ABC", 2))
+    found = sorted((row["order"], row["threshold"], row["winner"], row["loser"]) for row in rows)
+    assert found == sorted((*test, *pair) for test in tests for pair in pairs)
+    assert all((row["test"] == "relative") == (row["threshold"] == 0.0) for row in rows)
+    for row in rows:
+        assert row["p_adjusted"] == min(1, row["p_value"] * 3 * 2)
+        assert row["dominates"] == (row["p_adjusted"] <= 0.05)
+    ratio = {(r["order"], r["winner"], r["loser"]): r["violation_ratio"] for r in rows}
+    for (order, winner, loser), value in ratio.items():
+        assert value + ratio[order, loser, winner] == pytest.approx(1, abs=1e-12)
+
+
+def test_rank_names_its_methods_as_the_paper_does(call):
+    methods = list(dict.fromkeys(r["method"] for r in call("rank", "--format", "json").document["results"]))
+    assert methods[:8] == [
+        "R-FSD@P(IC)",
+        "R-SSD@P(IC)",
+        *(f"{order}({tau})@P(IC)" for order in ("FSD", "SSD") for tau in (0.08, 0.25, 0.4)),
+    ]
+    assert "MWR@P(IC)" in methods
+    empirical = call("rank", "--copula", "empirical", "--format", "jsonl").stdout
+    assert {json.loads(line)["method"].split("@")[1] for line in empirical.splitlines()} == {"P(EC)"}
+
+
+def test_rank_orders_by_wins_and_gives_intervals(call):
+    rows = call("rank", "--format", "json").document["results"]
+    for row in rows:
+        assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+        assert row["score_low"] <= row["score_high"]
+        same = [other for other in rows if other["method"] == row["method"]]
+        if row["wins"] is not None:
+            assert row["rank"] == 1 + sum(other["wins"] > row["wins"] for other in same)
+        else:
+            assert row["rank"] == 1 + sum(other["score"] > row["score"] for other in same)
+            assert row["tier"] is None
+
+
+def test_markdown_is_a_pipe_table(call):
+    text = call("rank", "--format", "markdown").stdout
+    assert "| rank | model | tier | wins |" in text
+    assert "FSD(0.25)" in text
+    assert "**Hidden risks:**" in text
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    assert all(line.endswith("|") for line in tables)
+
+
+def test_summary(call):
+    rows = call("portfolio", "--summary", "--format", "json").document["results"]
+    assert [row["model"] for row in rows] == ["A", "B", "C"]
+    for row in rows:
+        assert list(row) == ["model", "n", "mean", "sd", "quantiles", "tvar"]
+        assert list(row["quantiles"]) == list(row["tvar"]) == ["0.01", "0.05", "0.1", "0.25", "0.5", "0.75"]
+        assert all(row["tvar"][level] <= row["quantiles"][level] + 1e-12 for level in row["tvar"])
+    levels = call("portfolio", "--summary", "--level", "0.2", "--level", "1", "--format", "json").document[
+        "results"
+    ]
+    assert list(levels[0]["tvar"]) == ["0.2", "1"]
+    assert levels[0]["tvar"]["1"] == pytest.approx(levels[0]["mean"])
+    written = list(csv.DictReader(io.StringIO(call("portfolio", "--summary", "--format", "csv").stdout)))
+    assert json.loads(written[0]["tvar"]) == rows[0]["tvar"]
+
+
+def test_check_describes_the_table(call):
+    document = call("check", "--format", "json").document
+    assert document["meta"]["table"]["paired"] is True
+    assert document["meta"]["table"]["rows"] == 240
+    assert document["meta"]["problems"] == []
+    assert [row["n"] for row in document["results"]] == [120, 120]

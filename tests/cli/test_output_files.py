@@ -1,0 +1,117 @@
+"""--output: written whole or not at all, and refused before any work where it cannot be written."""
+
+import os
+import stat
+
+import pytest
+
+
+@pytest.fixture
+def no_reading(monkeypatch):
+    """Fail if a command reads scores."""
+
+    def read(*args, **options):
+        raise AssertionError("scores were read")
+
+    monkeypatch.setattr("riskrank.scores.table.read_scores", read)
+
+
+def refusal(outcome) -> list[str]:
+    assert (outcome.status, outcome.stdout) == (2, "")
+    lines = outcome.stderr.splitlines()
+    assert [line.split(": ")[0] for line in lines] == ["error", "found", "hint"]
+    return lines
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance", "portfolio"])
+def test_a_missing_folder(run, table, tmp_path, command, no_reading):
+    lines = refusal(run(command, table, "-o", tmp_path / "no" / "r.json"))
+    assert lines[1] == f"found: no folder {tmp_path / 'no'}"
+
+
+def test_a_folder(run, table, tmp_path, no_reading):
+    refusal(run("rank", table, "-o", tmp_path, "--format", "json"))
+
+
+def test_a_link_into_a_missing_folder(run, table, tmp_path, no_reading):
+    (tmp_path / "r.json").symlink_to(tmp_path / "no" / "r.json")
+    refusal(run("rank", table, "-o", tmp_path / "r.json"))
+
+
+def test_an_input(run, write, table, tmp_path, monkeypatch, no_reading):
+    link = tmp_path / "link.csv"
+    link.symlink_to(table)
+    hard = tmp_path / "hard.csv"
+    os.link(table, hard)
+    for output in (table, link, hard):
+        assert "would replace its own input" in refusal(run("rank", table, "-o", output))[0]
+    assert "would replace" in refusal(run("rank", tmp_path / "*.csv", "-o", table))[0]
+    monkeypatch.chdir(tmp_path)
+    assert "would replace" in refusal(run("rank", "scores.csv", "-o", "./scores.csv"))[0]
+    metrics = write("metrics.csv", "[acc]\n")
+    assert "would replace" in refusal(run("rank", table, "--metrics", metrics, "-o", metrics))[0]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_closed_folders_and_files(run, table, tmp_path, no_reading):
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (closed / "r.json").touch()
+    closed.chmod(0o500)
+    refusal(run("rank", table, "-o", closed / "new.json"))
+    refusal(run("rank", table, "-o", closed / "r.json"))
+    closed.chmod(0o700)
+    (closed / "r.json").chmod(0o400)
+    refusal(run("rank", table, "-o", closed / "r.json"))
+
+
+def test_a_new_file_has_the_usual_mode(run, table, tmp_path):
+    path = tmp_path / "r.json"
+    before = os.umask(0o027)
+    try:
+        assert run("check", table, "-o", path).status == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_an_old_file_keeps_its_mode_and_is_replaced_at_once(run, table, tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text("old")
+    path.chmod(0o604)
+    with path.open() as opened:
+        assert run("check", table, "-o", path).status == 0
+        assert opened.read() == "old"  # whoever reads the old file goes on reading it whole
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+    assert path.read_text().startswith('{\n  "schema"')
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["r.json", "scores.csv"]
+
+
+def test_a_link_stays_a_link(run, table, tmp_path):
+    target = tmp_path / "target.json"
+    target.write_text("old")
+    link = tmp_path / "link.json"
+    link.symlink_to("target.json")
+    assert run("check", table, "-o", link).status == 0
+    assert link.is_symlink()
+    assert target.read_text().startswith("{")
+
+
+def test_a_failed_command_leaves_the_old_file(run, write, tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text("old")
+    assert run("rank", write("bad.csv", "model,sample,metric,score\n"), "-o", path).status == 2
+    assert path.read_text() == "old"
+
+
+def test_a_failed_write_leaves_the_old_file(run, table, tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    path = tmp_path / "r.json"
+    path.write_text("old")
+    lines = refusal(run("check", table, "-o", path))
+    assert lines[1] == "found: No space left on device"
+    assert path.read_text() == "old"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["r.json", "scores.csv"]

@@ -1,0 +1,104 @@
+"""The same scores and seed give the same bytes, however the file is written and the work is shared."""
+
+import json
+
+import polars as pl
+import pytest
+
+from riskrank.engine import bootstrap
+
+
+def without_inputs(outcome) -> str:
+    document = outcome.document
+    assert document["meta"].pop("inputs")
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance"])
+def test_any_number_of_jobs(run, table, command, monkeypatch):
+    monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
+    jobs = [
+        run(command, table, "--resamples", 100, "--jobs", jobs, "--format", "json").stdout for jobs in (1, 2)
+    ]
+    assert jobs[0] == jobs[1]
+    assert jobs[0]
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance", "portfolio", "check"])
+def test_any_order_of_rows_and_any_format(run, write, quick, make_scores, command):
+    frame = make_scores()
+    paths = [
+        write("a.csv", frame),
+        write("b.csv", frame.sample(fraction=1, shuffle=True, seed=1)),
+        write("c.parquet", frame.sample(fraction=1, shuffle=True, seed=2)),
+        write("d.jsonl", frame),
+    ]
+    extra = quick if command in ("rank", "dominance") else ()
+    found = {without_inputs(run(command, path, *extra, "--format", "json")) for path in paths}
+    assert len(found) == 1
+
+
+def test_several_files_and_a_glob(run, write, quick, make_scores, tmp_path):
+    frame = make_scores()
+    whole = run("rank", write("all.csv", frame), *quick, "--format", "json")
+    for name, part in frame.partition_by("model", as_dict=True).items():
+        write(f"part_{name[0]}.csv", part)
+    parts = run("rank", tmp_path / "part_*.csv", *quick, "--format", "json")
+    assert without_inputs(parts) == without_inputs(whole)
+    assert [entry["rows"] for entry in parts.document["meta"]["inputs"]] == [80, 80, 80]
+
+
+def test_wide_and_renamed_columns(run, write, quick, make_scores):
+    frame = make_scores()
+    wide = frame.pivot("metric", index=["model", "sample"], values="score")
+    wide = wide.rename({"model": "system", "sample": "doc"})
+    long = run("rank", write("long.csv", frame), *quick, "--format", "json")
+    found = run(
+        "rank",
+        write("w.parquet", wide),
+        "--wide",
+        "--columns",
+        "model=system,sample=doc",
+        *quick,
+        "--format",
+        "json",
+    )
+    assert without_inputs(found) == without_inputs(long)
+
+
+def test_another_seed_is_another_sample(run, table, quick):
+    first, again, other = (
+        run("dominance", table, *quick, "--format", "jsonl", "--seed", seed).stdout for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_the_chain_from_portfolio_to_rank(run, table, quick, tmp_path):
+    direct = run("rank", table, *quick, "--format", "json").document["results"]
+    for name in ("p.csv", "p.parquet", "p.jsonl"):
+        assert run("portfolio", table, "--output", tmp_path / name).status == 0
+        chained = run("rank", tmp_path / name, *quick, "--format", "json").document["results"]
+        assert [row["method"].split("@")[1] for row in chained] == ["portfolio"] * len(chained)
+        assert [{**row, "method": row["method"].replace("@portfolio", "@P(IC)")} for row in chained] == direct
+    piped = run("portfolio", table, "--format", "csv").stdout.encode()
+    found = run("rank", "-", "--input-format", "csv", *quick, "--format", "json", stdin=piped).document
+    assert found["results"] == chained
+    assert found["meta"]["inputs"][0]["path"] == "-"
+
+
+def test_draws_survive_the_chain(run, write, quick, make_scores, tmp_path):
+    draws = [make_scores(n=30, seed=seed).with_columns(draw=pl.lit(seed)) for seed in (1, 2)]
+    path = write("twice.csv", pl.concat(draws))
+    assert run("portfolio", path, "--repeats", "draws", "-o", tmp_path / "p.csv").status == 0
+    direct = run("rank", path, "--repeats", "draws", *quick, "--format", "json").document["results"]
+    chained = run("rank", tmp_path / "p.csv", "--repeats", "draws", *quick, "--format", "json").document
+    assert chained["meta"]["samples"] == 30
+    assert [row["score"] for row in chained["results"]] == [row["score"] for row in direct]
+
+
+def test_portfolio_of_one_model_alone(run, write):
+    path = write("one.csv", models=("A",))
+    rows = run("portfolio", path, "--format", "json").document["results"]
+    assert len(rows) == 40
+    assert all(0 < row["score"] <= 1 for row in rows)

@@ -1,0 +1,197 @@
+"""What a person sees: widths, encodings, colour, and names that look like markup."""
+
+import re
+
+import pytest
+
+LONG = (
+    "meta-llama/Llama-3.1-70B-Instruct-Turbo",
+    "mistralai/Mixtral-8x22B-Instruct-v0.1",
+    "a b c " * 9 + "end",
+)
+COMMANDS = [
+    ["rank"],
+    ["dominance"],
+    ["dominance", "--matrix"],
+    ["portfolio"],
+    ["portfolio", "--summary"],
+    ["check"],
+]
+
+
+@pytest.fixture
+def show(run, quick):
+    """Run a command for a terminal of some width; returns what it shows."""
+
+    def run_shown(command, path, *args, width=80, tty=True, status=0, **variables) -> str:
+        quickly = [*quick, "-q"] if command[0] in ("rank", "dominance") else []
+        variables = {"COLUMNS": str(width), "NO_COLOR": "1"} | variables
+        outcome = run(*command, path, *quickly, *args, tty=tty, variables=variables)
+        assert (outcome.status, outcome.stderr) == (status, "")
+        return outcome.stdout
+
+    return run_shown
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_line_is_wider_than_the_terminal(show, write, make_scores, command, width):
+    path = write("t.csv", make_scores(models=(*LONG, "A"), metrics=("acc", "a rather long metric name")))
+    text = show(command, path, width=width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_narrow_terminal_shows_what_a_wide_one_shows(show, write, make_scores, command):
+    """Every cell of the wide tables is in the narrow ones, whole or folded."""
+    path = write("t.csv", make_scores(models=("A", "some-model", "C", "D", "E")))
+    wide, narrow = show(command, path, width=400), show(command, path, width=60)
+    assert {word for word in wide.split() if set(word) != {"─"}} <= set(narrow.split())
+
+
+def test_long_names_are_folded_not_cut(show, write, make_scores):
+    path = write("t.csv", make_scores(models=LONG))
+    for width in (60, 80):
+        text = show(["rank"], path, width=width)
+        column = "".join(line[6 : 6 + 24].strip() for line in text.splitlines() if not line.startswith(" R"))
+        for name in LONG[:2]:
+            assert name[:16] in text
+            assert name[-4:] in squeezed(column)
+    wide = show(["rank"], path, width=200)
+    assert all(name in wide for name in LONG)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_nothing_is_cut_or_folded_off_a_terminal(show, write, make_scores, command):
+    models = ("x" * 150, "y" * 200, *LONG)
+    path = write("t.csv", make_scores(models=models))
+    text = show(command, path, tty=False, width=40)
+    if command == ["portfolio"]:
+        assert LONG[2] in text  # the first rows, by name
+    elif command != ["check"]:
+        assert all(name in text for name in models)
+    assert "continued" not in text
+
+
+def test_a_table_in_a_file_is_as_wide_as_off_a_terminal(run, write, quick, make_scores, tmp_path):
+    path = write("t.csv", make_scores(models=LONG))
+    run("rank", path, *quick, "-o", tmp_path / "r.txt", tty=True, variables={"COLUMNS": "40"})
+    assert (tmp_path / "r.txt").read_text() == run("rank", path, *quick).stdout
+
+
+def test_colour(run, table, quick):
+    def coloured(*args, tty=True, **variables) -> bool:
+        return (
+            "\x1b["
+            in run("rank", table, *quick, *args, tty=tty, variables={"TERM": "xterm"} | variables).stdout
+        )
+
+    assert coloured()
+    assert not coloured(tty=False)
+    assert coloured("--color", "always", tty=False)
+    assert not coloured("--color", "never")
+    assert not coloured(NO_COLOR="1")
+    assert coloured(NO_COLOR="")
+    assert coloured("--color", "always", NO_COLOR="1")
+    assert not coloured(TERM="dumb")
+
+
+def test_colour_changes_no_text(run, table, quick):
+    shown = run("rank", table, *quick, "--color", "always").stdout
+    plain = [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", shown).splitlines()]
+    assert plain == run("rank", table, *quick).stdout.splitlines()
+
+
+@pytest.mark.parametrize("color", ["always", "never"])
+def test_names_that_look_like_markup(run, write, quick, make_scores, color):
+    names = ("[bold]x[/]", "[/red]", ":smile:", "a|b", "*b*_c_")
+    path = write("t.csv", make_scores(models=names, metrics=("[red]m[/]",)))
+    outcome = run("rank", path, *quick, "--color", color)
+    assert outcome.status == 0
+    text = re.sub(r"\x1b\[[\d;]*m", "", outcome.stdout)
+    assert all(name in text for name in (*names, "R-SSD@[red]m[/]"))
+    markdown = run("rank", path, *quick, "--format", "markdown").stdout
+    rows = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert any(r"a\|b" in row for row in rows)
+    assert any(r"\*b\*\_c\_" in row for row in rows)
+    widths = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
+    assert widths == {8, len(run("rank", path, *quick, "--format", "csv").stdout.split("\n")) // 5 + 2}
+
+
+def test_an_ascii_terminal(run, write, quick, make_scores):
+    names = ("modèle", "модель", "модела", "模型")
+    path = write("t.csv", make_scores(models=names))
+    outcome = run("rank", path, *quick, "--models", "modèle,модель,модела,模型", encoding="ascii")
+    assert outcome.status == 0
+    assert outcome.stdout.isascii()
+    assert outcome.stderr.isascii()
+    for name in names:
+        assert name.encode("ascii", "backslashreplace").decode() in outcome.stdout
+    assert " eps " in outcome.stdout
+    assert "?" not in outcome.stdout
+    assert " ---" in outcome.stdout
+    refused = run("rank", path, "--models", "модели", encoding="ascii")
+    assert refused.status == 2
+    assert "\\u043c" in refused.stderr
+    for format in ("json", "csv", "markdown"):
+        assert all(
+            name.encode() in run("rank", path, *quick, "--format", format).stdout.encode() for name in names
+        )
+
+
+def test_data_formats_are_utf_8_whatever_the_terminal(run, write, quick, make_scores, tmp_path):
+    path = write("t.csv", make_scores(models=("modèle", "B")))
+    run("rank", path, *quick, "-o", tmp_path / "r.csv", encoding="ascii")
+    assert "modèle" in (tmp_path / "r.csv").read_text(encoding="utf-8")
+
+
+def test_wide_characters_keep_the_columns_straight(run, write, quick, make_scores):
+    from rich.cells import cell_len
+
+    path = write("t.csv", make_scores(models=("模型一", "B", "ab")))
+    lines = run("rank", path, *quick).stdout.splitlines()
+    rule = next(number for number, line in enumerate(lines) if line.startswith(" ──"))
+    assert {cell_len(line) for line in lines[rule : rule + 4]} == {cell_len(lines[rule])}
+
+
+def test_control_characters_do_not_reach_the_terminal(run, write, quick, make_scores):
+    path = write("t.csv", make_scores(models=("a\x1b[2Jb", "c\nd", "e\tf")))
+    outcome = run("rank", path, *quick, tty=True, variables={"NO_COLOR": "1", "COLUMNS": "100"})
+    assert outcome.status == 0
+    assert "\x1b" not in outcome.stdout
+    assert "a\\x1b[2Jb" in outcome.stdout
+    assert " c d " in outcome.stdout
+
+
+def test_a_bar_on_a_terminal_only(run, table, quick, write):
+    import io
+
+    from riskrank.report.progress import progress_bar
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream = Terminal()
+    with progress_bar("resampling", stream, shown=True) as move:
+        move(1, 2)
+    assert "resampling" in stream.getvalue()
+    assert "resampling" not in run("rank", table, *quick).stderr
+
+
+def test_per_metric_titles_name_the_metric(show, table):
+    text = show(["rank"], table, "--per-metric")
+    assert "Ranking by R-SSD@acc" in text
+    assert "Ranking by R-SSD@f1" in text
+
+
+def test_check_says_what_is_wrong_in_words(run, write):
+    outcome = run("check", write("t.csv", "model,sample,metric,score\nA,1,m,1\nA,2,m,3\nB,1,m,2\n"))
+    assert outcome.status == 2
+    assert "Error: " in outcome.stdout
+    assert re.search(r"(?m)^ hint: ", outcome.stdout)

@@ -1,0 +1,117 @@
+"""Imports point down: cli over report and scores, those over the engine, all over errors."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import riskrank
+
+PACKAGE = Path(riskrank.__file__).parent
+FILES = {
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+HEAVY = {"numpy", "polars", "scipy", "rich", "highspy", "matplotlib"}
+
+
+def layer(name: str) -> str:
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 and parts[0] == "riskrank" else ""
+
+
+def imports(tree: ast.AST, *, top_level_only: bool = False) -> Iterator[str]:
+    """Names of imported modules, on demand without those of functions and ``if TYPE_CHECKING``."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute here"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif top_level_only and (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        ):
+            continue
+        else:
+            yield from imports(node, top_level_only=top_level_only)
+
+
+def tree(name: str) -> ast.Module:
+    return ast.parse(FILES[name].read_text(encoding="utf-8"))
+
+
+def within(name: str, *packages: str) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def of(*layers: str) -> list[str]:
+    return [name for name in FILES if layer(name) in layers]
+
+
+def test_there_is_something_to_look_at():
+    assert min(len(of(name)) for name in ("engine", "scores", "report", "cli")) > 5
+    assert list(imports(ast.parse("def f():\n  from a.b import c\n  import d"))) == ["a.b.c", "d"]
+    lazily = "if TYPE_CHECKING:\n  import a\ndef f():\n  import b\ntry:\n  import c\nexcept E: pass"
+    assert list(imports(ast.parse(lazily), top_level_only=True)) == ["c"]
+
+
+@pytest.mark.parametrize("name", of("engine"))
+def test_the_engine_imports_numbers_only(name):
+    import sys
+
+    for found in imports(tree(name)):
+        assert within(found, "numpy", "scipy", "highspy", "riskrank.engine", "riskrank.errors") or (
+            found.split(".")[0] in sys.stdlib_module_names
+        ), f"{name} imports {found}"
+
+
+@pytest.mark.parametrize("name", of("engine", "scores"))
+def test_nothing_is_printed_below(name):
+    for node in ast.walk(tree(name)):
+        assert not (isinstance(node, ast.Name) and node.id == "print"), f"{name}, line {node.lineno}"
+        assert not (
+            isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.stdout", "sys.stderr", "sys.stdin")
+        ), f"{name}, line {node.lineno}"
+
+
+ALLOWED = {"report": ("engine", "report", "errors"), "scores": ("engine", "scores", "errors"), "errors": ()}
+
+
+@pytest.mark.parametrize("name", of(*ALLOWED))
+def test_imports_of_ours_point_down(name):
+    allowed = ALLOWED[layer(name)]
+    for found in imports(tree(name)):
+        if within(found, "riskrank"):
+            assert layer(found) in (*allowed, "__version__"), f"{name} imports {found}"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_only_the_front_door_opens_cli(name):
+    if layer(name) not in ("cli", "__main__"):
+        assert not any(within(found, "riskrank.cli", "typer") for found in imports(tree(name)))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_scipy_stats_is_nowhere(name):
+    """It takes a second to import."""
+    assert not any(within(found, "scipy.stats") for found in imports(tree(name)))
+    assert "scipy.stats" not in ast.unparse(tree(name)).replace("``scipy.stats``", "")
+
+
+@pytest.mark.parametrize("name", of("cli", "errors", "__main__", "__init__"))
+def test_the_front_door_opens_fast(name):
+    for found in imports(tree(name), top_level_only=True):
+        assert found.split(".")[0] not in HEAVY, f"{name} imports {found}"
+        # What lies below imports NumPy and Polars.
+        assert not within(found, "riskrank.engine", "riskrank.scores", "riskrank.report"), f"{name}: {found}"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_global_random_state(name):
+    for node in ast.walk(tree(name)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("np.random", "numpy.random"):
+            assert node.attr in ("Generator", "SeedSequence", "PCG64", "SFC64", "Philox", "default_rng"), (
+                f"{name}, line {node.lineno}: np.random.{node.attr}"
+            )
