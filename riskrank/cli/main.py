@@ -7,7 +7,7 @@ from importlib import import_module
 from riskrank.cli.app import app
 
 # Importing a command's file puts it on the application; this is the order of --help.
-COMMANDS = ("rank", "dominance", "mrm", "portfolio", "gsd", "copa", "check")
+COMMANDS = ("rank", "dominance", "mrm", "gsd", "copa", "portfolio", "power", "convert", "check")
 
 for name in COMMANDS:
     import_module(f"riskrank.cli.{name}")

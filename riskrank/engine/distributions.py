@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
+from scipy.special import betaincinv, ndtri, stdtrit
 
 from riskrank.errors import UsageError, listing, nearest
 
@@ -25,28 +26,60 @@ class Family:
         Parameters that must be above 0.
     draw : callable
         ``draw(rng, n, *parameters)``.
+    quantile : callable
+        ``quantile(u, *parameters)`` of probabilities u.
     """
 
     parameters: tuple[str, ...]
     defaults: tuple[float, ...]
     positive: tuple[str, ...]
     draw: Callable[..., np.ndarray]
+    quantile: Callable[..., np.ndarray]
 
 
 FAMILIES = {
-    "normal": Family(("mean", "sd"), (0.0, 1.0), ("sd",), lambda rng, n, mean, sd: rng.normal(mean, sd, n)),
+    "normal": Family(
+        ("mean", "sd"),
+        (0.0, 1.0),
+        ("sd",),
+        lambda rng, n, mean, sd: rng.normal(mean, sd, n),
+        lambda u, mean, sd: mean + sd * ndtri(u),
+    ),
     # [RAB] Fig. 7: X = exp(mu + sigma Z).
     "lognormal": Family(
-        ("mu", "sigma"), (0.0, 1.0), ("sigma",), lambda rng, n, mu, sigma: rng.lognormal(mu, sigma, n)
+        ("mu", "sigma"),
+        (0.0, 1.0),
+        ("sigma",),
+        lambda rng, n, mu, sigma: rng.lognormal(mu, sigma, n),
+        lambda u, mu, sigma: np.exp(mu + sigma * ndtri(u)),
     ),
-    "beta": Family(("a", "b"), (), ("a", "b"), lambda rng, n, a, b: rng.beta(a, b, n)),
-    "exponential": Family(("mean",), (1.0,), ("mean",), lambda rng, n, mean: rng.exponential(mean, n)),
-    "uniform": Family(("low", "high"), (0.0, 1.0), (), lambda rng, n, low, high: rng.uniform(low, high, n)),
+    "beta": Family(
+        ("a", "b"),
+        (),
+        ("a", "b"),
+        lambda rng, n, a, b: rng.beta(a, b, n),
+        lambda u, a, b: betaincinv(a, b, u),
+    ),
+    "exponential": Family(
+        ("mean",),
+        (1.0,),
+        ("mean",),
+        lambda rng, n, mean: rng.exponential(mean, n),
+        lambda u, mean: -mean * np.log1p(-u),
+    ),
+    "uniform": Family(
+        ("low", "high"),
+        (0.0, 1.0),
+        (),
+        lambda rng, n, low, high: rng.uniform(low, high, n),
+        lambda u, low, high: low + (high - low) * u,
+    ),
     "t": Family(
         ("df", "location", "scale"),
         (0.0, 1.0),
         ("df", "scale"),
         lambda rng, n, df, location, scale: location + scale * rng.standard_t(df, n),
+        lambda u, df, location, scale: location + scale * stdtrit(df, u),
     ),
 }
 
@@ -72,6 +105,10 @@ class Distribution:
     def sample(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """Return `size` independent draws, shape (size,)."""
         return FAMILIES[self.name].draw(rng, size, *self.parameters)
+
+    def quantile(self, probability: np.ndarray) -> np.ndarray:
+        """Return the quantiles of probabilities inside (0, 1), of the same shape."""
+        return FAMILIES[self.name].quantile(probability, *self.parameters)
 
 
 def parse_distribution(text: str) -> Distribution:

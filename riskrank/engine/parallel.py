@@ -39,26 +39,57 @@ def run_tasks(
     NumericalError
         If a process dies, as it does when the machine runs out of memory.
     """
-    jobs = min(jobs, len(tasks))
-    if jobs <= 1:
-        for task in tasks:
-            yield function(shared, task)
-        return
-    # Fresh processes: forking one that already runs Polars' threads may deadlock.
-    context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(jobs, context, initializer=_start, initargs=(shared,))
-    try:
-        pending = [executor.submit(_call, function, task) for task in tasks]
-        for future in pending:
-            yield future.result()
-    except BrokenProcessPool:
-        raise NumericalError(
-            "a worker process died before it finished",
-            found=f"{jobs} processes at work",
-            hint="the machine may be short of memory: try --jobs 1",
-        ) from None
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    with Workers(min(jobs, len(tasks))) as workers:
+        yield from workers.run(function, shared, tasks)
+
+
+class Workers:
+    """Processes that stay from one `run` to the next while the shared data is the same object.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of processes; with 1 everything runs in this one.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._shared: Any = None
+        self._executor: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def run(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+        """Yield ``function(shared, task)`` for every task, in order; see `run_tasks`."""
+        if self._jobs <= 1:
+            for task in tasks:
+                yield function(shared, task)
+            return
+        if self._executor is None or shared is not self._shared:
+            self._stop()
+            # Fresh processes: forking one that already runs Polars' threads may deadlock.
+            context = multiprocessing.get_context("spawn")
+            self._executor = ProcessPoolExecutor(self._jobs, context, initializer=_start, initargs=(shared,))
+            self._shared = shared
+        try:
+            pending = [self._executor.submit(_call, function, task) for task in tasks]
+            for future in pending:
+                yield future.result()
+        except BrokenProcessPool:
+            raise NumericalError(
+                "a worker process died before it finished",
+                found=f"{self._jobs} processes at work",
+                hint="the machine may be short of memory: try --jobs 1",
+            ) from None
+
+    def _stop(self) -> None:
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+            self._executor = None
 
 
 def _start(shared: Any) -> None:

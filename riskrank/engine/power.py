@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, log
+from typing import Any
 
 import numpy as np
 
 from riskrank.engine.distributions import Distribution
+from riskrank.engine.parallel import run_tasks
 from riskrank.errors import InputError, UsageError
 
-BLOCK = 20
+BLOCK = 5
 """Repetitions that share a random stream: the unit of work to spread over processes."""
 
 
@@ -37,8 +39,24 @@ Sampler = Callable[[np.random.Generator, int], Draw]
 Decide = Callable[[Draw, np.random.SeedSequence], Sequence[bool]]
 """Runs the test on a data set and says, for each of c claims, whether it came out significant."""
 
-Mapper = Callable[[Callable, Iterable], Iterable]
-"""`map`, or something that yields the same results in the same order from several processes."""
+Run = Callable[[Callable[[Any, Any], Any], Any, Sequence[Any]], Iterable[Any]]
+"""`run_tasks`, or something else that yields ``function(shared, task)`` for every task, in order."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What is repeated: draw a data set, test it.
+
+    Attributes
+    ----------
+    sampler : callable
+        ``sampler(rng, size)`` draws a `Draw`.
+    decide : callable
+        ``decide(draw, seed_sequence)`` runs the test and returns one bool per claim.
+    """
+
+    sampler: Sampler
+    decide: Decide
 
 
 @dataclass(frozen=True)
@@ -180,30 +198,26 @@ def pilot_sampler(
 
 
 def estimate_power(
-    sampler: Sampler,
-    decide: Decide,
+    simulation: Simulation,
     sizes: Sequence[int],
     *,
     repeats: int = 200,
     seed: int = 0,
-    mapper: Mapper = map,
+    run: Run = run_tasks,
 ) -> PowerCurve:
     """Simulate data sets of several sizes and count how often each claim is significant.
 
     Parameters
     ----------
-    sampler : callable
-        ``sampler(rng, size)`` draws a `Draw`.
-    decide : callable
-        ``decide(draw, seed_sequence)`` runs the test and returns one bool per claim.
+    simulation : Simulation
     sizes : sequence of int
         Samples per model.
     repeats : int
         Data sets per size.
     seed : int
         Every size has streams of its own, so a size's power does not depend on which others are asked for.
-    mapper : callable
-        `map`, or a pool's order-preserving equivalent; results do not depend on it.
+    run : callable
+        Runs the tasks, in several processes if it likes; results do not depend on it.
 
     Returns
     -------
@@ -222,11 +236,11 @@ def estimate_power(
             hint="give sizes such as 100,500,1000",
         )
     tasks = [
-        _Block(sampler, decide, size, stream, min(BLOCK, repeats - at * BLOCK))
+        _Block(size, stream, min(BLOCK, repeats - at * BLOCK))
         for size in wanted
         for at, stream in enumerate(np.random.SeedSequence([seed, size]).spawn(ceil(repeats / BLOCK)))
     ]
-    hits = np.concatenate(list(mapper(_run_block, tasks))).reshape(len(wanted), repeats, -1)
+    hits = np.concatenate(list(run(_run_block, simulation, tasks))).reshape(len(wanted), repeats, -1)
     together = hits.all(axis=2).sum(axis=1)
     return PowerCurve(
         sizes=np.array(wanted),
@@ -239,36 +253,40 @@ def estimate_power(
 
 
 def size_for_power(
-    sampler: Sampler,
-    decide: Decide,
+    simulation: Simulation,
     *,
     claim: int | None = None,
     target: float = 0.8,
     start: int = 50,
+    smallest: int = 10,
     limit: int = 100_000,
+    known: PowerCurve | None = None,
     repeats: int = 200,
     seed: int = 0,
     rounds: int = 8,
-    mapper: Mapper = map,
+    run: Run = run_tasks,
 ) -> RequiredSize:
     """Find the sample size at which a claim reaches a power.
 
-    Sizes are doubled (or halved) until the target is bracketed; then the size where a non-decreasing curve
-    through all simulated powers crosses it is simulated itself, and taken if its power agrees with the target
-    within two Monte Carlo errors. Otherwise it joins the curve and the next crossing is tried.
+    Sizes are doubled or halved until the target is bracketed, or one's power agrees with the target within
+    a Monte Carlo error and is taken. Within a bracket the size where a non-decreasing curve through all
+    simulated powers crosses the target is simulated itself, and taken if its power agrees within two errors.
+    Otherwise it joins the curve and the next crossing is tried.
 
     Parameters
     ----------
-    sampler, decide, repeats, seed, mapper
+    simulation, repeats, seed, run
         As in `estimate_power`.
     claim : int, optional
         Which claim; all of them together by default.
     target : float
         The power wanted, in (0, 1).
     start : int
-        First size tried, and the smallest.
-    limit : int
-        Largest size tried.
+        First size tried, unless some are known.
+    smallest, limit : int
+        Smallest and largest size tried.
+    known : PowerCurve, optional
+        Powers already simulated, of the same simulation, repeats and seed.
     rounds : int
         Sizes tried within the bracket at most.
 
@@ -281,40 +299,58 @@ def size_for_power(
     UsageError
         If the target lies outside (0, 1) or the sizes are out of order.
     """
-    if not 0 < target < 1 or not 1 <= start <= limit:
+    if not 0 < target < 1 or not 1 <= smallest <= start <= limit:
         raise UsageError(
             "the power must lie inside (0, 1) and the sizes in order",
-            found=f"power {target:g}, sizes from {start} to {limit}",
+            found=f"power {target:g}, sizes from {smallest} over {start} to {limit}",
             hint="a power of 0.8 is usual",
         )
-    met = {}
+    met: dict[int, tuple[float, float]] = {}
 
-    def try_size(size):
-        curve = estimate_power(sampler, decide, [size], repeats=repeats, seed=seed, mapper=mapper)
+    def note(curve):
         share = curve.together if claim is None else curve.power[:, claim]
         error = curve.together_error if claim is None else curve.standard_error[:, claim]
-        met[size] = (float(share[0]), float(error[0]))
-        return met[size][0]
+        met.update(zip(curve.sizes.tolist(), zip(share.tolist(), error.tolist(), strict=True), strict=True))
+
+    def try_size(size):
+        note(estimate_power(simulation, [size], repeats=repeats, seed=seed, run=run))
 
     def result(size, at, confirmed):
         sizes = np.array(sorted(met))
         return RequiredSize(size, target, *met[at], confirmed, sizes, np.array([met[s][0] for s in sizes]))
 
-    size = start
-    while try_size(size) < target:
-        if size == limit:
-            return result(None, limit, False)
-        size = min(2 * size, limit)
-    if size == start:
-        return result(start, start, True)
+    def nearest():
+        return min(sorted(met), key=lambda size: abs(met[size][0] - target))
+
+    def agrees(size, errors):
+        return abs(met[size][0] - target) <= errors * met[size][1]
+
+    def curve():
+        return _non_decreasing([met[size][0] for size in sorted(met)])
+
+    if known is None:
+        try_size(start)
+    else:
+        note(known)
+    while curve()[-1] < target and not agrees(nearest(), 1):
+        if max(met) >= limit:
+            return result(None, max(met), False)
+        try_size(min(2 * max(met), limit))
+    while curve()[0] >= target and not agrees(nearest(), 1):
+        if min(met) <= smallest:
+            return result(min(met), min(met), True)
+        try_size(max(min(met) // 2, smallest))
+    if agrees(nearest(), 1):
+        return result(nearest(), nearest(), True)
     for _ in range(rounds):
         size = _crossing(met, target)
         if size in met:
             break
-        share = try_size(size)
-        if abs(share - target) <= 2 * met[size][1]:
-            break
-    return result(size, size, abs(met[size][0] - target) <= 2 * met[size][1])
+        try_size(size)
+        if agrees(size, 2):
+            return result(size, size, True)
+    size = nearest()
+    return result(size, size, agrees(size, 2))
 
 
 def _crossing(met, target):
@@ -347,19 +383,17 @@ def _non_decreasing(values):
 class _Block:
     """Some repetitions at one size, with a random stream of their own."""
 
-    sampler: Sampler
-    decide: Decide
     size: int
     stream: np.random.SeedSequence
     count: int
 
 
-def _run_block(block):
+def _run_block(simulation, block):
     hits = []
     for stream in block.stream.spawn(block.count):
         data, test = stream.spawn(2)
-        draw = block.sampler(np.random.default_rng(data), block.size)
-        hits.append(np.atleast_1d(np.asarray(block.decide(draw, test), dtype=bool)))
+        draw = simulation.sampler(np.random.default_rng(data), block.size)
+        hits.append(np.atleast_1d(np.asarray(simulation.decide(draw, test), dtype=bool)))
     return np.array(hits)
 
 

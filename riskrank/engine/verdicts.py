@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,6 +79,7 @@ def score_verdicts(
     verdicts: Sequence[object],
     *,
     models: Sequence[str] | None = None,
+    place: Callable[[int], str] = "row {}".format,
 ) -> VerdictScores:
     """Turn verdicts on pairs of models into a score per model and sample.
 
@@ -92,6 +93,8 @@ def score_verdicts(
         The verdicts, in any of `SPELLINGS`.
     models : sequence of str, optional
         All models that may occur; by default those that do.
+    place : callable
+        Says where the verdict of a number, from 1, was found, for messages.
 
     Returns
     -------
@@ -121,12 +124,12 @@ def score_verdicts(
         )
     if not len(verdicts):
         raise InputError("there are no verdicts", found="no rows", hint="check the file and its columns")
-    names = _model_names(rows[1], rows[2], models)
-    kinds = [normalise_verdict(verdict, row=at) for at, verdict in enumerate(verdicts, start=1)]
+    names = _model_names(rows[1], rows[2], models, place)
+    kinds = _kinds(verdicts, place)
     kept = tuple(dict.fromkeys(rows[0]))
     sample_of = {name: at for at, name in enumerate(kept)}
     model_of = {name: at for at, name in enumerate(names)}
-    results = _pair_results(rows, kinds, sample_of, model_of)
+    results = _pair_results(rows, kinds, sample_of, model_of, place)
     scores = np.zeros((len(kept), len(names)))
     judged = np.zeros(scores.shape, dtype=np.int64)
     for (sample, low, high), signs in results.items():
@@ -152,14 +155,14 @@ def score_verdicts(
     )
 
 
-def normalise_verdict(verdict: object, *, row: int | None = None) -> str:
+def normalise_verdict(verdict: object, *, place: str = "") -> str:
     """Return which of `VERDICTS` a spelling means.
 
     Parameters
     ----------
     verdict : object
         The verdict as found, usually text.
-    row : int, optional
+    place : str
         Where it was found, for the message.
 
     Returns
@@ -175,7 +178,7 @@ def normalise_verdict(verdict: object, *, row: int | None = None) -> str:
     if kind is None:
         close = nearest(_folded(verdict), _KINDS)
         raise InputError(
-            "unknown verdict" + ("" if row is None else f" in row {row}"),
+            f"{place}: unknown verdict" if place else "unknown verdict",
             found=repr(verdict),
             hint=(f"did you mean {close!r}? " if close else "") + f"use {listing(VERDICTS)}",
         )
@@ -186,10 +189,19 @@ def _folded(verdict):
     return " ".join(str(verdict).casefold().replace("_", " ").replace("-", " ").split())
 
 
+def _kinds(verdicts, place):
+    # A table holds few spellings, each many times.
+    met = {}
+    for at, verdict in enumerate(verdicts, start=1):
+        if verdict not in met:
+            met[verdict] = normalise_verdict(verdict, place=place(at))
+    return [met[verdict] for verdict in verdicts]
+
+
 _KINDS = {_folded(spelling): kind for kind, spellings in SPELLINGS.items() for spelling in spellings}
 
 
-def _model_names(first, second, models):
+def _model_names(first, second, models, place):
     # First appearance row by row, so that a file and its columns swapped name the same models.
     met = tuple(dict.fromkeys(name for pair in zip(first, second, strict=True) for name in pair))
     if models is None:
@@ -200,20 +212,20 @@ def _model_names(first, second, models):
             row = next(at for at, pair in enumerate(zip(first, second, strict=True), 1) if name in pair)
             close = nearest(name, names)
             raise InputError(
-                f"the judge names an unknown model in row {row}",
+                f"{place(row)}: the judge names an unknown model",
                 found=repr(name),
                 hint=f"did you mean {close!r}?" if close else f"the models are {listing(names)}",
             )
     return names
 
 
-def _pair_results(rows, kinds, sample_of, model_of):
+def _pair_results(rows, kinds, sample_of, model_of, place):
     """Return, by sample and pair of models, the result per order of presentation: +1 if the lower one won."""
     results = {}
     for at, (sample, one, other, kind) in enumerate(zip(*rows, kinds, strict=True), start=1):
         if one == other:
             raise InputError(
-                f"row {at} judges a model against itself",
+                f"{place(at)}: a model is judged against itself",
                 found=repr(one),
                 hint="leave such rows out, or check which columns hold the two models",
             )
@@ -221,7 +233,7 @@ def _pair_results(rows, kinds, sample_of, model_of):
         signs = results.setdefault((sample_of[sample], min(a, b), max(a, b)), {})
         if (a, b) in signs:
             raise InputError(
-                f"row {at} repeats a verdict",
+                f"{place(at)}: a verdict is given a second time",
                 found=f"sample {sample!r}, {one!r} against {other!r} twice in this order",
                 hint="keep one verdict per sample and ordered pair of models",
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from riskrank.errors import InputError, UsageError, listing, nearest
@@ -21,6 +21,9 @@ _USUAL_NAMES = {
         instance instance_id question question_id prompt prompt_id case task dataset query qid input""",
     "metric": "metric metric_name metrics measure measurement criterion criteria scorer evaluator kpi",
     "score": "score scores value val values result metric_value measurement estimate y",
+    "model_a": "model_a modela model_1 model1 first left answer_a assistant_a system_a a",
+    "model_b": "model_b modelb model_2 model2 second right answer_b assistant_b system_b b",
+    "verdict": "verdict winner judgement judgment preference outcome decision label choice result",
 }
 
 
@@ -60,19 +63,7 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
         If the renaming itself makes no sense.
     """
     named = parse_columns(options.columns, wide=options.wide)
-    for role, column in named.items():
-        if column not in source.columns:
-            close = nearest(column, source.columns)
-            raise InputError(
-                f"{source.label}: there is no column '{column}' (for the role {role})",
-                found=f"columns: {listing(source.columns, 20)}",
-                hint=f"did you mean --columns {role}={close}?" if close else "name one of these columns",
-            )
-    taken = {column: role for role, column in named.items()}
-    roles = dict(named)
-    for role in ROLES:
-        if role not in named and role in source.columns and role not in taken:
-            roles[role] = role
+    roles = named_columns(source, named, ROLES)
     needed = ["model"] if options.sample_optional else ["model", "sample"]
     needed += [] if options.wide else ["metric", "score"]
     missing = [role for role in needed if role not in roles]
@@ -92,21 +83,47 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
     )
 
 
-def parse_columns(text: str | None, *, wide: bool) -> dict[str, str]:
-    """Split ``"model=system,sample=doc_id"`` into a dictionary of roles."""
+def named_columns(source: Source, named: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
+    """Columns of a file by role: as they were named, else the column that is called like the role.
+
+    Raises
+    ------
+    InputError
+        If a named column is not in the file.
+    """
+    for role, column in named.items():
+        if column not in source.columns:
+            close = nearest(column, source.columns)
+            raise InputError(
+                f"{source.label}: there is no column '{column}' (for the role {role})",
+                found=f"columns: {listing(source.columns, 20)}",
+                hint=f"did you mean --columns {role}={close}?" if close else "name one of these columns",
+            )
+    free = set(source.columns) - set(named.values())
+    return dict(named) | {role: role for role in known if role not in named and role in free}
+
+
+def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] = ROLES) -> dict[str, str]:
+    """Split ``"model=system,sample=doc_id"`` into a dictionary of roles.
+
+    Raises
+    ------
+    UsageError
+        If a part names no role and column, or one of them a second time.
+    """
     named: dict[str, str] = {}
     for part in (text or "").split(","):
         if not part.strip():
             continue
         role, equals, column = (piece.strip() for piece in part.partition("="))
-        if not equals or not column or role not in ROLES:
-            close = nearest(role, ROLES)
+        if not equals or not column or role not in roles:
+            close = nearest(role, roles)
             raise UsageError(
                 f"--columns: '{part.strip()}' does not name a role and its column",
-                found=f"--columns {text}; the roles are {listing(ROLES)}",
+                found=f"--columns {text}; the roles are {listing(roles)}",
                 hint=f"did you mean --columns {close}={column or '…'}?"
                 if close
-                else "write ROLE=COLUMN, separated by commas: --columns model=system,sample=doc_id",
+                else f"write ROLE=COLUMN, separated by commas: --columns {roles[0]}=…,{roles[1]}=…",
             )
         if role in named or column in named.values():
             raise UsageError(
@@ -137,7 +154,7 @@ def _missing_columns(
     guesses: dict[str, str] = {}
     for role in missing:
         candidates = [column for column in fitting[role] if column not in guesses.values()]
-        guess = _synonym(role, candidates) or nearest(role, candidates)
+        guess = synonym(role, candidates) or nearest(role, candidates)
         if guess is None and role == "score" and len(candidates) == 1:
             guess = candidates[0]
         if guess is not None:
@@ -167,7 +184,7 @@ def _missing_columns(
     )
 
 
-def _synonym(role: str, candidates: Sequence[str]) -> str | None:
+def synonym(role: str, candidates: Sequence[str]) -> str | None:
     """Return the candidate whose name, or a word of whose name, is usual for the role."""
     folded = {column.casefold(): column for column in reversed(candidates)}
     usual = _USUAL_NAMES[role].split()

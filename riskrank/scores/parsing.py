@@ -8,7 +8,7 @@ import polars as pl
 VALID, MISSING, NOT_A_NUMBER, INFINITE, TEXT = range(5)
 
 # Text that stands for "no value"; nan is not among them: it is a number gone wrong.
-_MISSING_TEXT = ("", "na", "n/a", "null", "none")
+MISSING_TEXT = ("", "na", "n/a", "null", "none")
 _COMMA_NUMBER = r"^[+-]?\d+,\d+([eE][+-]?\d+)?$"
 
 
@@ -91,7 +91,7 @@ def _careful(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndar
         )
         frame = frame.with_columns(text=text)
     frame = frame.select(
-        absent=pl.col("text").is_null() | lowered.is_in(_MISSING_TEXT),
+        absent=pl.col("text").is_null() | lowered.is_in(MISSING_TEXT),
         number=pl.when(lowered == "true")
         .then(1.0)
         .when(lowered == "false")

@@ -29,6 +29,15 @@ def test_moments_against_theory(text):
     assert draws.std() == pytest.approx(sd, rel=0.02)
 
 
+@pytest.mark.parametrize("text", MEAN_AND_SD)
+def test_quantiles_against_draws(text):
+    distribution = parse_distribution(text)
+    levels = np.array([0.05, 0.3, 0.5, 0.9])
+    draws = distribution.sample(np.random.default_rng(1), 200_000)
+    shares = (draws <= distribution.quantile(levels)[:, None]).mean(axis=1)
+    assert shares == pytest.approx(levels, abs=5 * 0.5 / np.sqrt(200_000))
+
+
 def test_every_family_is_tried():
     assert {text.partition(":")[0] for text in MEAN_AND_SD} == set(FAMILIES)
 

@@ -1,5 +1,6 @@
 """Power against the closed form of the z-test, on pilots whose resampling is known, and on its search."""
 
+from functools import partial
 from math import sqrt
 from multiprocessing.pool import ThreadPool
 from statistics import NormalDist
@@ -8,8 +9,10 @@ import numpy as np
 import pytest
 
 from riskrank.engine.distributions import parse_distribution
+from riskrank.engine.parallel import run_tasks
 from riskrank.engine.power import (
     DistributionSampler,
+    Simulation,
     _non_decreasing,
     estimate_power,
     pilot_sampler,
@@ -27,6 +30,10 @@ def z_test(draw, seed):
     return [statistic > Z.inv_cdf(0.95), statistic > Z.inv_cdf(0.99)]
 
 
+def in_threads(pool, function, shared, tasks):
+    return pool.imap(partial(function, shared), tasks)
+
+
 def closed_form(n, delta, level=0.95):
     return Z.cdf(delta * sqrt(n / 2) - Z.inv_cdf(level))
 
@@ -37,7 +44,7 @@ def shifted():
 
 
 def test_against_closed_form(shifted):
-    curve = estimate_power(shifted, z_test, [200, 20, 80], repeats=800, seed=1)
+    curve = estimate_power(Simulation(shifted, z_test), [200, 20, 80], repeats=800, seed=1)
     assert curve.sizes.tolist() == [20, 80, 200]
     for row, n in enumerate((20, 80, 200)):
         for claim, level in enumerate((0.95, 0.99)):
@@ -52,7 +59,7 @@ def test_against_closed_form(shifted):
 def test_required_size_against_closed_form(delta):
     sampler = DistributionSampler((parse_distribution(f"normal:{delta},1"), parse_distribution("normal")))
     exact = 2 * ((Z.inv_cdf(0.95) + Z.inv_cdf(0.8)) / delta) ** 2
-    found = size_for_power(sampler, z_test, claim=0, start=20, repeats=800, seed=2)
+    found = size_for_power(Simulation(sampler, z_test), claim=0, start=20, repeats=800, seed=2)
     assert found.confirmed
     # Two errors of 1.3 % in power are 9 % in size at this slope.
     assert found.size == pytest.approx(exact, rel=0.12)
@@ -62,21 +69,42 @@ def test_required_size_against_closed_form(delta):
 
 
 def test_required_size_at_the_ends(shifted):
-    at_once = size_for_power(shifted, z_test, claim=0, start=2000, repeats=50)
+    at_once = size_for_power(Simulation(shifted, z_test), claim=0, start=2000, smallest=2000, repeats=50)
     assert (at_once.size, at_once.confirmed) == (2000, True)
-    never = size_for_power(shifted, z_test, claim=0, start=10, limit=25, repeats=100)
+    halved = size_for_power(Simulation(shifted, z_test), claim=0, start=2000, repeats=200)
+    assert halved.size == pytest.approx(2 * ((Z.inv_cdf(0.95) + Z.inv_cdf(0.8)) / 0.3) ** 2, rel=0.25)
+    never = size_for_power(Simulation(shifted, z_test), claim=0, start=10, limit=25, repeats=100)
     assert never.size is None
     assert not never.confirmed
     assert never.power < 0.8
     assert never.sizes.tolist() == [10, 20, 25]
 
 
+def test_known_powers_are_not_simulated_again(shifted):
+    simulation = Simulation(shifted, z_test)
+    curve = estimate_power(simulation, [20, 500], repeats=200, seed=2)
+    tried = []
+
+    def watching(function, shared, tasks):
+        tried.append(tasks[0].size)
+        return run_tasks(function, shared, tasks)
+
+    found = size_for_power(simulation, claim=0, start=20, known=curve, repeats=200, seed=2, run=watching)
+    assert found.size in tried
+    assert not {20, 500} & set(tried)
+    assert {20, 500} <= set(found.sizes.tolist())
+    again = estimate_power(simulation, [found.size], repeats=200, seed=2)
+    assert found.power == again.power[0, 0]
+
+
 def test_same_numbers_for_any_mapper_and_other_sizes(shifted):
-    alone = estimate_power(shifted, z_test, [50], repeats=90, seed=3)
+    alone = estimate_power(Simulation(shifted, z_test), [50], repeats=90, seed=3)
     with ThreadPool(3) as pool:
-        spread = estimate_power(shifted, z_test, [50, 70], repeats=90, seed=3, mapper=pool.imap)
+        spread = estimate_power(
+            Simulation(shifted, z_test), [50, 70], repeats=90, seed=3, run=partial(in_threads, pool)
+        )
     assert spread.power[0].tolist() == alone.power[0].tolist()
-    other = estimate_power(shifted, z_test, [50], repeats=90, seed=4)
+    other = estimate_power(Simulation(shifted, z_test), [50], repeats=90, seed=4)
     assert other.power[0].tolist() != alone.power[0].tolist()
 
 
@@ -117,7 +145,9 @@ def test_clusters_are_drawn_whole_and_numbered_anew():
 def test_power_of_a_pilot_grows_to_one():
     rng = np.random.default_rng(5)
     pilot = rng.normal(size=(2, 200)) + np.array([[0.4], [0.0]])
-    curve = estimate_power(pilot_sampler(list(pilot), paired=False), z_test, [10, 50, 400], repeats=200)
+    curve = estimate_power(
+        Simulation(pilot_sampler(list(pilot), paired=False), z_test), [10, 50, 400], repeats=200
+    )
     assert (np.diff(curve.power[:, 0]) > 0).all()
     assert curve.power[-1, 0] > 0.95
 
@@ -137,13 +167,13 @@ def test_non_decreasing_by_hand(values, expected):
 
 def test_bad_input(shifted):
     with pytest.raises(UsageError, match="at least 1"):
-        estimate_power(shifted, z_test, [0])
+        estimate_power(Simulation(shifted, z_test), [0])
     with pytest.raises(UsageError, match="at least 1"):
-        estimate_power(shifted, z_test, [10], repeats=0)
+        estimate_power(Simulation(shifted, z_test), [10], repeats=0)
     with pytest.raises(UsageError, match="inside"):
-        size_for_power(shifted, z_test, target=1.0)
+        size_for_power(Simulation(shifted, z_test), target=1.0)
     with pytest.raises(UsageError, match="in order"):
-        size_for_power(shifted, z_test, start=100, limit=10)
+        size_for_power(Simulation(shifted, z_test), start=100, limit=50)
     with pytest.raises(InputError, match="same samples"):
         pilot_sampler([np.zeros(3), np.zeros(4)])
     with pytest.raises(InputError, match="each with its sample"):

@@ -91,10 +91,10 @@ def test_every_spelling_means_one_thing():
 @pytest.mark.parametrize(
     ("rows", "what", "hint"),
     [
-        ([(1, "x", "y", "a bit better")], "unknown verdict in row 1", "use a, b"),
-        ([(1, "x", "y", "a"), (1, "x", "y", "b")], "row 2 repeats a verdict", "keep one"),
-        ([(1, "x", "x", "a")], "row 1 judges a model against itself", "leave such rows out"),
-        ([(1, "x", "yy", "a")], "unknown model in row 1", "did you mean 'y'"),
+        ([(1, "x", "y", "a bit better")], "row 1: unknown verdict", "use a, b"),
+        ([(1, "x", "y", "a"), (1, "x", "y", "b")], "row 2: a verdict is given a second time", "keep one"),
+        ([(1, "x", "x", "a")], "row 1: a model is judged against itself", "leave such rows out"),
+        ([(1, "x", "yy", "a")], "row 1: the judge names an unknown model", "did you mean 'y'"),
         ([], "no verdicts", "check the file"),
     ],
 )

@@ -1,0 +1,171 @@
+"""Power by sample size, as rows and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.power_study import PowerStudy
+from riskrank.engine.study import method_name
+from riskrank.report import numbers
+from riskrank.report.dominance import CORRECTIONS
+from riskrank.report.view import Cell, Column, Line, Section, Table
+
+FIELDS = (
+    "metric",
+    "claim",
+    "winner",
+    "loser",
+    "order",
+    "test",
+    "threshold",
+    "violation_ratio",
+    "size",
+    "power",
+    "standard_error",
+)
+
+# A longer table hides the pairs that decide.
+_MOST_PAIRS = 12
+
+
+def power_rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> list[dict[str, Any]]:
+    """One row a pair and size; where there are several pairs, ``claim`` "all" is all of them at once."""
+    claim, curve, ratios = study.plan.claim, study.curve, study.plan.reference.ratios
+
+    def row(kind, pair, at, power, error):
+        winner, loser = (None, None) if pair is None else (models[pair[0]], models[pair[1]])
+        return {
+            "metric": metric,
+            "claim": kind,
+            "winner": winner,
+            "loser": loser,
+            "order": claim.order,
+            "test": claim.test,
+            "threshold": claim.boundary,
+            "violation_ratio": None if pair is None else float(ratios[pair]),
+            "size": int(curve.sizes[at]),
+            "power": float(power),
+            "standard_error": float(error),
+        }
+
+    rows = [
+        row("pair", pair, at, curve.power[at, number], curve.standard_error[at, number])
+        for number, pair in enumerate(study.plan.pairs)
+        for at in range(len(curve.sizes))
+    ]
+    if len(study.plan.pairs) > 1:
+        rows += [
+            row("all", None, at, curve.together[at], curve.together_error[at])
+            for at in range(len(curve.sizes))
+        ]
+    return rows
+
+
+def required_entry(study: PowerStudy) -> dict[str, Any]:
+    """The size the target needs, for ``meta``, and what was simulated to find it."""
+    required = study.required
+    return {
+        "size": required.size,
+        "target": required.target,
+        "power": required.power,
+        "standard_error": required.standard_error,
+        "confirmed": required.confirmed,
+        "tried": [
+            {"size": size, "power": power}
+            for size, power in zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
+        ],
+    }
+
+
+def power_view(metric: str | None, study: PowerStudy, models: Sequence[str], *, pilot: bool) -> list[Section]:
+    """Pairs by power, the hardest first, the size that is needed, and how it was simulated."""
+    return [
+        _curve_table(metric, study, models),
+        _needed(study),
+        _reading(study, pilot=pilot),
+        _simulated(study, len(models), pilot=pilot),
+    ]
+
+
+def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -> Table:
+    curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios
+    columns = [Column("better", "left"), Column("worse", "left"), Column("ε")]
+    columns += [Column(f"n =\n{size:,}") for size in curve.sizes.tolist()]
+    # The largest size decides what is hard, the smaller ones settle ties.
+    by_power = np.lexsort(curve.power)
+    shown = by_power if len(pairs) <= _MOST_PAIRS + 1 else by_power[:_MOST_PAIRS]
+    rows: list[tuple[Cell | str, ...]] = [
+        (
+            models[pairs[number][0]],
+            models[pairs[number][1]],
+            numbers.ratio(ratios[pairs[number]]),
+            *(_percent(share) for share in curve.power[:, number]),
+        )
+        for number in shown
+    ]
+    rest = by_power[len(shown) :]
+    if len(rest):
+        least = (_percent(share) for share in curve.power[:, rest].min(axis=1))
+        rows.append((f"{len(rest)} easier pairs", "each at least", "", *least))
+    if len(pairs) > 1:
+        all_of_them = (_percent(share) for share in curve.together)
+        rows.append((Cell(f"all {len(pairs)} pairs", "bold"), "at once", "", *all_of_them))
+    name = method_name(study.plan.claim) + ("" if metric is None else f"@{metric}")
+    return Table(f"How often {name} is significant", tuple(columns), tuple(rows), stub=2)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share in (0, 1) or 0.005 <= share < 0.995 else f"{100 * share:.1f} %"
+
+
+def _needed(study: PowerStudy) -> Line:
+    required, what = study.required, "the pair" if len(study.plan.pairs) == 1 else "all pairs at once"
+    wanted = f"{100 * required.target:g} %"
+    reached = f"{_percent(required.power)} ± {100 * required.standard_error:.0f}"
+    if study.plan.unattainable:
+        text = f"no number of samples gives {what} a power of {wanted}; see the warning."
+        return Line(text, "Needed:", "yellow")
+    if required.size is None:
+        text = f"more than {required.sizes[-1]:,} samples a model for {what} at {wanted} (there: {reached})."
+        return Line(text, "Needed:", "yellow")
+    size = f"{required.size:,} samples a model"
+    if required.power >= required.target and required.size == required.sizes[0]:
+        return Line(f"at most {size} for {what} at {wanted} (there: {reached}).", "Needed:")
+    doubt = "" if required.confirmed else ", not within two errors: try more --simulations"
+    return Line(f"about {size} for {what} at {wanted} (simulated there: {reached}{doubt}).", "Needed:")
+
+
+def _reading(study: PowerStudy, *, pilot: bool) -> Line:
+    error = 100 * float(np.max(study.curve.standard_error))
+    parts = [
+        "the share of simulated data sets of n samples a model in which the dominance is significant; "
+        f"its standard error is {error:.1f} points at most."
+    ]
+    if pilot:
+        parts.append(
+            "ε is the pilot's violation ratio. The pilot is taken as the truth: differences it overstates "
+            "look easier to find than they are."
+        )
+    else:
+        parts.append("ε is the violation ratio of the distributions.")
+    return Line(" ".join(parts), "Reading:")
+
+
+def _simulated(study: PowerStudy, models: int, *, pilot: bool) -> Line:
+    inference = study.plan.inference
+    if inference.variance == "clt":
+        how = "tested by the limit theorem"
+    else:
+        how = f"tested with {inference.resamples:,} bootstrap resamples"
+    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
+    design = "independent"
+    if pilot:
+        design = "paired" if study.plan.simulation.decide.paired else "unpaired"
+    text = (
+        f"{study.curve.repeats:,} {design} data sets a size, {how}, seed {inference.seed}; {rule} over the "
+        f"{models * (models - 1)} ordered pairs, level {inference.alpha:g}."
+    )
+    return Line(text, "Simulated:")
