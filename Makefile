@@ -54,6 +54,7 @@ bench: $(VENV)/.group-bench  ## measure speed and memory, other packages beside 
 data: $(VENV)/.group-data  ## make the sample data again
 	$(BIN)/python sample_data/make_classifiers.py
 	$(BIN)/python sample_data/make_uci.py
+	$(BIN)/python sample_data/make_verdicts.py
 
 readme: $(VENV)/.installed  ## run the README's examples and write their output into it
 	$(BIN)/python tests/readme_examples.py --update

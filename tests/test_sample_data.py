@@ -139,3 +139,9 @@ def test_metrics_file_declares_each_metric_with_true_bounds(name, metrics, lower
         scores = table[metric] if metric in table.columns else table.filter(metric=metric)["score"]
         low, high = says.get("bounds", (0, np.inf))
         assert scores.is_between(low, high).all(), metric
+
+
+def test_verdicts_are_what_the_script_makes():
+    made = runpy.run_path(str(SAMPLE_DATA / "make_verdicts.py"))["verdict_table"]()
+    assert made.equals(pl.read_csv(SAMPLE_DATA / "verdicts.csv"))
+    assert made.shape == (120, 4)
