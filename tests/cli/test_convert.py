@@ -1,0 +1,161 @@
+"""``riskrank convert verdicts``: a judge's verdicts become a table that ``rank`` reads."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+HEAD = "sample,model_a,model_b,verdict\n"
+FEW = HEAD + "q1,x,y,A\nq1,y,z,tie (bothbad)\nq1,x,z,both-good\nq2,x,y,[[B]]\nq2,y,x,A is better\nq2,x,z,\n"
+
+
+def judged(n=60, seed=0):
+    """A judge who prefers x to y to z, of every pair on every sample."""
+    rng = np.random.default_rng(seed)
+    worth = {"x": 1.0, "y": 0.4, "z": 0.0}
+    rows = []
+    for sample in range(n):
+        for a, b in (("x", "y"), ("z", "x"), ("y", "z")):
+            edge = worth[a] - worth[b] + rng.normal()
+            rows.append((sample, a, b, "tie" if abs(edge) < 0.2 else "a" if edge > 0 else "b"))
+    return pl.DataFrame(rows, schema=["sample", "model_a", "model_b", "verdict"], orient="row")
+
+
+def scores_of(text):
+    return {(row["model"], row["sample"]): float(row["score"]) for row in csv.DictReader(io.StringIO(text))}
+
+
+def test_scores_by_hand(run, write):
+    outcome = run("convert", "verdicts", write("v.csv", FEW), "--format", "csv")
+    assert outcome.status == 0
+    assert scores_of(outcome.stdout) == {
+        ("x", "q1"): 2.0,
+        ("y", "q1"): -2.0,
+        ("z", "q1"): 0.0,
+        ("x", "q2"): -2.0,
+        ("y", "q2"): 2.0,
+    }
+    assert "a 2, b 1, both-good 1, both-bad 1, tie 0" in outcome.stderr
+    assert "rows without a verdict, left out: 1" in outcome.stderr
+    assert "without a verdict: 2 of 6; they count as ties" in outcome.stderr
+    assert "scores missing, of models not judged on a sample at all: 1 of 6" in outcome.stderr
+    assert run("convert", "verdicts", write("v.csv", FEW), "--format", "csv", "--quiet").stderr == ""
+
+
+def test_document(run, write):
+    both = FEW + "q3,x,y,a\nq3,y,x,a\n"
+    outcome = run("convert", "verdicts", write("v.csv", both), "--metric-name", "judge", "--format", "json")
+    meta = outcome.document["meta"]
+    assert meta["verdicts"] == {
+        "counts": {"a": 4, "b": 1, "both-good": 1, "both-bad": 1, "tie": 0},
+        "rows_without_verdict": 1,
+        "expected_pairs": 9,
+        "judged_pairs": 5,
+        "missing_pairs": 4,
+        "missing_scores": 2,
+        "swapped_pairs": 2,
+        "contradictory_pairs": 1,
+    }
+    assert outcome.document["schema"] == "riskrank/convert-verdicts"
+    assert meta["inputs"][0]["rows"] == 8
+    assert {row["metric"] for row in outcome.document["results"]} == {"judge"}
+    assert "two different results: 1 of 2" in outcome.stderr
+
+
+@pytest.mark.parametrize("name", ["v.csv", "v.tsv", "v.parquet", "v.jsonl"])
+def test_any_format_in_and_out(run, write, tmp_path, name):
+    table = judged(6)
+    source = write(name, table.write_csv(separator="\t") if name.endswith("tsv") else table)
+    expected = scores_of(run("convert", "verdicts", write("w.csv", table), "--format", "csv").stdout)
+    assert scores_of(run("convert", "verdicts", source, "--format", "csv").stdout) == expected
+    for suffix, read in ((".parquet", pl.read_parquet), (".csv", pl.read_csv), (".jsonl", pl.read_ndjson)):
+        target = tmp_path / f"scores{suffix}"
+        assert run("convert", "verdicts", source, "--output", target).status == 0
+        written = read(target)
+        assert written.columns == ["model", "sample", "metric", "score"]
+        keys = zip(written["model"], written["sample"].cast(pl.String), strict=True)
+        assert dict(zip(keys, written["score"], strict=True)) == expected
+
+
+def test_it_feeds_rank(run, write, tmp_path):
+    scores = tmp_path / "scores.parquet"
+    run("convert", "verdicts", write("v.csv", judged()), "--output", scores)
+    document = run("rank", scores, "--resamples", "50", "--jobs", "1", "--format", "json").document
+    ranks = {row["model"]: row["rank"] for row in document["results"] if row["method"] == "R-SSD@verdict"}
+    assert ranks["x"] < ranks["z"]
+    assert ranks["x"] == 1
+
+
+def test_incomplete_verdicts_feed_rank_too(run, write, tmp_path):
+    scores = tmp_path / "scores.csv"
+    table = judged().filter((pl.col("sample") > 2) | (pl.col("model_a") == "x"))
+    told = run("convert", "verdicts", write("v.csv", table), "--output", scores)
+    assert "at all: 3 of 180" in told.stderr
+    rank = ("rank", scores, "--resamples", "50", "--jobs", "1", "--format", "json")
+    assert run(*rank).status == 2
+    document = run(*rank, "--missing", "drop").document
+    assert document["meta"]["samples"] == 57
+
+
+def test_a_table_by_default(run, write):
+    outcome = run("convert", "verdicts", write("v.csv", judged()))
+    assert "Scores from verdicts by model" in outcome.stdout
+    rows = [
+        line.split()[0] for line in outcome.stdout.splitlines() if line.split()[:1] in (["x"], ["y"], ["z"])
+    ]
+    assert rows == ["x", "y", "z"]
+
+
+def test_columns_of_other_names_and_standard_input(run, write):
+    arena = FEW.replace("sample", "question_id").replace(",verdict", ",winner")
+    expected = run("convert", "verdicts", write("v.csv", FEW), "--format", "csv").stdout
+    named = ("--columns", "sample=question_id,verdict=winner", "--format", "csv", "--input-format", "csv")
+    assert run("convert", "verdicts", "-", *named, stdin=arena.encode()).stdout == expected
+
+
+BAD = {
+    "spelling": (FEW + "q3,x,y,A bit better\n", [], "v.csv: row 8: unknown verdict", "a, b"),
+    "stranger": (FEW, ["--models", "x,yy,z"], "v.csv: row 2: the judge names an unknown model", "'yy'"),
+    "itself": (HEAD + "q1,x,x,a\n", [], "v.csv: row 2: a model is judged against itself", "leave such rows"),
+    "twice": (FEW + "q1,x,y,b\n", [], "v.csv: row 8: a verdict is given a second time", "keep one"),
+    "no model": (HEAD + "q1,,y,a\n", [], "v.csv: row 2 has no model_a", "fill it in"),
+    "columns": (
+        FEW.replace("sample", "qid").replace("model_", "assistant_"),
+        [],
+        "missing columns 'sample', 'model_a', 'model_b'",
+        "did you mean --columns sample=qid,model_a=assistant_a,model_b=assistant_b?",
+    ),
+    "role": (FEW, ["--columns", "winner=verdict"], "does not name a role", "--columns"),
+    "no such column": (FEW, ["--columns", "verdict=verdicts"], "no column 'verdicts'", "verdict=verdict?"),
+    "no rows": (HEAD, [], "the file is empty", "check"),
+    "no verdicts": (HEAD + "q1,x,y,\n", [], "there are no verdicts", "check"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(refused, write, name):
+    text, options, what, hint = BAD[name]
+    lines = refused("convert", "verdicts", write("v.csv", text), *options)
+    assert what in lines[0]
+    assert hint in lines[2]
+
+
+def test_the_row_of_the_right_file(refused, write, run):
+    first = write("first.csv", FEW)
+    second = write(
+        "second.jsonl",
+        "".join(
+            json.dumps({"sample": sample, "model_a": "x", "model_b": "y", "verdict": verdict}) + "\n"
+            for sample, verdict in (("q7", None), ("q8", "b"), ("q9", "maybe"))
+        ),
+    )
+    assert "second.jsonl: row 3: unknown verdict" in refused("convert", "verdicts", first, second)[0]
+
+
+def test_convert_needs_a_format(run):
+    outcome = run("convert")
+    assert outcome.status == 2
+    assert "verdicts" in outcome.stderr

@@ -1,0 +1,176 @@
+"""``riskrank power``: planning from a pilot and from distributions, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = (ROOT / "sample_data/classifiers.parquet", "--metrics", ROOT / "sample_data/classifiers.toml")
+SMALL = ("--variance", "clt", "--jobs", "1", "--simulations", "30")
+TWO = ("A=normal:0.5,1", "B=normal:0,1")
+
+
+def power_at(document, winner, loser):
+    return {
+        row["size"]: row["power"]
+        for row in document["results"]
+        if (row["winner"], row["loser"]) == (winner, loser)
+    }
+
+
+def test_the_same_for_any_number_of_jobs(run):
+    call = (
+        "power",
+        *TWO,
+        "--sizes",
+        "30",
+        "--limit",
+        "30",
+        "--resamples",
+        "20",
+        "--simulations",
+        "12",
+        "--format",
+        "json",
+    )
+    alone = run(*call, "--jobs", "1")
+    assert alone.status == 0
+    assert alone.stdout == run(*call, "--jobs", "2").stdout
+    assert alone.stdout != run(*call, "--jobs", "1", "--seed", "1").stdout
+
+
+def test_extremes_and_the_size_between(run):
+    document = run("power", *TWO, *SMALL, "--sizes", "20,500", "--format", "json").document
+    power = power_at(document, "A", "B")
+    assert power[20] < 0.5
+    assert power[500] == 1
+    required = document["meta"]["required_size"]
+    assert 20 < required["size"] < 500
+    assert required["confirmed"] is True
+    assert required["power"] == pytest.approx(0.8, abs=2 * required["standard_error"])
+    there = run(
+        "power", *TWO, *SMALL, "--sizes", required["size"], "--limit", required["size"], "--format", "json"
+    ).document
+    assert power_at(there, "A", "B")[required["size"]] == required["power"]
+    assert document["schema"] == "riskrank/power"
+    assert document["meta"]["models"] == ["A", "B"]
+    assert document["meta"]["settings"]["distributions"] == {"A": "normal:0.5,1", "B": "normal:0,1"}
+    assert document["meta"]["resamples"] is None
+
+
+def test_row_fields(run):
+    row = run(
+        "power", *TWO, *SMALL, "--sizes", "50", "--threshold", "0.25", "--order", "1", "--format", "json"
+    ).document["results"][0]
+    fixed = {key: row[key] for key in ("metric", "claim", "winner", "loser", "order", "test", "threshold")}
+    assert fixed == {
+        "metric": None,
+        "claim": "pair",
+        "winner": "A",
+        "loser": "B",
+        "order": 1,
+        "test": "absolute",
+        "threshold": 0.25,
+    }
+    assert row["size"] == 50
+    assert 0 < row["standard_error"] < 0.1
+
+
+def test_the_order_of_a_pilot(run):
+    models = ("--models", "neural_net,lda,logistic")
+    document = run(
+        "power", *SAMPLE, *models, *SMALL, "--sizes", "50,300", "--limit", "300", "--format", "json"
+    ).document
+    found = run(
+        "dominance", *SAMPLE, *models, "--order", "2", "--test", "relative", "--jobs", "1", "--format", "json"
+    ).document["results"]
+    significant = {(row["winner"], row["loser"]) for row in found if row["dominates"]}
+    rows = document["results"]
+    assert {(row["winner"], row["loser"]) for row in rows if row["claim"] == "pair"} == significant
+    together = {row["size"]: row["power"] for row in rows if row["claim"] == "all"}
+    for size in (50, 300):
+        of_pairs = [power_at(document, *pair)[size] for pair in significant]
+        assert together[size] <= min(of_pairs)
+        assert sum(of_pairs) - len(of_pairs) + 1 <= together[size]
+    assert document["meta"]["samples"] == 2366
+
+
+def test_one_pair_of_a_pilot_in_words(run):
+    outcome = run(
+        "power", *SAMPLE, *SMALL, "--metric", "log_loss", "--pair", "logistic:lda", "--sizes", "100"
+    )
+    assert outcome.status == 0
+    assert "How often R-SSD@log_loss is significant" in outcome.stdout
+    assert "logistic" in outcome.stdout
+    assert "Needed:" in outcome.stdout
+    assert "all" not in outcome.stdout.split("Needed")[0]
+    assert "paired data sets" in outcome.stdout
+
+
+def test_many_pairs_are_folded_but_none_is_lost(run):
+    call = ("power", *SAMPLE, *SMALL[:4], "--simulations", "1", "--sizes", "300", "--limit", "300")
+    outcome = run(*call)
+    assert "easier pairs" in outcome.stdout
+    assert "more than 300 samples" in outcome.stdout
+    pairs = [line for line in run(*call, "--format", "csv").stdout.splitlines() if ",pair," in line]
+    assert len(pairs) > 35
+
+
+def test_what_no_number_of_samples_shows(run):
+    outcome = run("power", *reversed(TWO), *SMALL, "--sizes", "50", "--format", "json")
+    assert outcome.status == 0
+    assert "no number of samples will show B over A" in outcome.stderr
+    assert outcome.document["meta"]["required_size"]["size"] is None
+    assert outcome.document["meta"]["warnings"]
+    words = run("power", *TWO, *SMALL, "--sizes", "50", "--pair", "B:A", "-q")
+    assert words.stderr == ""
+    assert "no number of samples gives the pair" in words.stdout
+
+
+def test_the_papers_rule_is_liberal(run):
+    call = ("power", "A=normal", "B=normal", "--sizes", "50", "--limit", "50", "--resamples", "40")
+    call += ("--simulations", "40", "--jobs", "1", "--format", "json", "--pair", "A:B")
+    paper = run(*call, "--paper-exact")
+    assert "--paper-exact" in paper.stderr
+    assert power_at(paper.document, "A", "B")[50] > 0.25
+    assert power_at(run(*call).document, "A", "B")[50] < 0.2
+
+
+BAD = {
+    "one distribution": (["normal"], "at least two"),
+    "a file beside": (["normal", "scores.csv"], "files and distributions"),
+    "a misspelt one": (["normall:1", "normal"], "did you mean normal?"),
+    "the same twice": (["normal", "normal:0,1"], "a name of its own"),
+    "a bad parameter": (["normal:1,0", "normal"], "above 0"),
+    "small": ([*TWO, "--sizes", "5"], "at least 10"),
+    "no number": ([*TWO, "--sizes", "100,many"], "whole numbers"),
+    "limit": ([*TWO, "--limit", "50"], "--limit 50"),
+    "target": ([*TWO, "--target", "1"], "between 0 and 1"),
+    "no threshold": ([*TWO, "--test", "absolute"], "needs one threshold"),
+    "two thresholds": ([*TWO, "--threshold", "0.1", "--threshold", "0.2"], "needs one threshold"),
+    "relative": ([*TWO, "--test", "relative", "--threshold", "0.1"], "belongs to an absolute test"),
+    "threshold": ([*TWO, "--threshold", "1.5"], "between 0 and 1"),
+    "both orders": ([*TWO, "--order", "both"], "'both' is not one of"),
+    "paper and clt": ([*TWO, "--paper-exact", "--variance", "clt"], "contradict"),
+    "unknown pair": ([*TWO, "--pair", "A:C"], "models: A, B"),
+    "itself": ([*TWO, "--pair", "A:A"], "two different models"),
+    "simulations": ([*TWO, "--simulations", "0"], "at least 1"),
+    "resamples": ([*TWO, "--resamples", "2"], "at least 20"),
+    "a table's option": ([*TWO, "--metric", "x"], "belongs to a pilot table"),
+    "no file": (["nowhere.csv"], "no such file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(refused, name):
+    arguments, told = BAD[name]
+    assert told in "\n".join(refused("power", *arguments))
+
+
+def test_a_pilot_that_shows_nothing(refused, write):
+    rows = [{"model": model, "sample": i, "metric": "m", "score": i % 7} for model in "AB" for i in range(40)]
+    path = write("flat.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    lines = refused("power", path)
+    assert "no dominance is significant" in lines[0]
+    assert "--pair" in lines[2]
