@@ -62,6 +62,7 @@ def mrm(
     from riskrank.cli.targets import check_portfolio, targets
     from riskrank.engine.mean_risk import risk_columns
     from riskrank.engine.mean_risk_study import aggregate_over_metrics, study_mean_risk
+    from riskrank.engine.samples import FEW_SAMPLES
     from riskrank.errors import UsageError
     from riskrank.report.aggregation import aggregation_entries
     from riskrank.report.document import Provenance, Result
@@ -99,6 +100,11 @@ def mrm(
                 progress=progress,
             )
         studies.append((target.name, study))
+    fewest = min(target.scores.effective_size for target in chosen)
+    advice = []
+    if resamples and fewest < FEW_SAMPLES:
+        advice.append(f"only {fewest} samples: bootstrap intervals below {FEW_SAMPLES} samples are fragile")
+    session.warn(advice)
     settings = input_settings(inputs) | {
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),
@@ -124,7 +130,7 @@ def mrm(
                 seed=None if no_test else resampling.seed,
                 resamples=None if no_test else resamples,
                 settings=settings,
-                warnings=table.warnings,
+                warnings=[*table.warnings, *advice],
                 extra={"aggregations": aggregation_entries(aggregations, table.models)},
                 **describe_inputs(table),
             ),

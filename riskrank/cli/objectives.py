@@ -205,7 +205,7 @@ def parse_orders(texts: Names) -> tuple[float, ...]:
         For anything but numbers from 1 and ``inf``.
     """
     orders = []
-    for text in split_names(texts) or ("inf",):
+    for text in ("inf",) if texts is None else split_names(texts) or ("",):
         try:
             order = float("inf" if text == "∞" else text)
         except ValueError:

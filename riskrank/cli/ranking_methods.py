@@ -107,6 +107,12 @@ def chosen_methods(
 
     metrics = [metric.name for metric in table.metrics]
     scope = portfolio_name(portfolio) if len(metrics) > 1 else metrics[0]
+    if options.all_methods and len(metrics) < 2:
+        raise UsageError(
+            "--all-methods folds and aggregates several metrics",
+            found=f"one metric, {metrics[0]}",
+            hint="leave --all-methods out: one metric alone is itself",
+        )
     if options.method:
         methods = [parse_method(text, default_scope=scope, metrics=metrics) for text in options.method]
     elif options.all_methods:

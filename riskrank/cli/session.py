@@ -156,8 +156,10 @@ def parse_weights(pairs: Sequence[str] | None) -> dict[str, float]:
     return weights
 
 
-def parse_numbers(texts: Sequence[str] | None, *, option: str) -> tuple[float, ...]:
-    """Numbers from a repeatable, comma-separated option.
+def parse_numbers(
+    texts: Sequence[str] | None, *, option: str, example: str = "0.05,0.1"
+) -> tuple[float, ...]:
+    """Numbers from a repeatable, comma-separated option; ``example`` shows how to write it.
 
     Raises
     ------
@@ -170,7 +172,7 @@ def parse_numbers(texts: Sequence[str] | None, *, option: str) -> tuple[float, .
             numbers.append(float(text))
         except ValueError:
             raise UsageError(
-                f"{option} takes numbers", found=text or "nothing", hint=f"write {option} 0.05,0.1"
+                f"{option} takes numbers", found=text or "nothing", hint=f"write {option} {example}"
             ) from None
     return tuple(numbers)
 
@@ -183,7 +185,7 @@ def parse_sizes(texts: Sequence[str] | None, *, option: str) -> list[int]:
     UsageError
         If a text is no whole number.
     """
-    sizes = parse_numbers(texts, option=option)
+    sizes = parse_numbers(texts, option=option, example="100,500")
     for size in sizes:
         if not size.is_integer():
             raise UsageError(

@@ -207,7 +207,8 @@ def _read_wide(source: Source, roles: Roles, options: ReadOptions) -> _Piece:
     values = asked or [c for c in roles.values if c and not c.startswith("Unnamed: ")]
     frame = source.load([*ids, *values])
     kinds = {name: parsing.column_kind(frame[name], source.decimal_comma) for name in values}
-    for name in asked:
+    named = [name for name in (*options.lower, *options.higher, *options.weights) if name in kinds]
+    for name in (*asked, *(() if options.metrics else named)):
         if kinds[name] in ("text", "other"):
             raise InputError(
                 f"{source.label}: column '{name}' is not numeric and cannot be a metric",
