@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", int, float)
 
+# Beyond this a double holds no decimal digit.
+_MOST_DIGITS = 15
+
 
 @dataclass(frozen=True, kw_only=True)
 class CriteriaInputs(InputOptions):
@@ -120,7 +123,11 @@ def read_criteria(session: Session, inputs: CriteriaInputs, scales: ScaleOptions
         tolerance=tolerance if scales.tolerance else None,
         names=names,
     )
-    warnings = (*table.warnings, *_scale_warnings(table.metrics, quality, inputs))
+    warnings = (
+        *table.warnings,
+        *_scale_warnings(table.metrics, quality, inputs),
+        *_constant_warnings(names, quality),
+    )
     session.warn(warnings)
     return Criteria(
         table=table,
@@ -177,6 +184,15 @@ def _require_criterion(name: str, names: Sequence[str], *, option: str) -> None:
         )
 
 
+def _constant_warnings(names: Sequence[str], quality: QualityTable) -> list[str]:
+    constant = (quality.vectors == quality.vectors[0]).all(axis=0)
+    return [
+        f"criterion '{name}' is the same everywhere, possibly by rounding: it says nothing"
+        for name, same in zip(names, constant, strict=True)
+        if same
+    ]
+
+
 def _by_criterion(
     texts: Names,
     names: Sequence[str],
@@ -200,6 +216,12 @@ def _by_criterion(
                 found=text,
                 hint=f"write {option} {example}, or {option} {(cardinal or names)[0]}={example}",
             ) from None
+        sound = abs(value) <= _MOST_DIGITS if kind is int else 0 < value < float("inf")
+        if not sound:
+            limits = f"from -{_MOST_DIGITS} to {_MOST_DIGITS}" if kind is int else "above 0 and finite"
+            raise UsageError(
+                f"{option} must be {limits}", found=text, hint="leave it out to use every digit there is"
+            )
         if not separator:
             everywhere = value
             continue

@@ -42,6 +42,7 @@ class Session:
         from riskrank.report.output import check_writable, choose_format
 
         self.environment = environment
+        self._warnings: list[str] = []
         self.inputs = inputs
         self.output = output
         self.format = choose_format(output.format, output.output, allowed=formats)
@@ -80,10 +81,9 @@ class Session:
         return ReadOptions(**(values | overrides))
 
     def warn(self, warnings: Sequence[str]) -> None:
-        """Show warnings on stderr."""
+        """Keep warnings for stderr; they come with the result, so that an error stays three lines."""
         if not self.output.quiet:
-            for warning in warnings:
-                self.environment.say(f"warning: {warning}")
+            self._warnings += warnings
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Move | None]:
@@ -99,6 +99,9 @@ class Session:
         """Render the result and write it."""
         from riskrank.report.output import render, write
 
+        for warning in self._warnings:
+            self.environment.say(f"warning: {warning}")
+        self._warnings = []
         to_file = self.output.output is not None
         stdout = self.environment.stdout
         data = render(

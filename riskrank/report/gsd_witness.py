@@ -16,6 +16,9 @@ from riskrank.report.view import Column, Line, Section, Table
 
 _MOST_ROWS = 8
 
+# The solver's utilities are exact to about this.
+_NOISE = 1e-9
+
 
 @dataclass(frozen=True)
 class WitnessStudy:
@@ -61,7 +64,7 @@ def witness_view(found: WitnessStudy, models: Sequence[str], metrics: Sequence[s
     one = found.witness
     better, worse = models[one.winner], models[one.loser]
     attained = np.flatnonzero((one.winner_share > 0) | (one.loser_share > 0))
-    shown = [int(v) for v in attained if one.contribution[v] != 0][:_MOST_ROWS]
+    shown = [int(v) for v in attained if abs(one.contribution[v]) > _NOISE][:_MOST_ROWS]
     columns = (
         *(Column(metric) for metric in metrics),
         Column("utility"),
@@ -72,16 +75,22 @@ def witness_view(found: WitnessStudy, models: Sequence[str], metrics: Sequence[s
     rows = tuple(
         (
             *(_score(value) for value in found.values[v]),
-            numbers.ratio(one.utility[v]),
+            numbers.ratio(_clean(one.utility[v])),
             numbers.ratio(one.winner_share[v]),
             numbers.ratio(one.loser_share[v]),
             numbers.score(one.contribution[v]),
         )
         for v in shown
     )
-    title = f"{better} against {worse}: the utility least in favour of {better}"
+    at = f" at δ = {one.slack:g}" if one.slack else ""
+    title = f"{better} against {worse}{at}: the utility least in favour of {better}"
     table = Table(title, columns, rows, stub=len(metrics))
     return [table, Line(_words(found, models, metrics), "Explained:")]
+
+
+def _clean(utility: float) -> float:
+    """Utility without the solver's last bits, which would show as <0.001 or −0.000."""
+    return min(max(round(float(utility), 9), 0.0), 1.0) + 0.0
 
 
 def _words(found: WitnessStudy, models: Sequence[str], metrics: Sequence[str]) -> str:
