@@ -55,7 +55,7 @@ def print_commands(folder: Path, runs: int) -> None:
     uci = [str(samples / "uci.csv"), "--metrics", str(samples / "uci.toml")]
     out = str(folder / "out.parquet")
     rows = [
-        ("--help", ["--help"], 0.15, 0.1),
+        ("--help (promised: CPU)", ["--help"], 0.15, 0.1),
         ("rank, 12 x 5,000 x 8, B = 1000", ["rank", str(paper)], 5, 1),
         ("the same, --jobs 1", ["rank", str(paper), "--jobs", "1"], None, None),
         ("P(IC), 12 x 5,000 x 8", ["portfolio", str(paper), "-o", out], 1, 1),
