@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any
 
 from riskrank.errors import NumericalError
@@ -76,7 +78,8 @@ class Workers:
             self._executor = ProcessPoolExecutor(self._jobs, context, initializer=_start, initargs=(shared,))
             self._shared = shared
         try:
-            pending = [self._executor.submit(_call, function, task) for task in tasks]
+            with _interrupts_put_off():
+                pending = [self._executor.submit(_call, function, task) for task in tasks]
             for future in pending:
                 yield future.result()
         except BrokenProcessPool:
@@ -90,6 +93,34 @@ class Workers:
         if self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
             self._executor = None
+
+
+@contextmanager
+def _interrupts_put_off() -> Iterator[None]:
+    """Let a Ctrl-C wait until the processes are started and know their tasks.
+
+    Within ``submit`` it could leave a lock of the executor taken, and the shutdown would wait for ever.
+    A process started meanwhile inherits the blocked signal, so that it never answers it either: until
+    `_start` runs there, it would die with a traceback of its imports.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is ever interrupted
+        return
+    asked: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: asked.append(number))
+    try:
+        # Windows has no masks; its processes may show the traceback.
+        mask = getattr(signal, "pthread_sigmask", None)
+        before = mask(signal.SIG_BLOCK, {signal.SIGINT}) if mask else None
+        try:
+            yield
+        finally:
+            if mask:
+                mask(signal.SIG_SETMASK, before)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if asked:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _start(shared: Any) -> None:

@@ -10,6 +10,7 @@ import io
 import itertools
 import json
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,7 @@ class InputFile:
     rows: int
 
 
-class Source:
+class Source(ABC):
     """One opened input file.
 
     Attributes
@@ -56,9 +57,9 @@ class Source:
         self.columns: tuple[str, ...] = ()
         self._data = data
 
+    @abstractmethod
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """Return the named columns; every column of a text format is a string column."""
-        raise NotImplementedError
 
     def row_number(self, position: int) -> int:
         """Return the number of a data row as a reader of the file would count it."""
