@@ -14,7 +14,7 @@ from riskrank.cli.options import InputOptions, OutputOptions
 def check(context: typer.Context, inputs: InputOptions, output: OutputOptions) -> None:
     """Say what a score table holds (models, samples, metrics, pairing) and what is wrong with it.
 
-    Exits 2 if any command would refuse the table as it is.
+    Exits 2 if the commands would refuse to read the table as it is. (Tests also need 10 samples.)
     """
     from riskrank.cli.session import Session, describe_metric, input_settings
     from riskrank.errors import InputError

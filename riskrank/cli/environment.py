@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO, TextIO
+
+
+def _nowhere() -> TextIO:
+    """Stream for a caller that closed its own: what is written there is gone."""
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 (open as long as the process)
 
 
 @dataclass(frozen=True)
@@ -23,9 +29,9 @@ class Environment:
         Environment variables.
     """
 
-    stdin: BinaryIO = field(default_factory=lambda: sys.stdin.buffer)
-    stdout: TextIO = field(default_factory=lambda: sys.stdout)
-    stderr: TextIO = field(default_factory=lambda: sys.stderr)
+    stdin: BinaryIO = field(default_factory=lambda: sys.stdin.buffer if sys.stdin else io.BytesIO())
+    stdout: TextIO = field(default_factory=lambda: sys.stdout or _nowhere())
+    stderr: TextIO = field(default_factory=lambda: sys.stderr or _nowhere())
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     def say(self, line: str) -> None:

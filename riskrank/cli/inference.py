@@ -32,6 +32,12 @@ def check_tests(options: DominanceOptions, resampling: ResamplingOptions, gates:
         raise UsageError(
             "--no-test and --paper-exact contradict each other", found="both", hint="leave out one of them"
         )
+    if options.paper_exact and options.correction != "bonferroni":
+        raise UsageError(
+            "--paper-exact brings its own correction, k²",
+            found=f"--correction {options.correction}",
+            hint="leave out one of the two",
+        )
     if options.variance == "clt" and (options.no_test or options.paper_exact):
         other = "--no-test" if options.no_test else "--paper-exact"
         raise UsageError(

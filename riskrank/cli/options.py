@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from riskrank.errors import UsageError
+
 Names = list[str] | None
 
 
@@ -150,6 +152,11 @@ def split_names(values: Names) -> tuple[str, ...]:
 
     if not values:
         return ()
+    if not any(value.strip(" ,") for value in values):
+        # An empty shell variable must not silently mean "all of them".
+        raise UsageError(
+            "an option that takes names got none", found=repr(values[0]), hint="name some, or leave it out"
+        )
     return tuple(
         name.strip() for row in csv.reader(values, skipinitialspace=True) for name in row if name.strip()
     )

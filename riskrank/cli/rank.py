@@ -90,6 +90,8 @@ def rank(
                 progress=progress,
             )
     advice = list(dict.fromkeys(line for found in study.studies.values() for line in found.dominance.advice))
+    if methods.all_methods and any(metric.weight is not None for metric in table.metrics):
+        advice.append("P(EC) is left out: the empirical copula has no use for weights")
     session.warn(advice)
     settings = input_settings(inputs) | inference_settings(tests, resampling)
     settings |= {"per_metric": methods.per_metric, "methods": list(study.rankings)}

@@ -25,6 +25,7 @@ from riskrank.engine.dominance import (
 from riskrank.engine.influence import influence_of_violation
 from riskrank.engine.ranking import Ranking, hidden_risks, rank_by_score, rank_by_wins
 from riskrank.engine.samples import FEW_SAMPLES, ClusteredScores, require_testable
+from riskrank.engine.tail import FEWEST_FOR_A_TAIL
 from riskrank.engine.violation import one_versus_all
 from riskrank.engine.win_rate import beaten_on_sample, best_on_sample, model_win_rate
 
@@ -315,7 +316,16 @@ def _advice(
     rests = any(np.any(found.dominates & found.extrapolated) for found in tests)
     pairs = scores.models * (scores.models - 1)
     strictest = inference.alpha / (1 if inference.correction == "none" else pairs)
-    if rests and strictest < 1 / (inference.resamples + 1):
+    if (
+        inference.resampled
+        and inference.resamples < FEWEST_FOR_A_TAIL
+        and (strictest < 1 / (inference.resamples + 1))
+    ):
+        advice.append(
+            f"{inference.resamples} resamples are too few to continue a tail and cannot show p-values below "
+            f"{strictest:.2g}: little can be significant; use --resamples {FEWEST_FOR_A_TAIL} or more"
+        )
+    elif rests and strictest < 1 / (inference.resamples + 1):
         advice.append(
             f"some verdicts rest on an extrapolated tail: {inference.resamples} resamples cannot show "
             f"p-values below {strictest:.2g}; --resamples {_resamples_for(strictest)} would count them"

@@ -17,6 +17,9 @@ from riskrank.scores.readers import InputFile, Source, open_sources
 # A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
 _WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
 
+# A text column with at least this share of numbers may be a metric with failures in it.
+_DOUBTFUL_SHARE = 0.2
+
 
 @dataclass(frozen=True, kw_only=True)
 class Entries:
@@ -214,6 +217,14 @@ def _read_wide(source: Source, roles: Roles, options: ReadOptions) -> _Piece:
                 f"{source.label}: column '{name}' is not numeric and cannot be a metric",
                 found=f"values such as {_example(frame[name])}",
                 hint="pick numeric or boolean columns with --metric",
+            )
+    for name in () if asked else values:
+        share = parsing.numeric_share(frame[name], source.decimal_comma) if kinds[name] == "text" else 0
+        if share >= _DOUBTFUL_SHARE:
+            raise InputError(
+                f"{source.label}: column '{name}' holds numbers and text",
+                found=f"{share:.0%} numbers, and values such as {_example(frame[name])}",
+                hint="clean it if it is a metric, or pick the metrics with --metric",
             )
     metrics = tuple(asked or sorted(name for name in values if kinds[name] == "number"))
     if not metrics and not options.metrics:

@@ -67,6 +67,15 @@ def column_kind(series: pl.Series, decimal_comma: bool = False) -> str:
     return "number" if 2 * wrong < filled else "text"
 
 
+def numeric_share(series: pl.Series, decimal_comma: bool = False) -> float:
+    """Share of the filled cells of a text column that are numbers."""
+    _, state = parse_scores(series, decimal_comma)
+    if state is None:
+        return 1.0
+    filled = int(np.count_nonzero(state != MISSING))
+    return 1 - int(np.count_nonzero(state == TEXT)) / filled if filled else 0.0
+
+
 def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndarray | None]:
     """Return the numbers (null where missing) and, if there is any, a mask of text that is none."""
     dtype = series.dtype

@@ -18,7 +18,7 @@ from riskrank.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = typer.main.get_command(app)
-RESAMPLES = ("--resamples", "50", "--jobs", "1")
+RESAMPLES = ("--resamples", "400", "--jobs", "1")
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def test_document(call, table, command):
     assert meta["version"] == __version__
     assert meta["command"] == command
     assert (meta["seed"], meta["resamples"]) == (
-        (0, 50) if command in ("rank", "dominance") else (None, None)
+        (0, 400) if command in ("rank", "dominance") else (None, None)
     )
     digest = hashlib.sha256(table.read_bytes()).hexdigest()
     assert meta["inputs"] == [{"path": str(table), "sha256": digest, "rows": 240}]

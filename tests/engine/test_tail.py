@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logit, ndtr
 
-from riskrank.engine.tail import mean_difference_p_value, percentile_p_value, tail_p_value
+from riskrank.engine.tail import FEWEST_FOR_A_TAIL, mean_difference_p_value, percentile_p_value, tail_p_value
 
 
 def test_percentile_p_value_counts_with_one_added():
@@ -38,6 +38,12 @@ def test_extrapolation_never_exceeds_the_floor_of_counting():
     replicates[:5] = 0.399
     found = tail_p_value(replicates, 0.4, samples=50, fallback=np.array([1.0]))
     assert found.p_value[0] <= 1 / 100
+
+
+def test_a_tail_of_few_replicates_is_not_continued():
+    replicates = np.random.default_rng(0).beta(2, 30, size=(FEWEST_FOR_A_TAIL - 1, 1))
+    found = tail_p_value(replicates, 0.9, samples=100, fallback=np.array([1e-9]))
+    assert found.p_value[0] == 1 / FEWEST_FOR_A_TAIL
 
 
 def test_a_single_point_tail_takes_the_fallback():
