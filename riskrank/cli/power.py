@@ -57,7 +57,7 @@ class TestOptions:
     paper_exact: Annotated[
         bool, typer.Option("--paper-exact", help="Reject as the paper's Algorithm 1 prints it (liberal).")
     ] = False
-    resamples: Annotated[int, typer.Option(metavar="B", help="Bootstrap resamples of each test.")] = 100
+    resamples: Annotated[int, typer.Option(metavar="B", help="Bootstrap resamples of each test.")] = 400
     alpha: Annotated[float, typer.Option(metavar="LEVEL", help="Significance level of a family.")] = 0.05
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random streams.")] = 0
     jobs: Annotated[
