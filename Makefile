@@ -56,8 +56,8 @@ data: $(VENV)/.group-data  ## make the sample data again
 	$(BIN)/python sample_data/make_uci.py
 	$(BIN)/python sample_data/make_verdicts.py
 
-readme: $(VENV)/.installed  ## run the README's examples and write their output into it
-	$(BIN)/python tests/readme_examples.py --update
+readme: $(VENV)/.installed  ## run the examples of README and docs and write their output into them
+	$(BIN)/python tests/examples.py --update
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis

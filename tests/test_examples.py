@@ -1,0 +1,70 @@
+"""Every command the README and the guide show prints what they say it prints."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+spec = importlib.util.spec_from_file_location("examples", Path(__file__).with_name("examples.py"))
+examples = importlib.util.module_from_spec(spec)
+sys.modules["examples"] = examples
+spec.loader.exec_module(examples)
+
+EXAMPLES = [example for page in examples.pages() for example in examples.examples(page)]
+
+
+@pytest.mark.parametrize(
+    "example", EXAMPLES, ids=[f"{example.page.stem}: {example.command[:60]}" for example in EXAMPLES]
+)
+def test_example_prints_what_it_shows(example):
+    assert examples.difference(example.shown, examples.run(example.command)) is None
+
+
+def test_every_command_has_an_example():
+    from riskrank.cli.main import COMMANDS
+
+    shown = " ".join(example.command for example in EXAMPLES)
+    assert [name for name in COMMANDS if f"riskrank {name} " not in shown] == []
+
+
+def test_make_targets_named_on_a_page_exist():
+    makefile = (examples.ROOT / "Makefile").read_text()
+    for page in examples.pages():
+        for target in set(re.findall(r"`make ([a-z-]+)`", page.read_text(encoding="utf-8"))):
+            assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), f"{page.name}: make {target}"
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("a 2.062e-05  b", "a 2.0625e-05 b"),
+        ("0.25 ─────", "0.26  ───"),
+        ('"p": 0.123456789012345', '"p": 0.123456789012399'),
+        ("1,013 tasks", "1,013 tasks"),
+        ("[-0.10, 0.30]", "[-0.11, 0.30]"),
+    ],
+)
+def test_numbers_agree_within_their_digits(shown, printed):
+    assert examples.difference(shown, printed) is None
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("a 0.25", "b 0.25"),
+        ("0.25", "0.27"),
+        ("2.062e-05", "2.064e-05"),
+        ("rank 1", "rank 2"),
+        ("1,013 tasks", "1,014 tasks"),
+        ('"p": 0.123456789012345', '"p": 0.123456799'),
+        ("model2 0.5", "model3 0.5"),
+        ("0.25", "-0.25"),
+        ("0.25", "0.25 0.25"),
+        ("0.25", "0.25\nmore"),
+        ("0.25\nmore", "0.25"),
+    ],
+)
+def test_other_words_and_other_numbers_differ(shown, printed):
+    assert examples.difference(shown, printed) is not None
