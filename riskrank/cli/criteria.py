@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from riskrank.cli.session import Session
-    from riskrank.engine.preference_system import QualityTable
+    from riskrank.engine.gsd.preference_system import QualityTable
     from riskrank.scores.metrics import MetricSpec
     from riskrank.scores.table import ScoreTable
 
@@ -91,7 +91,7 @@ def read_criteria(session: Session, inputs: CriteriaInputs, scales: ScaleOptions
     """
     import numpy as np
 
-    from riskrank.engine.preference_system import quality_table
+    from riskrank.engine.gsd.preference_system import quality_table
     from riskrank.scores.table import read_scores
 
     if inputs.unpaired:
@@ -241,7 +241,7 @@ def _given(names: Sequence[str], numbers: Sequence[Number | None]) -> dict[str, 
 
 
 def _scale_warnings(specs: Sequence[MetricSpec], quality: QualityTable, inputs: CriteriaInputs) -> list[str]:
-    from riskrank.engine.preference_system import scale_doubts
+    from riskrank.engine.gsd.preference_system import scale_doubts
 
     doubts = scale_doubts(quality)
     texts = [

@@ -10,8 +10,8 @@ from riskrank.cli.session import check_resampling, count_jobs
 from riskrank.errors import GateFailed, UsageError, listing, nearest
 
 if TYPE_CHECKING:
-    from riskrank.engine.dominance import Claim, DominanceTests
-    from riskrank.engine.study import Inference
+    from riskrank.engine.dominance.column import Inference
+    from riskrank.engine.dominance.tests import Claim, DominanceTests
 
 
 def check_tests(options: DominanceOptions, resampling: ResamplingOptions, gates: GateOptions) -> None:
@@ -60,7 +60,7 @@ def check_tests(options: DominanceOptions, resampling: ResamplingOptions, gates:
 
 def chosen_claims(options: DominanceOptions) -> tuple[Claim, ...]:
     """Claims to test."""
-    from riskrank.engine.dominance import PAPER_THRESHOLDS, claims
+    from riskrank.engine.dominance.tests import PAPER_THRESHOLDS, claims
 
     orders = (1, 2) if options.order == "both" else (int(options.order),)
     thresholds = tuple(dict.fromkeys(options.threshold or PAPER_THRESHOLDS))
@@ -73,7 +73,7 @@ def chosen_claims(options: DominanceOptions) -> tuple[Claim, ...]:
 
 def chosen_inference(options: DominanceOptions, resampling: ResamplingOptions) -> Inference:
     """How to test."""
-    from riskrank.engine.study import Inference
+    from riskrank.engine.dominance.column import Inference
 
     return Inference(
         resamples=resampling.resamples,
@@ -168,7 +168,7 @@ def _failed_gates(
     models: Sequence[str],
     alpha: float,
 ) -> Iterator[GateFailed]:
-    from riskrank.engine.study import method_name
+    from riskrank.engine.dominance.column import method_name
 
     for kind, new, old in gates:
         for metric, tests in studies:

@@ -10,7 +10,7 @@ from riskrank.cli.app import app
 COMMANDS = ("rank", "dominance", "mrm", "gsd", "copa", "portfolio", "power", "convert", "check")
 
 for name in COMMANDS:
-    import_module(f"riskrank.cli.{name}")
+    import_module(f"riskrank.cli.commands.{name}")
 
 
 def run() -> None:

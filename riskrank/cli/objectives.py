@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from riskrank.cli.session import Session
-    from riskrank.engine.constraints import Constraint
-    from riskrank.engine.copa import Population
+    from riskrank.engine.copa.constraints import Constraint
+    from riskrank.engine.copa.population import Population
     from riskrank.scores.averages import ModelAverages
     from riskrank.scores.table import ScoreTable
 
@@ -116,8 +116,8 @@ def read_objectives(session: Session, inputs: ObjectiveInputs, norm: NormOptions
     """
     import numpy as np
 
-    from riskrank.engine.constraints import feasible_models
-    from riskrank.engine.copa import population
+    from riskrank.engine.copa.constraints import feasible_models
+    from riskrank.engine.copa.population import population
     from riskrank.scores.averages import model_averages
     from riskrank.scores.table import read_scores
 
@@ -170,7 +170,7 @@ def parse_constraint(text: str, metrics: Sequence[str]) -> Constraint:
     """
     from math import isfinite
 
-    from riskrank.engine.constraints import Constraint
+    from riskrank.engine.copa.constraints import Constraint
 
     match = _CONSTRAINT.fullmatch(text)
     try:
@@ -263,7 +263,7 @@ def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -
 
 
 def _population_warnings(ranked: Population) -> list[str]:
-    from riskrank.engine.copa import constant_objectives, duplicated_models
+    from riskrank.engine.copa.population import constant_objectives, duplicated_models
 
     warnings = [
         f"objective '{ranked.metrics[k]}' has the same value for every model: it says nothing"

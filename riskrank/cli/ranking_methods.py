@@ -12,8 +12,8 @@ from riskrank.cli.targets import portfolio_name, refuse_weights
 from riskrank.errors import UsageError
 
 if TYPE_CHECKING:
-    from riskrank.engine.dominance import Claim
-    from riskrank.engine.methods import Method
+    from riskrank.engine.dominance.methods import Method
+    from riskrank.engine.dominance.tests import Claim
     from riskrank.scores.table import ScoreTable
 
 
@@ -103,7 +103,7 @@ def chosen_methods(
     UsageError
         If a method is unknown or cannot be run on this table.
     """
-    from riskrank.engine.methods import METRICS, methods_on, parse_method
+    from riskrank.engine.dominance.methods import METRICS, methods_on, parse_method
 
     metrics = [metric.name for metric in table.metrics]
     scope = portfolio_name(portfolio) if len(metrics) > 1 else metrics[0]
@@ -146,8 +146,8 @@ def gated_columns(methods: list[Method]) -> list[str]:
 
 
 def _every_method(table: ScoreTable, claims: tuple[Claim, ...]) -> list[Method]:
-    from riskrank.engine.methods import METRICS, methods_on
-    from riskrank.engine.score_tables import EMPIRICAL, INDEPENDENT
+    from riskrank.engine.dominance.methods import METRICS, methods_on
+    from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
 
     weighted = any(metric.weight is not None for metric in table.metrics)
     scopes = (INDEPENDENT, METRICS) if weighted else (INDEPENDENT, EMPIRICAL, METRICS)
@@ -159,9 +159,9 @@ def _every_method(table: ScoreTable, claims: tuple[Claim, ...]) -> list[Method]:
 
 
 def _check_scopes(methods: list[Method], table: ScoreTable) -> None:
-    from riskrank.engine.methods import METRICS
-    from riskrank.engine.score_tables import EMPIRICAL, INDEPENDENT
-    from riskrank.engine.study import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
+    from riskrank.engine.dominance.column import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
+    from riskrank.engine.dominance.methods import METRICS
+    from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
 
     metrics = [metric.name for metric in table.metrics]
     several = () if len(metrics) > 1 else {METRICS, INDEPENDENT, EMPIRICAL} - set(metrics)

@@ -9,8 +9,8 @@ from riskrank.cli.options import PortfolioOptions
 from riskrank.errors import UsageError
 
 if TYPE_CHECKING:
-    from riskrank.engine.samples import ClusteredScores
-    from riskrank.engine.score_tables import ScoreTables
+    from riskrank.engine.portfolio.score_tables import ScoreTables
+    from riskrank.engine.sampling.design import ClusteredScores
     from riskrank.scores.table import ScoreTable
 
 
@@ -63,7 +63,7 @@ def portfolio_name(options: PortfolioOptions) -> str:
 
 def targets(table: ScoreTable, options: PortfolioOptions, *, per_metric: bool = False) -> list[Target]:
     """Score columns to work on; one metric alone is itself."""
-    from riskrank.engine.samples import ClusteredScores
+    from riskrank.engine.sampling.design import ClusteredScores
 
     def clustered(columns) -> ClusteredScores:
         return ClusteredScores.build(columns, table.clusters, paired=table.paired)
@@ -78,7 +78,7 @@ def targets(table: ScoreTable, options: PortfolioOptions, *, per_metric: bool = 
 
 def score_tables(table: ScoreTable, options: PortfolioOptions) -> ScoreTables:
     """All metrics of a table as the engine takes them, with the weights of the metrics."""
-    from riskrank.engine.score_tables import ScoreTables
+    from riskrank.engine.portfolio.score_tables import ScoreTables
     from riskrank.scores.table import portfolio_weights
 
     return ScoreTables.build(
@@ -109,7 +109,7 @@ def refuse_weights(table: ScoreTable) -> None:
 
 def fold(table: ScoreTable, options: PortfolioOptions):
     """Portfolio score of every row of every model."""
-    from riskrank.engine.portfolio import portfolio
+    from riskrank.engine.portfolio.folding import portfolio
     from riskrank.scores.table import portfolio_weights
 
     independent = options.copula == "independent"

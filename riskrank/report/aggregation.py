@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from riskrank.engine.rank_aggregation import Aggregation
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.report.view import Line
 
 Aggregations = Sequence[tuple[str, Aggregation]]

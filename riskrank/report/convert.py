@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.verdicts import VerdictScores
+from riskrank.engine.portfolio.judge_verdicts import VerdictScores
 from riskrank.report import numbers
 from riskrank.report.view import Column, Line, Section, Table
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.dominance import DominanceTests
-from riskrank.engine.study import DominanceStudy, Inference, method_name
+from riskrank.engine.dominance.column import DominanceStudy, Inference, method_name
+from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.report import numbers
 from riskrank.report.view import Cell, Column, Line, Section, Table
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.mean_risk_study import MeanRiskStudy
+from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.report import numbers
 from riskrank.report.aggregation import Aggregations, aggregation_lines
 from riskrank.report.view import Cell, Column, Line, Section, Table

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.summary import Summary
+from riskrank.engine.portfolio.summary import Summary
 from riskrank.report import numbers
 from riskrank.report.view import Column, Line, Section, Table
 

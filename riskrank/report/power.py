@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.power_study import PowerStudy
-from riskrank.engine.study import method_name
+from riskrank.engine.dominance.column import method_name
+from riskrank.engine.power.planning import PowerStudy
 from riskrank.report import numbers
 from riskrank.report.dominance import CORRECTIONS
 from riskrank.report.view import Cell, Column, Line, Section, Table

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.method_study import MethodStudy
-from riskrank.engine.ranking import Ranking, hidden_risks, rank_by
-from riskrank.engine.stability import Stability
-from riskrank.engine.study import MODEL_WIN_RATE, SAMPLE_WIN_RATE, Inference, RankStudy
+from riskrank.engine.dominance.column import MODEL_WIN_RATE, SAMPLE_WIN_RATE, Inference, RankStudy
+from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.ranking import Ranking, hidden_risks, rank_by
+from riskrank.engine.dominance.stability import Stability
 from riskrank.report import numbers
 from riskrank.report.aggregation import aggregation_lines
+from riskrank.report.agreement import agreement_table, stability_table
 from riskrank.report.dominance import inference_line
-from riskrank.report.method_study import agreement_table, stability_table
 from riskrank.report.view import Cell, Column, Line, Section, Table
 
 FIELDS = (

@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from riskrank.engine.copa import population
-from riskrank.engine.copa_stability import bootstrap_choice, leave_one_out
-from riskrank.engine.copa_sweep import sweep_p, sweep_weight
-from riskrank.engine.kendall import kendall_tau
-from riskrank.engine.pareto import pareto_front
-from riskrank.engine.scalarizations import analytic_hierarchy_process
+from riskrank.engine.aggregation.kendall import kendall_tau
+from riskrank.engine.copa.pareto import pareto_front
+from riskrank.engine.copa.population import population
+from riskrank.engine.copa.scalarizations import analytic_hierarchy_process
+from riskrank.engine.copa.stability import bootstrap_choice, leave_one_out
+from riskrank.engine.copa.sweep import sweep_p, sweep_weight
 
 # Rows, objectives, and the seconds we promise.
 FRONTS = [(2_148, 7, 0.1), (100_000, 7, 8.0), (1_000_000, 3, 1.5)]

@@ -6,7 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
-from riskrank.engine.influence import influence_of_violation
+from riskrank.engine.dominance.influence import influence_of_violation
 
 
 def best_of(repeats, run):

@@ -16,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from measure import measure, riskrank
 
-from riskrank.engine.bootstrap import replicate
-from riskrank.engine.dominance import Claim, bootstrap_test, estimate
-from riskrank.engine.samples import ClusteredScores
+from riskrank.engine.dominance.bootstrap import replicate
+from riskrank.engine.dominance.tests import Claim, bootstrap_test, estimate
+from riskrank.engine.sampling.design import ClusteredScores
 
 
 def write_table(path: Path, *, models: int, samples: int, metrics: int) -> None:

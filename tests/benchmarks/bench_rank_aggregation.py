@@ -5,7 +5,7 @@ from time import perf_counter
 
 import numpy as np
 
-from riskrank.engine.rank_aggregation import METHODS, aggregate_rankings
+from riskrank.engine.aggregation.rank_aggregation import METHODS, aggregate_rankings
 
 
 def noisy_copies(k, lists, noise, seed):

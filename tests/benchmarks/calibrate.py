@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from calibration import LEVELS, boundary_cases, family_outcome, normals, rejections
 
-from riskrank.engine.parallel import run_tasks
-from riskrank.engine.samples import ClusteredScores
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.processes import run_tasks
 
 BOUNDS = ((0.03, 0.08), (0.0, 0.018))
 

@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 
-from riskrank.engine.gsd import Threshold
-from riskrank.engine.gsd_test import relabelling_tests
-from riskrank.engine.parallel import run_tasks
-from riskrank.engine.preference_system import quality_table
+from riskrank.engine.gsd.preference_system import quality_table
+from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.gsd.relation import Threshold
+from riskrank.engine.sampling.processes import run_tasks
 
 LEVEL = 0.05
 DELTAS = (0.0, 1e-5)

@@ -15,11 +15,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.bootstrap import replicate
-from riskrank.engine.dominance import Claim, bootstrap_test, clt_test, estimate
-from riskrank.engine.influence import influence_of_violation
-from riskrank.engine.samples import ClusteredScores
-from riskrank.engine.violation import violation_ratio
+from riskrank.engine.dominance.bootstrap import replicate
+from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.dominance.tests import Claim, bootstrap_test, clt_test, estimate
+from riskrank.engine.dominance.violation import violation_ratio
+from riskrank.engine.sampling.design import ClusteredScores
 
 LEVELS = (0.05, 0.0056)
 

@@ -14,12 +14,12 @@ from itertools import product
 
 import numpy as np
 
-from riskrank.engine.criteria_tests import criteria_tests
-from riskrank.engine.gsd import Threshold, dominance_relation
-from riskrank.engine.gsd_test import relabelling_tests
-from riskrank.engine.multiplicity import adjust
-from riskrank.engine.parallel import run_tasks
-from riskrank.engine.preference_system import quality_table
+from riskrank.engine.gsd.preference_system import quality_table
+from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.gsd.relation import Threshold, dominance_relation
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.sampling.processes import run_tasks
 
 LEVEL = 0.05
 DELTAS = {"GSD": 0.0, "GSD-δ": 1e-5}

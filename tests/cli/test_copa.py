@@ -18,7 +18,7 @@ import typer
 
 from riskrank.cli.environment import Environment
 from riskrank.cli.main import app
-from riskrank.engine.criteria import BASELINES
+from riskrank.engine.copa.comparison import BASELINES
 
 LEADERBOARD = Path(__file__).parents[2] / "sample_data" / "llm_leaderboard.csv"
 LLMS = (str(LEADERBOARD), "--wide", "--metrics", str(LEADERBOARD.with_suffix(".toml")))

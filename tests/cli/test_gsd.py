@@ -532,7 +532,7 @@ def test_diagram_replaces_neither_input_nor_output(run, write, tmp_path):
 
 
 def test_a_solver_that_fails_is_no_verdict(run, mixed, monkeypatch):
-    monkeypatch.setattr("riskrank.engine.gsd._MOST_ROUNDS", 0)
+    monkeypatch.setattr("riskrank.engine.gsd.relation._MOST_ROUNDS", 0)
     outcome = run("gsd", *mixed)
     assert outcome.status == 3
     assert outcome.stdout == ""
@@ -540,7 +540,7 @@ def test_a_solver_that_fails_is_no_verdict(run, mixed, monkeypatch):
 
 
 def test_a_wrong_solution_is_no_verdict(run, mixed, monkeypatch):
-    from riskrank.engine.gsd import UtilityPolytope
+    from riskrank.engine.gsd.relation import UtilityPolytope
 
     monkeypatch.setattr(UtilityPolytope, "_lower_bound", lambda self, costs: -1.0)
     outcome = run("gsd", *mixed)

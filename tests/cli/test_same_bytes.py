@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from riskrank.engine import bootstrap
+from riskrank.engine.dominance import bootstrap
 
 
 def without_inputs(outcome) -> str:

@@ -1,0 +1,1 @@
+"""One file a command: read, call its study, hand out the result."""

@@ -1,0 +1,290 @@
+"""One ranking from many: the order nearest to several rankings, exactly ([RAB] App. F.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice, permutations, product
+from math import factorial, lcm, prod
+from typing import Literal
+
+import numpy as np
+
+from riskrank.engine.aggregation.footrule import solve_footrule
+from riskrank.engine.aggregation.kemeny import solve_kemeny
+from riskrank.errors import InputError, UsageError, listing, nearest
+
+METHODS = ("kemeny", "footrule", "pearson", "borda")
+
+LISTED = 24
+"""Optima are listed in full up to this many; above, they are counted."""
+
+WEIGHT_GRID = 2**32
+"""Weights that are no small ratios are rounded to this grid: a relative error of 2e-10."""
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """The order nearest to several rankings.
+
+    Attributes
+    ----------
+    method : {"kemeny", "footrule", "pearson", "borda"}
+        What was minimised; see `aggregate_rankings`.
+    order : ndarray of int, shape (k,)
+        Items, the best first.
+    ranks : ndarray of int, shape (k,)
+        Rank of every item in `order`, 1 for the best.
+    distances : ndarray of float, shape (m,)
+        Distance from `order` to each input ranking.
+    distance : float
+        Sum of `distances`, each times its ranking's weight as given.
+    mean_distance : float
+        `distance` over the sum of the weights: the weighted average per ranking.
+    optima_count : int or None
+        How many orders have the smallest distance; None where counting them is out of reach.
+    unique : bool or None
+        Whether there is one such order; None where a solver limit left that open.
+    optima : tuple of tuple of int, or None
+        All optimal orders, the chosen one first, when there are at most `LISTED`; else None.
+    gap : float
+        0 for a proven optimum; otherwise (distance − proven lower bound) / distance.
+    choice : str
+        Why this order was chosen, in words.
+    """
+
+    method: str
+    order: np.ndarray
+    ranks: np.ndarray
+    distances: np.ndarray
+    distance: float
+    mean_distance: float
+    optima_count: int | None
+    unique: bool | None
+    optima: tuple[tuple[int, ...], ...] | None
+    gap: float
+    choice: str
+
+
+def aggregate_rankings(
+    rankings: np.ndarray,
+    *,
+    method: Literal["kemeny", "footrule", "pearson", "borda"] = "kemeny",
+    weights: Sequence[float] | None = None,
+    names: Sequence[str] | None = None,
+    time_limit: float = 60.0,
+) -> Aggregation:
+    """Return the strict order π minimising Σ α_i d(π, π_i) over the input rankings π_i.
+
+    The distances, with r_i(x) the mid-rank of x in ranking i (tied items share the mean of their places):
+
+    - ``kemeny``: Kendall's distance, the pairs that π and π_i order differently, a pair tied in π_i counting
+      ½ (the mean over all ways of breaking the ties; Fagin et al. 2006, K^(1/2)).
+    - ``footrule``: Σ_x |π(x) − r_i(x)| (Fagin et al. 2006, F_prof).
+    - ``pearson``: 1 − Pearson's correlation of the ranks. With ties, the mean of that over all ways of
+      breaking them, which is 1 − 12 cov(π, r_i) / (k² − 1): a ranking that ties everything is at distance 1
+      from every order and does not sway the result.
+    - ``borda``: Σ_x (π(x) − r_i(x))². Its optimum sorts the weighted mean ranks, which is the Borda count,
+      and is the same order as Pearson's; only the distance is on another scale.
+
+    Among several optima the one nearest to the Borda order is taken (smallest weighted Σ (π(x) − r_i(x))²),
+    and among those the first by name, so that neither the order of the rankings nor that of the items
+    matters; where an integer program was needed, names decide only what the solver is given first. Weights
+    are compared as exact ratios where they are ratios of small integers (0.1 : 0.2 : 0.3 is 1 : 2 : 3), so
+    that equal distances are recognised as equal.
+
+    Parameters
+    ----------
+    rankings : ndarray, shape (m, k)
+        One ranking per row: the rank of each of k items, small is good. Only the order of the numbers within
+        a row matters; equal numbers are ties.
+    method : {"kemeny", "footrule", "pearson", "borda"}
+        The distance.
+    weights : sequence of float, shape (m,), optional
+        Importance α_i ≥ 0 of each ranking; equal by default. They need not sum to 1.
+    names : sequence of str, shape (k,), optional
+        Names of the items, for the choice among optima; their positions by default.
+    time_limit : float
+        Seconds the integer program of a large Kemeny problem may take before its best order is returned with
+        its optimality gap.
+
+    Returns
+    -------
+    Aggregation
+
+    Raises
+    ------
+    InputError
+        If a ranking is not a table of finite numbers or there are fewer than two items.
+    UsageError
+        If the method is unknown, or the weights or names do not fit.
+
+    References
+    ----------
+    [RAB] App. F.3; method §5.
+    """
+    ranks, weight, names = _validated(rankings, method, weights, names)
+    doubled = np.array([_doubled_midranks(row) for row in ranks])
+    integer = _integer_weights(weight)
+    by_name = np.argsort(np.argsort(np.array(names, dtype=object), kind="stable"), kind="stable")
+    pull = integer @ doubled
+    unique, gap = None, 0.0
+    if method == "kemeny":
+        solution = solve_kemeny(
+            _disagreements(ranks, integer), pull, by_name, listed=LISTED, time_limit=time_limit
+        )
+        order, count, optima, unique, gap = solution
+    elif method == "footrule":
+        order, count, optima, unique = solve_footrule(_displacements(doubled, integer), pull, by_name, LISTED)
+    else:
+        order, count, optima = _sort_mean_ranks(pull, by_name)
+        unique = count == 1
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.arange(1, len(order) + 1)
+    distances = _distances(method, places, ranks, doubled)
+    total = float(weight @ distances)
+    return Aggregation(
+        method=method,
+        order=order,
+        ranks=places,
+        distances=distances,
+        distance=total,
+        mean_distance=total / float(weight.sum()),
+        optima_count=count,
+        unique=unique,
+        optima=_chosen_first(order, optima),
+        gap=gap,
+        choice=_choice(count, unique, gap),
+    )
+
+
+def _validated(rankings, method, weights, names):
+    if method not in METHODS:
+        close = nearest(str(method), METHODS)
+        raise UsageError(
+            f"unknown rank aggregation {method!r}",
+            found=f"{method!r}",
+            hint=f"did you mean {close}?" if close else f"choose one of {listing(METHODS)}",
+        )
+    try:
+        ranks = np.asarray(rankings, dtype=float)
+    except (TypeError, ValueError):
+        ranks = np.empty(0)
+    if ranks.ndim != 2 or ranks.shape[0] < 1 or ranks.shape[1] < 2:
+        raise InputError(
+            "rankings must form a table: one row per ranking, one column per item",
+            found=f"shape {ranks.shape}" if ranks.size else "no table of numbers",
+            hint="give at least one ranking of at least two items, all over the same items",
+        )
+    if not np.isfinite(ranks).all():
+        row, column = (int(at[0]) for at in np.nonzero(~np.isfinite(ranks)))
+        raise InputError(
+            f"ranking {row + 1} has no rank for item {column + 1}",
+            found=f"{ranks[row, column]}",
+            hint="every ranking must rank every item: leave out incomplete items or rankings",
+        )
+    m, k = ranks.shape
+    weight = np.ones(m) if weights is None else np.asarray(weights, dtype=float)
+    if weight.shape != (m,):
+        raise UsageError(
+            f"{m} rankings need {m} weights",
+            found=f"{weight.size} weights",
+            hint="give one weight per ranking, or none for equal weights",
+        )
+    if not np.isfinite(weight).all() or (weight < 0).any() or weight.sum() <= 0:
+        raise UsageError(
+            "weights must be finite, not negative, and not all zero",
+            found=listing(weight),
+            hint="use numbers such as 1, 2, 0.5; a ranking of weight 0 is ignored",
+        )
+    labels = [f"{i:09d}" for i in range(k)] if names is None else [str(name) for name in names]
+    if len(labels) != k or len(set(labels)) != k:
+        raise UsageError(
+            f"{k} items need {k} different names",
+            found=listing(labels),
+            hint="give every item one name of its own",
+        )
+    return ranks, weight, labels
+
+
+def _doubled_midranks(row):
+    # Twice the mid-rank is an integer, so that distances can be compared exactly.
+    _, group, size = np.unique(row, return_inverse=True, return_counts=True)
+    last = np.cumsum(size)
+    return (2 * last - size + 1)[group].astype(np.int64)
+
+
+def _integer_weights(weight):
+    share = weight / weight.max()
+    ratios = [Fraction(s).limit_denominator(10_000) for s in share.tolist()]
+    scale = lcm(*(ratio.denominator for ratio in ratios))
+    exact = all(abs(float(ratio) - s) <= 1e-12 for ratio, s in zip(ratios, share, strict=True))
+    if exact and scale * len(ratios) <= WEIGHT_GRID:
+        return np.array([int(ratio * scale) for ratio in ratios], dtype=np.int64)
+    return np.rint(weight / weight.sum() * WEIGHT_GRID).astype(np.int64)
+
+
+def _disagreements(ranks, integer):
+    """Return twice the weight that contradicts "u before v", a tie contradicting by half: shape (k, k)."""
+    against = np.zeros((ranks.shape[1],) * 2, dtype=np.int64)
+    for row, w in zip(ranks, integer, strict=True):
+        against += w * (1 + np.sign(row[:, None] - row[None, :]).astype(np.int64))
+    np.fill_diagonal(against, 0)
+    return against
+
+
+def _displacements(doubled, integer):
+    """Return twice the weighted displacement of item x put at place p: shape (k, k)."""
+    place = 2 * np.arange(1, doubled.shape[1] + 1)
+    cost = np.zeros((doubled.shape[1],) * 2, dtype=np.int64)
+    for row, w in zip(doubled, integer, strict=True):
+        cost += w * np.abs(row[:, None] - place[None, :])
+    return cost
+
+
+def _sort_mean_ranks(pull, by_name):
+    order = np.lexsort((by_name, pull))
+    starts = np.flatnonzero(np.r_[True, np.diff(pull[order]) != 0])
+    groups = np.split(order, starts[1:])
+    count = prod(factorial(len(group)) for group in groups)
+    if count > LISTED:
+        return order, count, None
+    choices = product(*(permutations(group.tolist()) for group in groups))
+    return order, count, [sum(choice, ()) for choice in islice(choices, LISTED)]
+
+
+def _distances(method, places, ranks, doubled):
+    k = len(places)
+    mid = doubled / 2
+    if method == "kemeny":
+        wanted = np.sign(places[:, None] - places[None, :])
+        given = np.sign(ranks[:, :, None] - ranks[:, None, :])
+        # Each unordered pair appears twice: 0 where both agree, 2 · ½ where tied, 2 where they contradict.
+        return np.abs(wanted - given).sum(axis=(1, 2)) / 4
+    if method == "footrule":
+        return np.abs(places - mid).sum(axis=1)
+    if method == "borda":
+        return ((places - mid) ** 2).sum(axis=1)
+    centre = (k + 1) / 2
+    return 1 - 12 * ((mid - centre) @ (places - centre)) / (k * (k * k - 1))
+
+
+def _chosen_first(order, optima):
+    if optima is None:
+        return None
+    chosen = tuple(order.tolist())
+    return (chosen, *(optimum for optimum in optima if optimum != chosen))
+
+
+def _choice(count, unique, gap):
+    rule = "the one nearest to the Borda order, then first by name"
+    if gap > 0:
+        return f"the best order found; it may be up to {gap:.2%} above the optimum"
+    if unique:
+        return "the only optimum"
+    if count is not None:
+        return f"{count} optima: {rule}"
+    if unique is None:
+        return "an optimum; whether there are others was not settled within the time limit"
+    return "several optima: of those met, the one nearest to the Borda order"

@@ -1,0 +1,1 @@
+"""COPA: incomparable objectives compared by ranks, and the Pareto front walked by preference."""

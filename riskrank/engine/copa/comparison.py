@@ -1,0 +1,125 @@
+"""The criteria that `copa` sets side by side, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.aggregation.agreement import RankComparison, compare_rankings
+from riskrank.engine.copa.population import Population, rank_models
+from riskrank.engine.copa.scalarizations import (
+    analytic_hierarchy_process,
+    delta,
+    min_max,
+    multiplicative_exponent_weighting,
+    outer_weighted_norm,
+    simple_additive_weighting,
+    weighted_sum,
+)
+from riskrank.errors import InputError
+
+BASELINES = ("average", "delta", "min-max", "p-norm", "saw", "ahp", "mew")
+
+# Order of the usual weighted p-norm if COPA is asked for no finite p above 1: that of COPA Fig. B.2.
+_USUAL_P = 8.0
+
+
+@dataclass(frozen=True)
+class CriteriaComparison:
+    """Rankings of the feasible models by several criteria.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the M criteria.
+    models : array of int, shape (N,)
+        The feasible models, those that COPA with the first p ranks best first.
+    scores : array of shape (M, N)
+        Small is better: norms of COPA, else the value of the criterion.
+    comparison : RankComparison
+        Of the same models in the same order.
+    left_out : dict of str to InputError
+        Criteria that this table does not allow.
+    """
+
+    names: tuple[str, ...]
+    models: np.ndarray
+    scores: np.ndarray
+    comparison: RankComparison
+    left_out: dict[str, InputError]
+
+
+def compare_criteria(
+    models: Population,
+    values: np.ndarray,
+    larger_is_better: np.ndarray,
+    weights: np.ndarray,
+    *,
+    orders: Sequence[float],
+    baselines: Sequence[str] = BASELINES,
+    lenient: bool = True,
+) -> CriteriaComparison:
+    """Rank the models by COPA of several orders and by the classical criteria (COPA Fig. 6 and 7).
+
+    All criteria see the whole population, for their ideals and ranges too; only then are the feasible
+    models compared.
+
+    Parameters
+    ----------
+    models : Population
+    values : array of shape (N, K)
+        In original units; NaN where missing.
+    larger_is_better : array of bool, shape (K,)
+    weights : array of shape (K,)
+        For all criteria alike.
+    orders : sequence of float
+        Orders p of COPA.
+    baselines : sequence of str
+        Of `BASELINES`.
+    lenient : bool
+        Leave out criteria that the values do not allow, instead of raising.
+
+    Raises
+    ------
+    InputError
+        If `lenient` is off and a criterion cannot be computed; for fewer than two feasible models.
+    """
+    rankings = [rank_models(models, weights, p=p) for p in orders]
+    names = [f"copa(p={p:g})" for p in orders]
+    scores = [ranking.norm for ranking in rankings]
+    # Norms may be tied where ranks, after tie-breaking, are not.
+    sorting = [ranking.rank.astype(np.float64) for ranking in rankings]
+    oriented = values * np.where(larger_is_better, 1.0, -1.0)
+    usual = max((p for p in orders if 1 < p < np.inf), default=_USUAL_P)
+    common = {"weights": weights, "metrics": models.metrics}
+    compute = {
+        "average": lambda: weighted_sum(oriented, **common),
+        "delta": lambda: delta(oriented, larger_is_better, **common),
+        "min-max": lambda: min_max(oriented, **common),
+        "p-norm": lambda: outer_weighted_norm(models.u, p=usual, **common),
+        "saw": lambda: simple_additive_weighting(oriented, larger_is_better, **common),
+        "ahp": lambda: analytic_hierarchy_process(oriented, larger_is_better, **common),
+        "mew": lambda: multiplicative_exponent_weighting(oriented, larger_is_better, **common),
+    }
+    left_out = {}
+    for name in baselines:
+        try:
+            found = compute[name]()
+        except InputError as error:
+            if not lenient:
+                raise
+            left_out[name] = error
+            continue
+        names.append(f"p-norm(p={usual:g})" if name == "p-norm" else name)
+        scores.append(found)
+        sorting.append(found)
+    feasible = rankings[0].order
+    return CriteriaComparison(
+        names=tuple(names),
+        models=feasible,
+        scores=np.stack(scores)[:, feasible],
+        comparison=compare_rankings(np.stack(sorting)[:, feasible]),
+        left_out=left_out,
+    )

@@ -1,0 +1,165 @@
+"""Why COPA ranks a model where it does, and what would make it the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.copa.pareto import dominators
+from riskrank.engine.copa.population import TOLERANCE, CopaRanking, Population, rank_models
+from riskrank.errors import NumericalError
+
+# Ratios of powers beyond this are cut off: they say "far worse" whatever their size, and the solver
+# wants coefficients of moderate size.
+_LARGEST_RATIO = 1e6
+
+
+@dataclass(frozen=True)
+class CopaExplanation:
+    """One model under one norm and one set of weights.
+
+    Attributes
+    ----------
+    model : int
+    ranking : CopaRanking
+        The ranking that is explained.
+    weighted : array of shape (K,)
+        Weighted ranks ω_k u_k.
+    contribution : array of shape (K,)
+        Share of each objective in norm^p, summing to one; for p = ∞ the weighted rank relative to the
+        largest. All zero for a model that is best on every objective with a weight.
+    binding : array of int
+        Objectives with the largest weighted rank: improving on others matters less, for p = ∞ not at all.
+    dominators : array of int
+        Feasible models at least as good everywhere and better somewhere: while there is one, no positive
+        weights make the model the choice.
+    weights : array of shape (K,) or None
+        Weights, summing to one, under which the model is the choice at this p, for finite p by the widest
+        margin; some may be zero. None if there are none.
+    """
+
+    model: int
+    ranking: CopaRanking
+    weighted: np.ndarray
+    contribution: np.ndarray
+    binding: np.ndarray
+    dominators: np.ndarray
+    weights: np.ndarray | None
+
+
+def explain_model(
+    models: Population,
+    model: int,
+    weights: Sequence[float] | np.ndarray | None = None,
+    *,
+    p: float,
+) -> CopaExplanation:
+    """Explain the place of a model, and find the weights for which it would be chosen.
+
+    Parameters
+    ----------
+    models : Population
+    model : int
+        Row of the model.
+    weights, p
+        As in `rank_models`.
+
+    Raises
+    ------
+    UsageError
+        As `rank_models`.
+    NumericalError
+        If the linear program for the weights fails.
+    """
+    ranking = rank_models(models, weights, p=p)
+    weighted = models.u[model] * ranking.weights
+    largest = weighted.max()
+    scaled = weighted / largest if largest > 0 else weighted
+    powers = scaled if np.isinf(ranking.p) else scaled**ranking.p
+    binding = np.flatnonzero(scaled >= 1 - TOLERANCE)
+    better = dominators(models.objectives, model)
+    return CopaExplanation(
+        model=int(model),
+        ranking=ranking,
+        weighted=weighted,
+        contribution=powers if np.isinf(ranking.p) or largest == 0 else powers / powers.sum(),
+        binding=binding,
+        dominators=better[models.feasible[better]],
+        weights=choosing_weights(models, model, p=ranking.p),
+    )
+
+
+def choosing_weights(models: Population, model: int, *, p: float) -> np.ndarray | None:
+    """Find weights under which a model is chosen.
+
+    For p = ∞ every model on the front has some: weights inversely proportional to its ranks make its
+    weighted ranks equal, and whoever beat the largest of them would dominate it (the argument behind
+    Miettinen 1999, Thm. 3.4.5, which COPA §3.3 cites). For finite p not all have: the conditions
+    Σ_k ω_k^p (u_k(j)^p - u_k(i)^p) > 0 for every rival j are linear in ω^p, and a linear program finds
+    the weights that leave the widest margin.
+
+    Parameters
+    ----------
+    models : Population
+    model : int
+        Row of the model.
+    p : float
+        At least 1; may be infinite.
+
+    Returns
+    -------
+    array of shape (K,) or None
+        Weights that sum to one; None if the model is infeasible, dominated, a copy of a model whose name
+        comes first, or never first. They are returned only if `rank_models` does choose the model.
+
+    Raises
+    ------
+    NumericalError
+        If the linear program fails.
+    """
+    if not models.front[model]:
+        return None
+    # A rank of zero needs a weight beyond any other: half the smallest rank stands in for it, and
+    # any rival that is not as good there exceeds the model's largest weighted rank.
+    scale = np.maximum(models.u[model], 1 / (2 * len(models.u)))
+    candidates = [1 / scale]
+    if not np.isinf(p):
+        powers = _widest_margin(models, model, scale, p)
+        if powers is not None:
+            candidates.insert(0, powers ** (1 / p) / scale)
+    for weights in candidates:
+        if rank_models(models, weights, p=p).chosen == model:
+            return weights / weights.sum()
+    return None
+
+
+def _widest_margin(models: Population, model: int, scale: np.ndarray, p: float) -> np.ndarray | None:
+    """Maximise min_j Σ_k v_k ((u_k(j)/s_k)^p - (u_k(i)/s_k)^p) over v ≥ 0 that sum to one."""
+    from scipy.optimize import linprog
+
+    own = models.u[model]
+    rivals = np.flatnonzero(models.front)
+    # Dominated models cannot win where a front model does not, and a copy always ties.
+    rivals = rivals[(models.u[rivals] != own).any(axis=1)]
+    if not rivals.size:
+        return np.full(own.size, 1 / own.size)
+    with np.errstate(over="ignore"):
+        gap = np.minimum((models.u[rivals] / scale) ** p, _LARGEST_RATIO) - (own / scale) ** p
+    solution = linprog(
+        c=np.append(np.zeros(own.size), -1.0),
+        A_ub=np.column_stack([-gap, np.ones(rivals.size)]),
+        b_ub=np.zeros(rivals.size),
+        A_eq=np.append(np.ones(own.size), 0.0)[None, :],
+        b_eq=[1.0],
+        bounds=[(0, None)] * own.size + [(None, None)],
+        method="highs",
+    )
+    if solution.status != 0:
+        raise NumericalError(
+            f"no weights could be found for model {models.names[model]!r}",
+            found=f"the solver reports: {solution.message}",
+            hint="use p = inf, which needs no solver",
+        )
+    return np.maximum(solution.x[:-1], 0.0) if solution.x[-1] > -TOLERANCE else None

@@ -1,0 +1,267 @@
+"""How far the choice of COPA hangs on who else is in the population."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.copa.population import (
+    TIE_BREAKING_P,
+    Population,
+    checked_p,
+    checked_weights,
+    divisor,
+    pick,
+    places,
+    power_norm,
+    rank_models,
+    tie_share,
+)
+from riskrank.errors import InputError, UsageError
+
+# Resamples with a random stream of their own: part of what makes a seed's answer, not a tuning knob.
+_BLOCK = 32
+# Removed models treated together, divided by the number of candidates.
+_CELLS = 1_000_000
+# Rounding may not rule out a model whose norm is that of the best.
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class ChoiceBootstrap:
+    """Choices over resampled populations.
+
+    Attributes
+    ----------
+    chosen : int
+        Choice in the population as it is.
+    count : array of int, shape (N,)
+        Number of resamples in which each model is chosen.
+    resamples : int
+    """
+
+    chosen: int
+    count: np.ndarray
+    resamples: int
+
+    @property
+    def survival(self) -> float:
+        """Share of the resamples in which the choice stays."""
+        return float(self.count[self.chosen] / self.resamples)
+
+    @property
+    def runners_up(self) -> np.ndarray:
+        """Other models ever chosen, the most frequent first."""
+        order = np.argsort(-self.count, kind="stable")
+        return order[(self.count[order] > 0) & (order != self.chosen)]
+
+
+@dataclass(frozen=True)
+class ModelInfluence:
+    """Choices with one model left out at a time.
+
+    Attributes
+    ----------
+    chosen : int
+        Choice in the whole population.
+    choice : array of int, shape (N,)
+        Choice without each model; -1 where no feasible model remains.
+    """
+
+    chosen: int
+    choice: np.ndarray
+
+    @property
+    def influential(self) -> np.ndarray:
+        """Models other than the chosen one whose absence changes the choice.
+
+        Each shows that independence of irrelevant alternatives does not hold: whether it is in the table
+        decides between two other models.
+        """
+        changed = self.choice != self.chosen
+        changed[self.chosen] = False
+        return np.flatnonzero(changed)
+
+    @property
+    def successor(self) -> int:
+        """Choice without the chosen model, or -1."""
+        return int(self.choice[self.chosen])
+
+
+def bootstrap_choice(
+    models: Population,
+    weights: Sequence[float] | np.ndarray | None = None,
+    *,
+    p: float,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> ChoiceBootstrap:
+    """Choose again with the ranks estimated from resampled populations.
+
+    The population stands for a larger one whose distribution functions the ranks estimate, with
+    variance u(1 - u)/N (COPA Prop. 3.1). N models are drawn with replacement, the ranks of the original
+    models are taken among the drawn ones, and the choice is made among all the original feasible models:
+    a model that was not drawn can still be chosen.
+
+    Parameters
+    ----------
+    models : Population
+    weights, p
+        As in `rank_models`.
+    resamples : int
+        Number of resampled populations.
+    seed : int
+        One stream per block of resamples is spawned from it.
+
+    Raises
+    ------
+    UsageError
+        For wrong weights or p, fewer than one resample.
+    """
+    weights, p = checked_weights(weights, models.metrics), checked_p(p)
+    if resamples < 1:
+        raise UsageError(
+            "a bootstrap needs at least one resample", found=f"{resamples}", hint="1000 is the default"
+        )
+    # Ranks grow with the losses in every resample, so the choice is a front member every time.
+    candidates = np.flatnonzero(models.front)
+    order = np.argsort(-models.objectives, axis=0, kind="stable")
+    better, matched = (counts[candidates] for counts in places(models.objectives))
+    count = np.zeros(len(models.u), dtype=np.int64)
+    sizes = np.diff(np.append(np.arange(0, resamples, _BLOCK), resamples))
+    for size, stream in zip(sizes, np.random.SeedSequence(seed).spawn(len(sizes)), strict=True):
+        drawn = _draw(np.random.default_rng(stream), size, len(models.u))
+        terms = _resampled_ranks(models, drawn, candidates, order, better, matched) * weights
+        keys = [lambda rows, at, q=q, terms=terms: power_norm(terms[rows, at], q) for q in TIE_BREAKING_P]
+        keys.append(lambda rows, at: models.name_order[candidates[at]])
+        count += np.bincount(candidates[pick(power_norm(terms, p), keys)], minlength=count.size)
+    return ChoiceBootstrap(
+        chosen=rank_models(models, weights, p=p).chosen, count=count, resamples=int(resamples)
+    )
+
+
+def leave_one_out(
+    models: Population, weights: Sequence[float] | np.ndarray | None = None, *, p: float
+) -> ModelInfluence:
+    """Choose again without each model in turn, feasible or not: all of them shape the ranks.
+
+    Parameters
+    ----------
+    models : Population
+    weights, p
+        As in `rank_models`.
+
+    Raises
+    ------
+    InputError
+        For fewer than three models.
+    UsageError
+        For wrong weights or p.
+    """
+    weights, p = checked_weights(weights, models.metrics), checked_p(p)
+    N = len(models.u)
+    if N < 3:
+        raise InputError(
+            "leaving a model out needs at least three", found=f"{N} models", hint="add models to the table"
+        )
+    share = tie_share(models.ties)
+    better, matched = places(models.objectives)
+    counts = (1 - share) * better + share * (matched - 1)
+    scale = divisor(N - 1, models.denominator)
+    candidates = _within_reach(models, counts, scale, weights, p)
+    choice = np.full(N, -1, dtype=np.int64)
+    step = max(1, _CELLS // candidates.size)
+    for start in range(0, N, step):
+        removed = np.arange(start, min(start + step, N))
+        own = models.objectives[removed][:, None, :]
+        others = models.objectives[candidates][None, :, :]
+        without = counts[candidates] - (1 - share) * (own > others) - share * (own >= others)
+        ranks = np.where(models.missing[candidates], 1.0, without / scale)
+        terms = ranks * weights
+        norm = power_norm(terms, p)
+        norm[removed[:, None] == candidates] = np.inf
+        keys = [_dominated_key(models, removed, candidates)]
+        keys += [lambda rows, at, q=q, terms=terms: power_norm(terms[rows, at], q) for q in TIE_BREAKING_P]
+        keys.append(lambda rows, at: models.name_order[candidates[at]])
+        winner = pick(norm, keys)
+        left = np.isfinite(norm[np.arange(removed.size), winner])
+        choice[removed[left]] = candidates[winner[left]]
+    return ModelInfluence(chosen=rank_models(models, weights, p=p).chosen, choice=choice)
+
+
+def _draw(rng: np.random.Generator, size: int, models: int) -> np.ndarray:
+    """Count how often each model is drawn, (size, models)."""
+    drawn = rng.integers(0, models, (size, models)) + np.arange(size)[:, None] * models
+    return np.bincount(drawn.ravel(), minlength=size * models).reshape(size, models)
+
+
+def _resampled_ranks(
+    models: Population,
+    drawn: np.ndarray,
+    candidates: np.ndarray,
+    order: np.ndarray,
+    better: np.ndarray,
+    matched: np.ndarray,
+) -> np.ndarray:
+    """Rank the candidates among the drawn models, (resamples, candidates, K).
+
+    A model's own copies count among the tied ones: ranks must depend on values alone, or of two models
+    with the same value the one drawn more often would gain.
+    """
+    share = tie_share(models.ties)
+    ranks = np.empty((len(drawn), candidates.size, order.shape[1]))
+    total = np.zeros((len(drawn), len(models.u) + 1), dtype=np.int64)
+    for k in range(order.shape[1]):
+        np.cumsum(drawn[:, order[:, k]], axis=1, out=total[:, 1:])
+        count = total[:, better[:, k]] * (1 - share)
+        if share:
+            count = count + share * total[:, matched[:, k]]
+        ranks[:, :, k] = count / len(models.u)
+    ranks[:, models.missing[candidates]] = 1.0
+    return ranks
+
+
+def _within_reach(
+    models: Population, counts: np.ndarray, scale: int, weights: np.ndarray, p: float
+) -> np.ndarray:
+    """List the feasible models that may be chosen once some other model is gone.
+
+    Removing a model lowers each count by at most one. Of the two best models by today's counts at
+    least one remains, and its norm does not grow: whoever cannot come below the second best is out.
+    """
+    highest = np.where(models.missing, 1.0, counts / scale)
+    lowest = np.where(models.missing, 1.0, np.maximum(counts - 1, 0) / scale)
+    feasible = np.flatnonzero(models.feasible)
+    if feasible.size <= 2:
+        return feasible
+    bound = np.partition(power_norm(highest[feasible] * weights, p), 1)[1]
+    return feasible[power_norm(lowest[feasible] * weights, p) <= bound * (1 + _SLACK)]
+
+
+def _dominated_key(
+    models: Population, removed: np.ndarray, candidates: np.ndarray
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Return a key for `pick` that prefers models on the front of what remains.
+
+    Whatever dominates a model of the smallest norm has that norm too, so only the candidates in a tie
+    need to be compared with each other.
+    """
+
+    def key(rows: np.ndarray, at: np.ndarray) -> np.ndarray:
+        tied = np.unique(at)
+        values = models.objectives[candidates[tied]].T
+        matches = np.ones((tied.size, tied.size), dtype=bool)
+        exceeds = np.zeros_like(matches)
+        for column in values:
+            matches &= column[:, None] >= column[None, :]
+            exceeds |= column[:, None] > column[None, :]
+        dominates = matches & exceeds
+        place = np.full(len(models.u), -1)
+        place[candidates[tied]] = np.arange(tied.size)
+        own, gone = place[candidates[at]], place[removed[rows]]
+        remaining = dominates.sum(axis=0)[own] - ((gone >= 0) & dominates[gone, own])
+        return (remaining > 0).astype(np.float64)
+
+    return key

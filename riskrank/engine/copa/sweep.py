@@ -1,0 +1,328 @@
+"""Which model COPA chooses as the importance of one objective, or the norm, goes from end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from riskrank.engine.copa.population import (
+    TIE_BREAKING_P,
+    Population,
+    checked_p,
+    checked_weights,
+    pick,
+    power_norm,
+    rank_norm,
+)
+from riskrank.errors import UsageError
+
+# Grid points treated together: near enough for common bounds to rule out nearly every model.
+_BLOCK = 64
+# Halvings of a grid step when locating where the choice changes; 45 reach the last bits of α.
+_HALVINGS = 45
+# Rounding may not rule out a model whose norm is that of the best.
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The choice over the whole range of one parameter.
+
+    Attributes
+    ----------
+    parameter : {"alpha", "p"}
+    objective : int or None
+        The objective whose weight is α; None for a sweep over p.
+    grid : array of shape (S,)
+        Values of the parameter, increasing.
+    choice : array of int, shape (S,)
+        Model chosen at each of them.
+    low, high : arrays of shape (I,)
+        Intervals of the parameter on which the choice stays the same; each starts where the previous
+        one ends. A choice that appears only between two neighbouring grid points is not seen.
+    model : array of int, shape (I,)
+        Model chosen on each interval.
+    share : array of shape (N,)
+        Part of the range on which each model is chosen: of α, or of 1/p.
+    front_size : int
+    """
+
+    parameter: Literal["alpha", "p"]
+    objective: int | None
+    grid: np.ndarray
+    choice: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    model: np.ndarray
+    share: np.ndarray
+    front_size: int
+
+    @property
+    def coverage(self) -> float:
+        """Share of the front's models that are chosen somewhere."""
+        return np.unique(self.model).size / self.front_size
+
+    @property
+    def evenness(self) -> float:
+        """Effective share of the front: exp(entropy of `share`) / front size.
+
+        1 if every model on the front has an interval of the same length, 1 / front size if one model
+        is chosen throughout.
+        """
+        share = self.share[self.share > 0]
+        return float(np.exp(-(share * np.log(share)).sum()) / self.front_size)
+
+
+def sweep_weight(
+    models: Population,
+    objective: int,
+    *,
+    p: float = np.inf,
+    rest: Sequence[float] | np.ndarray | None = None,
+    steps: int = 10_000,
+) -> Sweep:
+    """Move the weight α of one objective from 0 to 1, the others sharing 1 - α (COPA §5.2).
+
+    Parameters
+    ----------
+    models : Population
+    objective : int
+        Column whose weight is swept.
+    p : float
+        Order of the norm, at least 1; may be infinite.
+    rest : sequence of K float, optional
+        Proportions in which the other objectives share 1 - α; the entry of `objective` is ignored.
+        Equal by default.
+    steps : int
+        The grid has steps + 1 points, 0 and 1 among them.
+
+    Raises
+    ------
+    UsageError
+        For a single objective, p below 1, wrong proportions, fewer than one step.
+    """
+    p = checked_p(p)
+    K = models.u.shape[1]
+    if K < 2:
+        raise UsageError(
+            "sweeping a weight needs at least two objectives",
+            found=f"only {models.metrics[0]!r}",
+            hint="select further objectives",
+        )
+    others = np.delete(np.arange(K), objective)
+    proportions = None if rest is None else np.asarray(rest, dtype=np.float64)[others]
+    proportions = checked_weights(proportions, [models.metrics[k] for k in others])
+    candidates = np.flatnonzero(models.front)
+    own = models.u[candidates, objective]
+
+    # ‖u‖ = ‖(α u_k, (1 - α) ‖the others‖)‖: two numbers per model and norm are all that is needed.
+    other = {q: rank_norm(models.u[candidates][:, others], proportions, q) for q in {p, *TIE_BREAKING_P}}
+
+    def norm(low: np.ndarray, high: np.ndarray, columns: np.ndarray, q: float) -> np.ndarray:
+        return _norm_of_two(low * own[columns], (1 - high) * other[q][columns], q)
+
+    def decide(alpha: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return _decide(
+            columns,
+            norm(alpha, alpha, columns, p),
+            [lambda rows, shown, q=q: norm(alpha[rows, 0], alpha[rows, 0], shown, q) for q in TIE_BREAKING_P],
+            models.name_order[candidates],
+        )
+
+    def able(alpha: np.ndarray) -> np.ndarray:
+        # α u_k grows and the rest shrinks with α: over the block no norm is below the first of these,
+        # and the smallest norm is never above the least of the second.
+        everyone = np.arange(candidates.size)
+        below = norm(alpha[0], alpha[-1], everyone, p)
+        return np.flatnonzero(below <= norm(alpha[-1], alpha[0], everyone, p).min() * (1 + _SLACK))
+
+    grid = np.arange(_checked_steps(steps) + 1) / steps
+    choice, edges, chosen = _walk(grid, candidates, able, decide)
+    return Sweep(
+        parameter="alpha",
+        objective=int(objective),
+        grid=grid,
+        choice=choice,
+        low=edges[:-1],
+        high=edges[1:],
+        model=chosen,
+        share=np.bincount(chosen, weights=np.diff(edges), minlength=len(models.u)),
+        front_size=candidates.size,
+    )
+
+
+def sweep_p(
+    models: Population, weights: Sequence[float] | np.ndarray | None = None, *, steps: int = 10_000
+) -> Sweep:
+    """Move the norm from p = 1, the mean rank, to p = ∞, the worst rank, by equal steps of 1/p.
+
+    Parameters
+    ----------
+    models : Population
+    weights : sequence of K float, optional
+        As in `rank_models`.
+    steps : int
+        The grid has steps + 1 points, 1 and ∞ among them.
+
+    Raises
+    ------
+    UsageError
+        For wrong weights, fewer than one step.
+    """
+    weights = checked_weights(weights, models.metrics)
+    candidates = np.flatnonzero(models.front)
+    terms = models.u[candidates] * weights
+    breakers = [power_norm(terms, q) for q in TIE_BREAKING_P]
+
+    def decide(positions: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        shape = (positions.size, columns.shape[1])
+        pairs = zip(_order_at(positions[:, 0]), np.broadcast_to(columns, shape), strict=True)
+        norms = np.array([power_norm(terms[shown], q) for q, shown in pairs])
+        keys = [lambda rows, shown, values=values: values[shown] for values in breakers]
+        return _decide(columns, norms, keys, models.name_order[candidates])
+
+    def able(positions: np.ndarray) -> np.ndarray:
+        # A p-norm never grows with p, which bounds all the norms of the block.
+        first, last = _order_at(positions[[0, -1], 0])
+        return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
+
+    positions = np.arange(_checked_steps(steps) + 1) / steps
+    choice, edges, chosen = _walk(positions, candidates, able, decide)
+    return Sweep(
+        parameter="p",
+        objective=None,
+        grid=_order_at(positions),
+        choice=choice,
+        low=_order_at(edges[:-1]),
+        high=_order_at(edges[1:]),
+        model=chosen,
+        share=np.bincount(chosen, weights=np.diff(edges), minlength=len(models.u)),
+        front_size=candidates.size,
+    )
+
+
+def sweep_each_weight(
+    models: Population,
+    weights: Sequence[float] | np.ndarray | None = None,
+    *,
+    p: float = np.inf,
+    steps: int = 1000,
+) -> tuple[Sweep, ...]:
+    """Move the weight of every objective in turn, the others keeping their proportions.
+
+    Objectives beside one that has all the weight share the rest equally.
+
+    Parameters
+    ----------
+    models : Population
+    weights, p
+        As in `rank_models`.
+    steps : int
+        As in `sweep_weight`.
+
+    Returns
+    -------
+    tuple of K Sweep
+
+    Raises
+    ------
+    UsageError
+        As `sweep_weight`.
+    """
+    weights = checked_weights(weights, models.metrics)
+    sweeps = []
+    for objective in range(weights.size):
+        has_rest = np.delete(weights, objective).sum() > 0
+        rest = weights if has_rest else None
+        sweeps.append(sweep_weight(models, objective, p=p, rest=rest, steps=steps))
+    return tuple(sweeps)
+
+
+def range_of_choice(sweep: Sweep, model: int, at: float) -> tuple[float, float]:
+    """Return the interval around a value of the parameter on which a model stays the choice.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    model : int
+        The choice at `at`.
+    at : float
+
+    Returns
+    -------
+    low, high : float
+        Both are `at` if the model is the choice only between two points of the grid.
+    """
+    holds = (sweep.low <= at) & (at <= sweep.high) & (sweep.model == model)
+    if not holds.any():
+        return at, at
+    around = int(np.flatnonzero(holds)[0])
+    return float(sweep.low[around]), float(sweep.high[around])
+
+
+def _norm_of_two(first: np.ndarray, second: np.ndarray, p: float) -> np.ndarray:
+    if p == 1:
+        return first + second
+    if np.isinf(p):
+        return np.maximum(first, second)
+    if p == 2:
+        return np.hypot(first, second)
+    return power_norm(np.stack(np.broadcast_arrays(first, second), axis=-1), p)
+
+
+def _order_at(positions: np.ndarray) -> np.ndarray:
+    """Turn 1 - 1/p into p."""
+    inverse = 1 - positions
+    return np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1.0), np.inf)
+
+
+def _decide(
+    columns: np.ndarray,
+    norms: np.ndarray,
+    breakers: Sequence[Callable[[np.ndarray, np.ndarray], np.ndarray]],
+    name_order: np.ndarray,
+) -> np.ndarray:
+    """Return, for each row of norms, the entry of `columns` that wins, ties settled as in `rank_models`."""
+    columns = np.broadcast_to(columns, norms.shape)
+    keys = [lambda rows, at, key=key: key(rows, columns[rows, at]) for key in breakers]
+    keys.append(lambda rows, at: name_order[columns[rows, at]])
+    return columns[np.arange(len(norms)), pick(norms, keys)]
+
+
+def _walk(
+    grid: np.ndarray,
+    candidates: np.ndarray,
+    able: Callable[[np.ndarray], np.ndarray],
+    decide: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Choose along the grid, then locate where the choice changes.
+
+    Returns the model chosen at each grid point (S), the edges of the intervals (I + 1) and the model
+    chosen on each (I).
+    """
+    winners = []
+    for start in range(0, grid.size, _BLOCK):
+        block = grid[start : start + _BLOCK, None]
+        winners.append(decide(block, able(block)[None, :]))
+    winner = np.concatenate(winners)
+
+    changes = np.flatnonzero(winner[1:] != winner[:-1])
+    low, high = grid[changes], grid[changes + 1]
+    pairs = np.stack([winner[changes], winner[changes + 1]], axis=1)
+    for _ in range(_HALVINGS if changes.size else 0):
+        middle = (low + high) / 2
+        stays = decide(middle[:, None], pairs) == pairs[:, 0]
+        low, high = np.where(stays, middle, low), np.where(stays, high, middle)
+    edges = np.concatenate([grid[:1], high, grid[-1:]])
+    return candidates[winner], edges, candidates[winner[np.append(changes, grid.size - 1)]]
+
+
+def _checked_steps(steps: int) -> int:
+    if steps < 1:
+        raise UsageError(
+            "a sweep needs at least one step", found=f"{steps} steps", hint="10000 is the default"
+        )
+    return steps

@@ -1,0 +1,1 @@
+"""Stochastic dominance of first and second order: ratios, their errors, tests and rankings."""

@@ -1,0 +1,161 @@
+"""Several ranking methods side by side, on portfolios and over metrics, and how far they agree.
+
+Source: [RAB] section 5, Tables 2 to 5: each test on a portfolio, and aggregated over the metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskrank.engine.aggregation.kendall import kendall_tau
+from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
+from riskrank.engine.dominance.bootstrap import Replicates
+from riskrank.engine.dominance.column import Inference, RankStudy, resample, study_ranking
+from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
+from riskrank.engine.dominance.ranking import Ranking
+from riskrank.engine.dominance.tests import Claim
+from riskrank.engine.portfolio.mean_risk import mean_risk, risk_columns
+from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.sampling.design import require_testable
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MethodStudy:
+    """Rankings by several methods.
+
+    Attributes
+    ----------
+    studies : dict of str to RankStudy
+        The study of every column that was tested: ``P(IC)``, ``P(EC)``, metrics.
+    rankings : dict of str to Ranking
+        By full method name, in the order asked for.
+    aggregations : dict of str to Aggregation
+        How aggregated rankings were found.
+    agreement : ndarray, shape (m, m)
+        Kendall's tau between the methods' orders, ties in rank settled by the score.
+    """
+
+    studies: dict[str, RankStudy]
+    rankings: dict[str, Ranking]
+    aggregations: dict[str, Aggregation]
+    agreement: Floats
+
+
+def study_methods(
+    tables: ScoreTables,
+    methods: Sequence[Method],
+    inference: Inference,
+    *,
+    names: Sequence[str],
+    aggregator: str = "kemeny",
+    progress: Callable[[int, int], None] | None = None,
+) -> MethodStudy:
+    """Rank the models by every method, with one bootstrap a column.
+
+    Parameters
+    ----------
+    tables : ScoreTables
+        k models' scores under all metrics.
+    methods : sequence of Method
+        What to rank by.
+    inference : Inference
+        How to test.
+    names : sequence of k str
+        Models, for a choice among equally good aggregations.
+    aggregator : {"kemeny", "footrule", "pearson", "borda"}
+        Distance of rank aggregation.
+    progress : callable, optional
+        Called with the number of finished resamples of all columns and their total.
+
+    Returns
+    -------
+    MethodStudy
+
+    Raises
+    ------
+    InputError
+        If a test is asked for on fewer than 10 samples.
+    """
+    methods = list(dict.fromkeys(methods))
+    columns = {name: tables.column(name) for name in _columns_needed(methods, tables.metrics)}
+    claims = {name: _claims_on(name, methods, tables.metrics) for name in columns}
+    tested = [name for name in columns if claims[name] is not None]
+    studies: dict[str, RankStudy] = {}
+    replicates: list[Replicates | None] = [None] * len(tested)
+    if inference.resampled:
+        for name in tested:
+            require_testable(columns[name])
+        replicates = resample([columns[name] for name in tested], inference, progress=progress)
+    for name, drawn in zip(tested, replicates, strict=True):
+        studies[name] = study_ranking(columns[name], claims[name], inference, replicates=drawn)
+    rankings, aggregations = {}, {}
+    for method in methods:
+        if not method.aggregated:
+            rankings[method.name] = studies[method.scope].rankings[method.statistic]
+            continue
+        lists, weights = _lists_of(method, tables, columns, studies)
+        found = aggregate_rankings(lists, method=aggregator, weights=weights, names=names)
+        aggregations[method.name] = found
+        rankings[method.name] = _aggregated_ranking(found, lists, weights)
+    agreement = kendall_tau(np.array([places(ranking) for ranking in rankings.values()]))
+    return MethodStudy(studies, rankings, aggregations, agreement)
+
+
+def places(ranking: Ranking) -> NDArray[np.int64]:
+    """Place of every model in the ranking's order, ties in rank settled by the score."""
+    found = np.empty(len(ranking.order), dtype=np.int64)
+    found[ranking.order] = np.arange(1, len(ranking.order) + 1)
+    return found
+
+
+def _columns_needed(methods: Sequence[Method], metrics: Sequence[str]) -> list[str]:
+    needed: list[str] = []
+    for method in methods:
+        needed += metrics if method.scope == METRICS else [method.scope]
+    return list(dict.fromkeys(needed))
+
+
+def _claims_on(column: str, methods: Sequence[Method], metrics: Sequence[str]) -> list[Claim] | None:
+    """Claims to test on a column; None if nothing but mean-risk models looks at it."""
+    asked = [
+        method
+        for method in methods
+        if method.statistic != MEAN_RISK
+        and (method.scope == column or (method.scope == METRICS and column in metrics))
+    ]
+    if not asked:
+        return None
+    return list(dict.fromkeys(method.claim for method in asked if method.claim is not None))
+
+
+def _lists_of(method, tables, columns, studies) -> tuple[NDArray[np.int64], Floats]:
+    """Rankings an aggregated method aggregates, shape (l, k), and their weights."""
+    over = tables.metrics if method.scope == METRICS else (method.scope,)
+    shares = tables.weights if method.scope == METRICS else np.ones(1)
+    lists, weights = [], []
+    for column, share in zip(over, shares, strict=True):
+        if method.statistic == MEAN_RISK:
+            found = mean_risk(columns[column].values, consistent_columns())
+            lists += list(found.rank.T)
+            weights += [share / found.rank.shape[1]] * found.rank.shape[1]
+        else:
+            lists.append(studies[column].rankings[method.statistic].rank)
+            weights.append(share)
+    return np.array(lists), np.array(weights)
+
+
+def consistent_columns():
+    """Risks of [RAB] Table 1 that are consistent with second-order dominance, at the default levels."""
+    return tuple(column for column in risk_columns() if column.risk.ssd_consistent)
+
+
+def _aggregated_ranking(found: Aggregation, lists: NDArray[np.int64], weights: Floats) -> Ranking:
+    """An aggregation as a ranking; its score is the weighted mean rank."""
+    mean_rank = weights @ lists / weights.sum()
+    return Ranking(found.ranks, None, mean_rank, None, None, None, None, None, found.order)

@@ -1,0 +1,1 @@
+"""Generalized stochastic dominance over criteria of mixed scales."""

@@ -1,0 +1,258 @@
+"""A whole study by generalized stochastic dominance: relation, diagram, front and tests ([GSD] §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskrank.engine.gsd.front import empirical_front
+from riskrank.engine.gsd.hasse import HasseDiagram, hasse_diagram
+from riskrank.engine.gsd.preference_system import QualityTable
+from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
+from riskrank.engine.gsd.relation import DominanceRelation, Threshold, dominance_relation
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.errors import InputError, UsageError
+
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+Progress = Callable[[int, int, str], None]
+
+TESTED = ("dominant", "all", "none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relabelling:
+    """How to test.
+
+    Attributes
+    ----------
+    pairs : {"dominant", "all", "none"}
+        Ordered pairs to test: those with dominance in the sample, all of them, or none.
+    resampling : {"swap", "pooled"}
+        As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`.
+    resamples : int
+        Random relabellings; all of them are looked at if they are no more.
+    seed : int
+        Entropy of the random streams.
+    alpha : float
+        Level of the family.
+    correction : {"bonferroni", "holm", "bh", "none"}
+        Over the k(k - 1) ordered pairs, tested or not: which ones are tested depends on the data.
+    contamination : bool
+        Whether to find how many arbitrary samples each significant result survives.
+    """
+
+    pairs: str = "dominant"
+    resampling: str = "swap"
+    resamples: int = 1000
+    seed: int = 0
+    alpha: float = 0.05
+    correction: str = "bonferroni"
+    contamination: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GsdStudy:
+    """What generalized stochastic dominance says of k models at one threshold.
+
+    Attributes
+    ----------
+    threshold : Threshold
+    relation : DominanceRelation
+    front : ndarray of bool, shape (k,)
+        Models in the ε-front of the sample.
+    tests : dict of (int, int) to RelabellingTest
+        By winner and loser.
+    p_adjusted : ndarray, shape (k, k)
+        Corrected p-values; NaN where not tested.
+    survives : dict of (int, int) to int
+        Of significant pairs: how many samples may be arbitrary before they are significant no more,
+        correction included. Empty unless asked for.
+    alpha : float
+        Level of the family.
+    """
+
+    threshold: Threshold
+    relation: DominanceRelation
+    front: Booleans
+    tests: dict[tuple[int, int], RelabellingTest]
+    p_adjusted: Floats
+    survives: dict[tuple[int, int], int]
+    alpha: float
+
+    @property
+    def models(self) -> int:
+        """Number of models, k."""
+        return len(self.relation.optimum)
+
+    @cached_property
+    def hasse(self) -> HasseDiagram:
+        """The relation as a diagram."""
+        return hasse_diagram(self.relation.dominates)
+
+    @property
+    def significant(self) -> Booleans:
+        """Where dominance in the sample is significant, shape (k, k)."""
+        return self.relation.dominates & (self.p_adjusted <= self.alpha)
+
+    @property
+    def incomparable(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of models of which neither dominates the other."""
+        either = self.relation.dominates | self.relation.dominates.T
+        return tuple((i, j) for i, j in np.argwhere(np.triu(~either, 1)).tolist())
+
+    @property
+    def lps_solved(self) -> int:
+        """Linear programs solved for relation and tests."""
+        return self.relation.lps_solved + sum(test.lps_solved for test in self.tests.values())
+
+
+def study_gsd(
+    table: QualityTable,
+    relabelling: Relabelling,
+    *,
+    threshold: Threshold | None = None,
+    system: str = "pair",
+    epsilon: float = 0.0,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> GsdStudy:
+    """Find the relation of all models and test it.
+
+    Parameters
+    ----------
+    table : QualityTable
+        k models' quality vectors.
+    relabelling : Relabelling
+        How to test.
+    threshold, system
+        As in :func:`riskrank.engine.gsd.relation.dominance_relation`.
+    epsilon : float
+        How nearly a competitor must dominate to keep a model out of the front.
+    jobs : int
+        Number of processes; the result does not depend on it.
+    progress : callable, optional
+        Called with work done, work in all, and what is being done.
+
+    Returns
+    -------
+    GsdStudy
+
+    Raises
+    ------
+    InputError
+        If δ exceeds δ_max; the message says the δ_max of all pairs.
+    UsageError
+        On a negative ε, or pairs, a resampling or a system that are unknown.
+    NumericalError
+        If a program cannot be solved for certain.
+    """
+    threshold = threshold or Threshold()
+    _validate(relabelling, epsilon)
+    relation = _relation(table, threshold, system, jobs, progress)
+    k = table.models
+    pairs = [
+        (i, j)
+        for i in range(k)
+        for j in range(k)
+        if i != j and relabelling.pairs != "none" and (relabelling.pairs == "all" or relation.dominates[i, j])
+    ]
+    tests = (
+        ()
+        if not pairs
+        else relabelling_tests(
+            table,
+            pairs,
+            threshold=threshold,
+            system=system,
+            resampling=relabelling.resampling,
+            resamples=relabelling.resamples,
+            seed=relabelling.seed,
+            contamination_level=relabelling.alpha if relabelling.contamination else None,
+            jobs=jobs,
+            progress=counting_programs(progress),
+        )
+    )
+    by_pair = dict(zip(pairs, tests, strict=True))
+    p_values = np.full((k, k), np.nan)
+    for pair, test in by_pair.items():
+        p_values[pair] = test.p_value
+    significant = relation.dominates & (_adjusted(p_values, relabelling.correction) <= relabelling.alpha)
+    return GsdStudy(
+        threshold=threshold,
+        relation=relation,
+        front=empirical_front(relation.optimum, epsilon=epsilon),
+        tests=by_pair,
+        p_adjusted=_adjusted(p_values, relabelling.correction),
+        survives={
+            pair: _survival(pair, test, p_values, relabelling)
+            for pair, test in by_pair.items()
+            if relabelling.contamination and significant[pair]
+        },
+        alpha=relabelling.alpha,
+    )
+
+
+def counting_programs(progress: Progress | None) -> Callable[[int, int, int], None] | None:
+    """Report tests with the number of linear programs they needed."""
+    if progress is None:
+        return None
+    return lambda done, total, solved: progress(done, total, f"{solved:,} LPs")
+
+
+def _validate(relabelling: Relabelling, epsilon: float) -> None:
+    if relabelling.pairs not in TESTED:
+        raise UsageError(
+            "unknown pairs to test", found=relabelling.pairs, hint=f"use one of {', '.join(TESTED)}"
+        )
+    if not 0 <= epsilon < np.inf:
+        raise UsageError(
+            "the epsilon of the front is a difference of utilities",
+            found=f"{epsilon:g}",
+            hint="give 0 or a small positive number",
+        )
+
+
+def _relation(
+    table: QualityTable, threshold: Threshold, system: str, jobs: int, progress: Progress | None
+) -> DominanceRelation:
+    def compared(done: int, total: int) -> None:
+        if progress:
+            progress(done, total, "relation")
+
+    try:
+        return dominance_relation(table, threshold=threshold, system=system, jobs=jobs, progress=compared)
+    except InputError:
+        if threshold.delta == 0:
+            raise
+        # The first pair that has no room for δ need not be the one with the least.
+        free = dominance_relation(table, threshold=Threshold(on=threshold.on), system=system, jobs=jobs)
+        threshold.resolve(free.delta_max)
+        raise
+
+
+def _adjusted(p_values: Floats, correction: str) -> Floats:
+    """Correct over all ordered pairs; those not tested count as p = 1 and stay NaN."""
+    family = ~np.eye(len(p_values), dtype=bool)
+    adjusted = np.full(p_values.shape, np.nan)
+    adjusted[family] = adjust(np.nan_to_num(p_values[family], nan=1.0), correction)
+    adjusted[np.isnan(p_values)] = np.nan
+    return adjusted
+
+
+def _survival(
+    pair: tuple[int, int], test: RelabellingTest, p_values: Floats, relabelling: Relabelling
+) -> int:
+    """Largest number of arbitrary samples with which this pair, all else equal, stays significant."""
+    survived = 0
+    for arbitrary, p_value in enumerate(test.contamination):
+        contaminated = p_values.copy()
+        contaminated[pair] = p_value
+        if _adjusted(contaminated, relabelling.correction)[pair] > relabelling.alpha:
+            break
+        survived = arbitrary
+    return survived

@@ -1,0 +1,211 @@
+"""The front of generalized stochastic dominance, and the utility behind a verdict (method §6).
+
+A model is in the front when no other dominates it strictly. Its test turns the dominance test round: for
+every competitor the hypothesis is that the competitor dominates, and a small optimum speaks against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskrank.engine.gsd.preference_system import QualityTable
+from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
+from riskrank.engine.gsd.relation import Threshold, pair_polytope, sample_masses, shared_system
+
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class FrontTest:
+    """Whether a model is in the front.
+
+    Attributes
+    ----------
+    model : int
+        The model.
+    tests : tuple of RelabellingTest
+        One a competitor, ``winner``; small p-values say that it does not dominate the model, ``loser``.
+    """
+
+    model: int
+    tests: tuple[RelabellingTest, ...]
+
+    @property
+    def p_value(self) -> float:
+        """p-value of the static test: the largest of all competitors, each tested at the full level."""
+        return max(test.p_value for test in self.tests)
+
+    def in_front(self, alpha: float) -> bool:
+        """Static test: whether every competitor is rejected at the level."""
+        return self.p_value <= alpha
+
+    def rejected(self, alpha: float) -> tuple[int, ...]:
+        """Dynamic test: competitors rejected at the level divided by their number, valid together."""
+        return tuple(test.winner for test in self.tests if test.p_value <= alpha / len(self.tests))
+
+    def survives(self, alpha: float) -> int | None:
+        """Largest number of arbitrary samples with which the static test still rejects, or None.
+
+        Needs tests that were asked for contamination up to this level.
+        """
+        counts = [test.survives(alpha) for test in self.tests]
+        return None if None in counts else min(counts)
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A utility that decides a comparison, vector by vector, the largest contribution first.
+
+    Attributes
+    ----------
+    winner, loser : int
+        The models.
+    optimum : float
+        Expected utility of the winner less that of the loser; negative where there is no dominance.
+    slack : float
+        The slack on the strict rows.
+    values : ndarray, shape (d, n)
+        Quality vectors in the units of the scores, larger is better.
+    utility : ndarray, shape (d,)
+        The utility of each.
+    winner_share, loser_share : ndarray, shape (d,)
+        How often each model attains the vector.
+    contribution : ndarray, shape (d,)
+        (winner's share - loser's share) × utility; they add up to the optimum.
+    """
+
+    winner: int
+    loser: int
+    optimum: float
+    slack: float
+    values: Floats
+    utility: Floats
+    winner_share: Floats
+    loser_share: Floats
+    contribution: Floats
+
+
+def empirical_front(optimum: ArrayLike, *, epsilon: float = 0.0) -> Booleans:
+    """Models in the ε-front of the sample.
+
+    A model is outside if another's optimum over it is at least -ε while its own over that other is
+    negative.
+
+    Parameters
+    ----------
+    optimum : array_like, shape (k, k)
+        Optimum of the row's model over the column's.
+    epsilon : float
+        How nearly a competitor must dominate; 0 or more.
+
+    Returns
+    -------
+    ndarray of bool, shape (k,)
+    """
+    optimum = np.asarray(optimum, dtype=np.float64)
+    beats = (optimum >= -epsilon) & (optimum.T < 0)
+    np.fill_diagonal(beats, False)
+    return ~beats.any(axis=0)
+
+
+def front_test(
+    table: QualityTable,
+    model: int,
+    *,
+    threshold: Threshold | None = None,
+    system: str = "pair",
+    resampling: str = "swap",
+    resamples: int = 1000,
+    seed: int = 0,
+    contamination_level: float | None = None,
+    jobs: int = 1,
+    progress: Callable[[int, int, int], None] | None = None,
+) -> FrontTest:
+    """Test that a model is in the front.
+
+    Parameters
+    ----------
+    table : QualityTable
+        k models' quality vectors.
+    model : int
+        The model.
+    threshold, system, resampling, resamples, seed, contamination_level, jobs, progress
+        As in :func:`riskrank.engine.gsd.relabelling.relabelling_tests`.
+
+    Returns
+    -------
+    FrontTest
+
+    Raises
+    ------
+    InputError, UsageError, NumericalError
+        As there.
+    """
+    pairs = [(other, model) for other in range(table.models) if other != model]
+    tests = relabelling_tests(
+        table,
+        pairs,
+        side="less",
+        threshold=threshold,
+        system=system,
+        resampling=resampling,
+        resamples=resamples,
+        seed=seed,
+        contamination_level=contamination_level,
+        jobs=jobs,
+        progress=progress,
+    )
+    return FrontTest(model=model, tests=tests)
+
+
+def witness(
+    table: QualityTable,
+    winner: int,
+    loser: int,
+    *,
+    threshold: Threshold | None = None,
+    system: str = "pair",
+) -> Witness:
+    """Find the utility under which a model compares worst with another.
+
+    Parameters
+    ----------
+    table : QualityTable
+        k models' quality vectors.
+    winner, loser : int
+        The models of the ordered pair.
+    threshold, system
+        As in :func:`riskrank.engine.gsd.relation.dominance_relation`.
+
+    Returns
+    -------
+    Witness
+
+    Raises
+    ------
+    InputError, UsageError, NumericalError
+        As there.
+    """
+    threshold = threshold or Threshold()
+    shared = shared_system(table, system, threshold)
+    polytope, slack, _ = pair_polytope(table, shared, (winner, loser), threshold)
+    shares = [sample_masses(table, polytope.system, model).mean(axis=0) for model in (winner, loser)]
+    optimum = polytope.minimise(shares[0] - shares[1])
+    contribution = (shares[0] - shares[1]) * optimum.utility
+    order = np.argsort(-np.abs(contribution), kind="stable")
+    return Witness(
+        winner=winner,
+        loser=loser,
+        optimum=optimum.value,
+        slack=slack,
+        values=table.decode(polytope.system.vectors[order]),
+        utility=optimum.utility[order],
+        winner_share=shares[0][order],
+        loser_share=shares[1][order],
+        contribution=contribution[order],
+    )

@@ -1,0 +1,369 @@
+"""Relabelling tests of generalized stochastic dominance ([GSD] §4.2; method §6).
+
+Under the null hypothesis the labels of two models carry no information, so the observed optimum is
+compared with those of relabelled data: by swapping the two labels within samples, or by dealing all
+vectors out anew. Relabelling moves the objective of the linear program and nothing else. So any utility
+met before bounds every relabelled optimum from above, one matrix product does it for all of them, and
+only relabellings whose bound reaches the observed value need a program of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskrank.engine.gsd.preference_system import QualityTable
+from riskrank.engine.gsd.relation import (
+    RESOLUTION,
+    SharedSystem,
+    Threshold,
+    UtilityPolytope,
+    pair_polytope,
+    sample_masses,
+    shared_system,
+)
+from riskrank.engine.sampling.processes import run_tasks
+from riskrank.errors import UsageError
+
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+
+RESAMPLINGS = ("swap", "pooled")
+SIDES = ("greater", "less")
+
+# Relabellings that share a random stream.
+_BLOCK = 1000
+
+
+@dataclass(frozen=True)
+class Relabellings:
+    """Other ways to label the data.
+
+    Attributes
+    ----------
+    signs : ndarray, shape (N, units)
+        +1 where a unit counts for the first model, -1 for the second. Units are samples when labels are
+        swapped within samples, and the first model's samples followed by the second's when pooled.
+    exact : bool
+        Whether these are all there are; the observed labelling is never among them when they are.
+    """
+
+    signs: Floats
+    exact: bool
+
+
+@dataclass(frozen=True)
+class RelabellingTest:
+    """A test of one ordered pair.
+
+    Attributes
+    ----------
+    winner, loser : int
+        The models: the optimum is that of the winner over the loser.
+    optimum : float
+        Observed least difference of expected utility.
+    p_value : float
+        (1 + #{relabelled at least as extreme}) / (N + 1); uncorrected.
+    share_smaller : float
+        Share of relabellings with a smaller optimum, as [GSD] Table 3 prints it.
+    resamples : int
+        Number of relabellings N; the observed labelling not counted.
+    exact : bool
+        Whether every labelling was looked at.
+    contamination : tuple of float
+        p-values if 0, 1, 2, ... samples may be arbitrary, up to the first above the level asked for;
+        empty unless asked for.
+    lps_solved : int
+        Linear programs this direction needed beyond those of the pair.
+    """
+
+    winner: int
+    loser: int
+    optimum: float
+    p_value: float
+    share_smaller: float
+    resamples: int
+    exact: bool
+    contamination: tuple[float, ...]
+    lps_solved: int
+
+    def survives(self, level: float) -> int | None:
+        """Largest number of arbitrary samples with which the result holds; None if it never does."""
+        held = [m for m, p in enumerate(self.contamination) if p <= level]
+        return held[-1] if held else None
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What every task needs."""
+
+    table: QualityTable
+    threshold: Threshold
+    shared: SharedSystem | None
+    resampling: str
+    resamples: int
+    seed: int
+    side: str
+    level: float | None
+
+
+def relabelling_tests(
+    table: QualityTable,
+    pairs: Sequence[tuple[int, int]],
+    *,
+    side: str = "greater",
+    threshold: Threshold | None = None,
+    system: str = "pair",
+    resampling: str = "swap",
+    resamples: int = 1000,
+    seed: int = 0,
+    contamination_level: float | None = None,
+    jobs: int = 1,
+    progress: Callable[[int, int, int], None] | None = None,
+) -> tuple[RelabellingTest, ...]:
+    """Test ordered pairs of models.
+
+    Parameters
+    ----------
+    table : QualityTable
+        k models' quality vectors.
+    pairs : sequence of (int, int)
+        Winner and loser of each test.
+    side : {"greater", "less"}
+        Whether a large optimum speaks for the winner, or a small one against it (the front's tests).
+    threshold, system
+        As in :func:`riskrank.engine.gsd.relation.dominance_relation`.
+    resampling : {"swap", "pooled"}
+        Swaps of the two labels within samples, or all vectors dealt out anew.
+    resamples : int
+        Random relabellings; if all labellings are no more than that, they are all looked at.
+    seed : int
+        Entropy of the random streams; every pair is relabelled alike.
+    contamination_level : float, optional
+        Also find the p-values under contamination, up to the first above this level.
+    jobs : int
+        Number of processes; the result does not depend on it.
+    progress : callable, optional
+        Called with the numbers of finished pairs, of all pairs, and of linear programs solved.
+
+    Returns
+    -------
+    tuple of RelabellingTest
+        In the order of ``pairs``.
+
+    Raises
+    ------
+    InputError
+        If δ exceeds δ_max.
+    UsageError
+        On an unknown side, system or resampling, or a pair of equal models.
+    NumericalError
+        If a program cannot be solved for certain.
+    """
+    threshold = threshold or Threshold()
+    _validate(table, pairs, side, resampling, resamples)
+    tasks = sorted({(min(pair), max(pair)) for pair in pairs})
+    asked = [(task, [pair for pair in pairs if set(pair) == set(task)]) for task in tasks]
+    plan = _Plan(
+        table=table,
+        threshold=threshold,
+        shared=shared_system(table, system, threshold),
+        resampling=resampling,
+        resamples=resamples,
+        seed=seed,
+        side=side,
+        level=contamination_level,
+    )
+    found: dict[tuple[int, int], RelabellingTest] = {}
+    solved = 0
+    for done, tests in enumerate(run_tasks(_test_pair, plan, asked, jobs=jobs)):
+        found |= {(test.winner, test.loser): test for test in tests}
+        solved += sum(test.lps_solved for test in tests)
+        if progress:
+            progress(done + 1, len(tasks), solved)
+    return tuple(found[tuple(pair)] for pair in pairs)
+
+
+def relabellings(samples: int, *, resampling: str, resamples: int, seed: int) -> Relabellings:
+    """Draw relabellings, or list them all if they are few.
+
+    Parameters
+    ----------
+    samples : int
+        Number of samples, s.
+    resampling : {"swap", "pooled"}
+        Swaps within samples, or all 2s units dealt out anew.
+    resamples : int
+        How many to draw; all are listed if they are at most that many.
+    seed : int
+        Entropy of the random streams.
+
+    Returns
+    -------
+    Relabellings
+    """
+    total = 2**samples if resampling == "swap" else comb(2 * samples, samples)
+    if total <= resamples:
+        every = _all_swaps(samples) if resampling == "swap" else _all_deals(samples)
+        return Relabellings(signs=every[1:], exact=True)  # the first is the observed one
+    starts = range(0, resamples, _BLOCK)
+    streams = np.random.SeedSequence(seed).spawn(len(starts))
+    draw = _random_swaps if resampling == "swap" else _random_deals
+    blocks = [
+        draw(samples, min(_BLOCK, resamples - start), np.random.default_rng(stream))
+        for start, stream in zip(starts, streams, strict=True)
+    ]
+    return Relabellings(signs=np.concatenate(blocks), exact=False)
+
+
+class NullOptima:
+    """Optima of relabelled data, found only as exactly as a question needs.
+
+    Parameters
+    ----------
+    polytope : UtilityPolytope
+        Fixed under relabelling.
+    signs : ndarray, shape (N, units)
+        The relabellings.
+    contributions : ndarray, shape (units, d)
+        What each unit adds to the objective when its sign is +1.
+    """
+
+    def __init__(self, polytope: UtilityPolytope, signs: Floats, contributions: Floats) -> None:
+        self._polytope = polytope
+        self._signs = signs
+        self._contributions = contributions
+        self._above = np.full(len(signs), np.inf)
+        for utility in polytope.utilities:
+            np.minimum(self._above, signs @ (contributions @ utility), out=self._above)
+        self._known = np.zeros(len(signs), dtype=bool)
+
+    def at_least(self, value: float) -> int:
+        """Number of relabellings whose optimum is at least a value, ties included."""
+        needed = value - RESOLUTION
+        for b in range(len(self._signs)):
+            if self._above[b] >= needed and not self._known[b]:
+                self._solve(b)
+        return int(np.sum(self._above >= needed))
+
+    def _solve(self, b: int) -> None:
+        optimum = self._polytope.minimise(self._signs[b] @ self._contributions)
+        expected = self._signs @ (self._contributions @ optimum.utility)
+        self._above = np.where(self._known, self._above, np.minimum(self._above, expected))
+        self._above[b] = optimum.value
+        self._known[b] = True
+
+
+def contamination_shift(arbitrary: int, samples: int) -> float:
+    """How far arbitrary samples can move an optimum against its null distribution, 2m / (s - m).
+
+    Parameters
+    ----------
+    arbitrary : int
+        Number m of samples that may be arbitrary, less than s.
+    samples : int
+        Number s of samples.
+    """
+    return 2 * arbitrary / (samples - arbitrary)
+
+
+def _validate(
+    table: QualityTable, pairs: Sequence[tuple[int, int]], side: str, resampling: str, resamples: int
+) -> None:
+    for what, given, known in (("side", side, SIDES), ("resampling", resampling, RESAMPLINGS)):
+        if given not in known:
+            raise UsageError(f"unknown {what}", found=given, hint=f"use one of {', '.join(known)}")
+    if resamples < 1:
+        raise UsageError("a test needs resamples", found=f"{resamples}", hint="give --resamples 1000")
+    for winner, loser in pairs:
+        if winner == loser or not {winner, loser} <= set(range(table.models)):
+            raise UsageError(
+                "a test compares two different models",
+                found=f"models {winner} and {loser} of {table.models}",
+                hint="give pairs of different models",
+            )
+
+
+def _test_pair(
+    plan: _Plan, task: tuple[tuple[int, int], list[tuple[int, int]]]
+) -> tuple[RelabellingTest, ...]:
+    """All tests asked for between two models, on one polytope and one pool of utilities."""
+    models, directions = task
+    polytope, _, _ = pair_polytope(plan.table, plan.shared, models, plan.threshold)
+    masses = {model: sample_masses(plan.table, polytope.system, model) for model in models}
+    labels = relabellings(
+        plan.table.samples, resampling=plan.resampling, resamples=plan.resamples, seed=plan.seed
+    )
+    observed = {
+        (winner, loser): polytope.minimise((masses[winner] - masses[loser]).mean(axis=0))
+        for winner, loser in sorted(set(directions))
+    }
+    tests = []
+    for (winner, loser), optimum in observed.items():
+        before = polytope.lps_solved
+        if plan.resampling == "swap":
+            units = masses[winner] - masses[loser]
+        else:
+            units = np.vstack([masses[winner], masses[loser]])
+        null = NullOptima(polytope, labels.signs, units / plan.table.samples)
+        p_value = _p_value(null, optimum.value, plan.side, len(labels.signs))
+        smaller = len(labels.signs) - null.at_least(optimum.value)
+        levels = _contaminated(null, optimum.value, plan, len(labels.signs))
+        tests.append(
+            RelabellingTest(
+                winner=winner,
+                loser=loser,
+                optimum=optimum.value,
+                p_value=p_value,
+                share_smaller=smaller / (len(labels.signs) + labels.exact),
+                resamples=len(labels.signs),
+                exact=labels.exact,
+                contamination=levels,
+                lps_solved=polytope.lps_solved - before + 1,
+            )
+        )
+    return tuple(tests)
+
+
+def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float:
+    if side == "greater":
+        return (1 + null.at_least(value)) / (resamples + 1)
+    # Optima equal to the value, within the resolution, count as extreme on this side too.
+    return (1 + resamples - null.at_least(value + 2 * RESOLUTION)) / (resamples + 1)
+
+
+def _contaminated(null: NullOptima, value: float, plan: _Plan, resamples: int) -> tuple[float, ...]:
+    if plan.level is None:
+        return ()
+    toward = -1.0 if plan.side == "greater" else 1.0
+    p_values: list[float] = []
+    for arbitrary in range(plan.table.samples):
+        shift = toward * contamination_shift(arbitrary, plan.table.samples)
+        p_values.append(_p_value(null, value + shift, plan.side, resamples))
+        if p_values[-1] > plan.level:
+            break
+    return tuple(p_values)
+
+
+def _all_swaps(samples: int) -> Floats:
+    return np.array(list(product((1.0, -1.0), repeat=samples)))
+
+
+def _all_deals(samples: int) -> Floats:
+    chosen = list(combinations(range(2 * samples), samples))
+    signs = np.full((len(chosen), 2 * samples), -1.0)
+    signs[np.arange(len(chosen))[:, None], chosen] = 1.0
+    return signs
+
+
+def _random_swaps(samples: int, count: int, rng: np.random.Generator) -> Floats:
+    return rng.choice((1.0, -1.0), size=(count, samples))
+
+
+def _random_deals(samples: int, count: int, rng: np.random.Generator) -> Floats:
+    return rng.permuted(np.tile(np.repeat((1.0, -1.0), samples), (count, 1)), axis=1)

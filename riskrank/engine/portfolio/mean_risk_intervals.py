@@ -1,0 +1,155 @@
+"""Mean-risk models of one column of scores with bootstrap intervals, and how they agree.
+
+Source: [RAB] Table 1 and Table 5; method §5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
+from riskrank.engine.portfolio.mean_risk import (
+    MeanRisk,
+    RiskColumn,
+    contradicted_by_consistent,
+    mean_risk,
+    mean_risk_of_sorted,
+)
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.processes import run_tasks
+from riskrank.engine.sampling.resamples import blocks, is_rectangular, resampler
+
+Floats = NDArray[np.float64]
+
+# Scores resampled in one process before a second one pays for its own start.
+_WORTH_A_PROCESS = 60_000_000
+
+
+@dataclass(frozen=True)
+class MeanRiskStudy:
+    """Mean-risk models of k models under R risks.
+
+    Attributes
+    ----------
+    models : MeanRisk
+        Means, risks, values and ranks.
+    value_low, value_high : ndarray, shape (k, R), or None
+        Bootstrap interval of mean − risk; None without resampling.
+    aggregation : Aggregation or None
+        Exact aggregation of the rankings under the consistent risks, ``RA(MRM@…)``; None if there is no
+        consistent risk among them.
+    contradicted : tuple of (int, int)
+        Pairs that mean − standard deviation orders against every consistent risk.
+    """
+
+    models: MeanRisk
+    value_low: Floats | None
+    value_high: Floats | None
+    aggregation: Aggregation | None
+    contradicted: tuple[tuple[int, int], ...]
+
+
+def study_mean_risk(
+    scores: ClusteredScores,
+    columns: Sequence[RiskColumn],
+    *,
+    names: Sequence[str],
+    resamples: int = 1000,
+    alpha: float = 0.05,
+    seed: int = 0,
+    jobs: int = 1,
+    aggregator: str = "kemeny",
+    progress: Callable[[int, int], None] | None = None,
+) -> MeanRiskStudy:
+    """Compute mean − risk for every model and risk, with intervals and an aggregated ranking.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        k models' scores.
+    columns : sequence of RiskColumn, length R
+        Risks at their levels.
+    names : sequence of k str
+        Models, for a choice among equally good aggregations.
+    resamples : int
+        Bootstrap resamples; 0 for no intervals.
+    alpha : float
+        Intervals hold a share 1 − alpha of the resamples.
+    seed, jobs, progress
+        As in :func:`riskrank.engine.dominance.bootstrap.replicate`.
+    aggregator : str
+        Distance of rank aggregation.
+
+    Returns
+    -------
+    MeanRiskStudy
+        Identical for any number of jobs.
+    """
+    found = mean_risk(scores.values, columns)
+    low = high = None
+    if resamples:
+        values = _replicate_values(scores, found.columns, resamples, seed, jobs, progress)
+        low, high = np.quantile(values, [alpha / 2, 1 - alpha / 2], axis=0)
+    return MeanRiskStudy(
+        found, low, high, aggregate_consistent(found, names, aggregator), contradicted_by_consistent(found)
+    )
+
+
+def aggregate_consistent(found: MeanRisk, names: Sequence[str], aggregator: str) -> Aggregation | None:
+    """Aggregate the rankings under the risks consistent with second-order dominance."""
+    lists = found.rank.T[found.ssd_consistent]
+    return aggregate_rankings(lists, method=aggregator, names=names) if len(lists) else None
+
+
+def aggregate_over_metrics(
+    studies: Sequence[MeanRiskStudy], weights: Floats, *, names: Sequence[str], aggregator: str = "kemeny"
+) -> Aggregation | None:
+    """Aggregate the consistent rankings of several metrics, ``RA(MRM@M)``.
+
+    Parameters
+    ----------
+    studies : sequence of m MeanRiskStudy
+        One a metric.
+    weights : ndarray, shape (m,)
+        Weights of the metrics; a metric's weight is shared by its risks.
+    names, aggregator
+        As in :func:`study_mean_risk`.
+    """
+    lists, shares = [], []
+    for study, weight in zip(studies, weights, strict=True):
+        consistent = study.models.rank.T[study.models.ssd_consistent]
+        lists += list(consistent)
+        shares += [weight / max(len(consistent), 1)] * len(consistent)
+    if not lists:
+        return None
+    return aggregate_rankings(np.array(lists), method=aggregator, weights=shares, names=names)
+
+
+def _replicate_values(scores, columns, resamples, seed, jobs, progress) -> Floats:
+    """Replicates of mean − risk, shape (B, k, R)."""
+    work = resamples * sum(scores.sizes)
+    done, parts = 0, []
+    tasks = blocks(resamples, seed)
+    for part in run_tasks(_block, (scores, columns), tasks, jobs=jobs if work > _WORTH_A_PROCESS else 1):
+        parts.append(part)
+        done += len(part)
+        if progress is not None:
+            progress(done, resamples)
+    return np.concatenate(parts)
+
+
+def _block(problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task) -> Floats:
+    (scores, columns), (stream, count) = problem, task
+    rng = np.random.default_rng(stream)
+    draw, matrix = resampler(scores), is_rectangular(scores)
+    values = np.empty((count, scores.models, len(columns)))
+    for b in range(count):
+        ordered = draw(rng).ordered
+        for i, rows in enumerate([ordered] if matrix else [sample[None, :] for sample in ordered]):
+            mean, risk = mean_risk_of_sorted(rows, columns)
+            values[b, i : i + len(rows)] = mean[:, None] - risk
+    return values

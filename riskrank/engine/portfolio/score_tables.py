@@ -1,0 +1,104 @@
+"""k models' scores under m metrics, and the single columns that methods work on.
+
+Method §2: a portfolio folds the metrics into one column; a metric alone is itself. Keeping all metrics
+together lets a study make every column it needs, also from a random part of the samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskrank.engine.portfolio.folding import portfolio
+from riskrank.engine.sampling.design import ClusteredScores
+
+Floats = NDArray[np.float64]
+
+INDEPENDENT = "P(IC)"
+EMPIRICAL = "P(EC)"
+
+
+@dataclass(frozen=True)
+class ScoreTables:
+    """Scores of every model, a column a metric, with the samples they belong to.
+
+    Attributes
+    ----------
+    values : tuple of k ndarrays, shapes (n_i, m)
+        Scores, larger is better, grouped by sample.
+    clusters : tuple of k ndarrays of int, shapes (n_i,)
+        Sample of each row.
+    metrics : tuple of m str
+        Names of the columns.
+    weights : ndarray, shape (m,)
+        Weights of the metrics, a probability vector.
+    paired : bool
+        Whether models share their samples.
+    per_model : bool
+        Whether the empirical copula compares a row with its own model's rows only.
+    """
+
+    values: tuple[Floats, ...]
+    clusters: tuple[NDArray[np.int64], ...]
+    metrics: tuple[str, ...]
+    weights: Floats
+    paired: bool = True
+    per_model: bool = False
+
+    @classmethod
+    def build(
+        cls,
+        values: Sequence[ArrayLike],
+        clusters: Sequence[ArrayLike],
+        metrics: Sequence[str],
+        *,
+        weights: ArrayLike | None = None,
+        paired: bool = True,
+        per_model: bool = False,
+    ) -> ScoreTables:
+        """Collect arrays; weights are uniform by default."""
+        share = np.full(len(metrics), 1 / len(metrics)) if weights is None else np.asarray(weights, float)
+        return cls(
+            tuple(np.asarray(value, dtype=np.float64) for value in values),
+            tuple(np.asarray(cluster) for cluster in clusters),
+            tuple(metrics),
+            share,
+            paired,
+            per_model,
+        )
+
+    def column(self, name: str) -> ClusteredScores:
+        """One column of scores: ``P(IC)``, ``P(EC)`` or a metric.
+
+        A metric may be called like a portfolio; asked for by its name it goes before.
+        """
+        if name in self.metrics:
+            at = self.metrics.index(name)
+            columns = tuple(value[:, at] for value in self.values)
+        elif name == INDEPENDENT:
+            columns = portfolio(self.values, weights=self.weights)
+        else:
+            columns = portfolio(self.values, copula="empirical", per_model=self.per_model)
+        return ClusteredScores.build(columns, self.clusters, paired=self.paired)
+
+    @property
+    def samples(self) -> int:
+        """Number of samples of the least-sampled model."""
+        return min(len(np.unique(cluster)) for cluster in self.clusters)
+
+    def subsample(self, size: int, rng: np.random.Generator) -> ScoreTables:
+        """Draw ``size`` samples of every model without replacement, the same ones if paired."""
+        chosen = None
+        values, clusters = [], []
+        for value, cluster in zip(self.values, self.clusters, strict=True):
+            if chosen is None or not self.paired:
+                chosen = rng.choice(np.unique(cluster), size, replace=False)
+            kept = np.isin(cluster, chosen)
+            values.append(value[kept])
+            clusters.append(cluster[kept])
+        return ScoreTables(
+            tuple(values), tuple(clusters), self.metrics, self.weights, self.paired, self.per_model
+        )

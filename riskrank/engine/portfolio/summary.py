@@ -1,0 +1,68 @@
+"""Distribution summaries of a score column: mean, spread, quantiles and tails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskrank.engine.portfolio.quantiles import quantile, tail_value_at_risk
+
+Floats = NDArray[np.float64]
+
+DEFAULT_LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Summaries of k models at l levels.
+
+    Attributes
+    ----------
+    size : ndarray of int, shape (k,)
+        Number of scores.
+    mean, sd : ndarray, shape (k,)
+        Mean, and standard deviation with n - 1 (0 for a single score).
+    levels : tuple of l float
+        Probabilities.
+    quantiles, tail_values : ndarray, shape (k, l)
+        Quantiles, and means of the worst share (Tail Value at Risk).
+    """
+
+    size: NDArray[np.int64]
+    mean: Floats
+    sd: Floats
+    levels: tuple[float, ...]
+    quantiles: Floats
+    tail_values: Floats
+
+
+def summarise(scores: Sequence[Floats], levels: Sequence[float]) -> Summary:
+    """Summarise each model's scores.
+
+    Parameters
+    ----------
+    scores : sequence of k ndarrays, shapes (n_i,)
+        Scores, larger is better.
+    levels : sequence of float
+        Probabilities in (0, 1].
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InputError
+        If a level lies outside (0, 1].
+    """
+    return Summary(
+        np.array([column.size for column in scores]),
+        np.array([column.mean() for column in scores]),
+        np.array([column.std(ddof=1) if column.size > 1 else 0.0 for column in scores]),
+        tuple(levels),
+        np.array([quantile(column, levels) for column in scores]),
+        np.array([tail_value_at_risk(column, levels) for column in scores]),
+    )

@@ -1,0 +1,310 @@
+"""Power of dominance tests: on a pilot, or between named distributions ([RAB] Fig. 6 and 7).
+
+A simulated data set is tested as `study_dominance` tests a real one, with all its models, so that the
+relative test and the correction for many tests see the same family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.tests import Claim, DominanceTests, compare, estimate
+from riskrank.engine.power.distributions import Distribution
+from riskrank.engine.power.simulation import (
+    DistributionSampler,
+    Draw,
+    PowerCurve,
+    RequiredSize,
+    Sampler,
+    Simulation,
+    estimate_power,
+    pilot_sampler,
+    size_for_power,
+)
+from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores
+from riskrank.engine.sampling.processes import Workers
+from riskrank.errors import InputError, UsageError
+
+# The order a user knows from `dominance` is found with its default number of resamples at least.
+_PILOT_RESAMPLES = 1000
+
+# Quantiles that stand for a named distribution where its violation ratio is needed: four digits of it.
+_REFERENCE_SIZE = 100_000
+
+
+@dataclass(frozen=True)
+class DominanceDecision:
+    """Test a data set and look at some pairs; a `Decide` that can travel between processes.
+
+    Attributes
+    ----------
+    claim : Claim
+    inference : Inference
+    paired : bool
+    pairs : tuple of (int, int)
+        Winner and loser of each claim looked at.
+    """
+
+    claim: Claim
+    inference: Inference
+    paired: bool
+    pairs: tuple[tuple[int, int], ...]
+
+    def __call__(self, draw: Draw, seed: np.random.SeedSequence) -> list[bool]:
+        """Return whether each pair's dominance is significant."""
+        scores = ClusteredScores.build(draw.samples, draw.clusters, paired=self.paired)
+        number = int.from_bytes(seed.generate_state(4).tobytes(), "little")
+        study = study_dominance(scores, [self.claim], replace(self.inference, seed=number, jobs=1))
+        return [bool(study.tests[0].dominates[pair]) for pair in self.pairs]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to simulate, ready to run.
+
+    Attributes
+    ----------
+    simulation : Simulation
+    claim : Claim
+    inference : Inference
+    pairs : tuple of (int, int)
+        Winner and loser of each claim.
+    reference : DominanceTests
+        The claim on the pilot, or on many quantiles of the distributions, without a test.
+    """
+
+    simulation: Simulation
+    claim: Claim
+    inference: Inference
+    pairs: tuple[tuple[int, int], ...]
+    reference: DominanceTests
+
+    @property
+    def unattainable(self) -> tuple[tuple[int, int], ...]:
+        """Pairs the reference itself does not order that way: no number of samples will."""
+        return tuple(pair for pair in self.pairs if not self.reference.dominates[pair])
+
+
+@dataclass(frozen=True)
+class PowerStudy:
+    """Power by size, and the size a power needs.
+
+    Attributes
+    ----------
+    plan : Plan
+    curve : PowerCurve
+        One claim a pair of the plan.
+    required : RequiredSize
+        Of all pairs together.
+    """
+
+    plan: Plan
+    curve: PowerCurve
+    required: RequiredSize
+
+
+def plan_from_pilot(
+    scores: ClusteredScores, claim: Claim, inference: Inference, *, pair: tuple[int, int] | None = None
+) -> Plan:
+    """Plan with the pilot as the population, to see how often its order comes out again.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        The pilot; whole samples are drawn from it, the same ones for all models if it is paired.
+    claim : Claim
+        The test.
+    inference : Inference
+        How to test.
+    pair : (int, int), optional
+        Winner and loser; by default every dominance that is significant in the pilot.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    InputError
+        If no dominance is significant in the pilot and no pair is named, or the pilot has fewer than 10
+        samples.
+    """
+    reference = compare(estimate(scores), claim)
+    pairs = (pair,)
+    if pair is None:
+        careful = replace(inference, resamples=max(inference.resamples, _PILOT_RESAMPLES))
+        found = study_dominance(scores, [claim], careful).tests[0].dominates
+        pairs = tuple((int(i), int(j)) for i, j in zip(*np.nonzero(found), strict=True))
+        if not pairs:
+            raise InputError(
+                "no dominance is significant in the pilot, so there is no order to find again",
+                found=f"{scores.models} models, {scores.effective_size} samples",
+                hint="name the pair you hope to separate: --pair BETTER:WORSE",
+            )
+    if scores.effective_size < FEWEST_SAMPLES:
+        raise InputError(
+            f"a pilot needs at least {FEWEST_SAMPLES} samples a model",
+            found=f"{scores.effective_size}",
+            hint="score more samples, or plan with distributions: riskrank power normal:0.5,2 normal:0,1",
+        )
+    clusters = None if scores.draws_per_sample() == 1 else scores.clusters
+    sampler = pilot_sampler(scores.values, clusters=clusters, paired=scores.paired)
+    return _plan(sampler, claim, inference, pairs, reference, paired=scores.paired)
+
+
+def plan_from_distributions(
+    distributions: Sequence[Distribution],
+    claim: Claim,
+    inference: Inference,
+    *,
+    pair: tuple[int, int] | None = None,
+) -> Plan:
+    """Plan with independent models of known distributions.
+
+    Parameters
+    ----------
+    distributions : sequence of Distribution
+        One a model, the better ones first.
+    claim, inference, pair
+        As in `plan_from_pilot`; by default every model is to dominate those after it.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two distributions.
+    """
+    k = len(distributions)
+    if k < 2:
+        raise UsageError(
+            "planning needs at least two distributions",
+            found=str(k),
+            hint="add the one to compare with: riskrank power normal:0.5,2 normal:0,1",
+        )
+    sampler = DistributionSampler(tuple(distributions))
+    middles = (np.arange(_REFERENCE_SIZE) + 0.5) / _REFERENCE_SIZE
+    shapes = [distribution.quantile(middles) for distribution in distributions]
+    reference = compare(estimate(ClusteredScores.build(shapes, paired=False)), claim)
+    pairs = tuple((i, j) for i in range(k) for j in range(i + 1, k)) if pair is None else (pair,)
+    return _plan(sampler, claim, inference, pairs, reference, paired=False)
+
+
+def _plan(
+    sampler: Sampler,
+    claim: Claim,
+    inference: Inference,
+    pairs: tuple[tuple[int, int], ...],
+    reference: DominanceTests,
+    *,
+    paired: bool,
+) -> Plan:
+    decide = DominanceDecision(claim, inference, paired, pairs)
+    return Plan(Simulation(sampler, decide), claim, inference, pairs, reference)
+
+
+def study_power(
+    plan: Plan,
+    sizes: Sequence[int],
+    *,
+    target: float = 0.8,
+    limit: int | None = None,
+    repeats: int = 100,
+    progress: Callable[[int, int], None] | None = None,
+) -> PowerStudy:
+    """Simulate a plan at several sizes and search the size that gives a power.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its inference also gives the seed and the number of processes.
+    sizes : sequence of int
+        Samples per model.
+    target : float
+        Power wanted for all pairs together.
+    limit : int, optional
+        Largest size tried; five times the largest of `sizes` by default.
+    repeats : int
+        Data sets per size.
+    progress : callable, optional
+        Called with the data sets done and those planned so far.
+
+    Returns
+    -------
+    PowerStudy
+        Without a search where the reference contradicts a pair: its `required.size` is None.
+
+    Raises
+    ------
+    UsageError
+        If a size lies below 10 or above the limit, or the target outside (0, 1).
+    """
+    sizes = sorted(set(sizes))
+    largest = max(sizes, default=0)
+    limit = 5 * largest if limit is None else limit
+    if not sizes or sizes[0] < FEWEST_SAMPLES:
+        raise UsageError(
+            f"sample sizes must be at least {FEWEST_SAMPLES}: below that there is no test",
+            found=f"{sizes[0]}" if sizes else "none",
+            hint="give sizes such as --sizes 100,500,1000",
+        )
+    if limit < largest:
+        raise UsageError(
+            "the limit of the search lies below the largest size",
+            found=f"--limit {limit}, --sizes up to {largest}",
+            hint="leave out --limit, or raise it",
+        )
+    if not 0 < target < 1:
+        raise UsageError(
+            "the power wanted must lie between 0 and 1", found=f"--target {target:g}", hint="0.8 is usual"
+        )
+    seed = plan.inference.seed
+    with Workers(plan.inference.jobs) as workers:
+        run = _counted(workers.run, progress)
+        curve = estimate_power(plan.simulation, sizes, repeats=repeats, seed=seed, run=run)
+        if plan.unattainable:
+            required = RequiredSize(
+                size=None,
+                target=target,
+                power=float(curve.together[-1]),
+                standard_error=float(curve.together_error[-1]),
+                confirmed=False,
+                sizes=curve.sizes,
+                powers=curve.together,
+            )
+        else:
+            required = size_for_power(
+                plan.simulation,
+                target=target,
+                start=sizes[0],
+                smallest=FEWEST_SAMPLES,
+                limit=limit,
+                known=curve,
+                repeats=repeats,
+                seed=seed,
+                run=run,
+            )
+    return PowerStudy(plan, curve, required)
+
+
+def _counted(run: Callable, progress: Callable[[int, int], None] | None) -> Callable:
+    """Let a runner report the data sets it has finished, of all it was given so far."""
+    done = planned = 0
+
+    def counting(function: Callable, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+        nonlocal done, planned
+        planned += sum(task.count for task in tasks)
+        for task, result in zip(tasks, run(function, shared, tasks), strict=True):
+            done += task.count
+            if progress is not None:
+                progress(done, planned)
+            yield result
+
+    return counting

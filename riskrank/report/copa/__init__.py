@@ -1,0 +1,1 @@
+"""COPA's ranking, sweeps, explanations and comparisons as rows and in words."""

@@ -1,0 +1,1 @@
+"""Generalized stochastic dominance as rows and in words."""

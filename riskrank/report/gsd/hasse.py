@@ -1,0 +1,92 @@
+"""Hasse diagrams: in words for people, as edges for programs, as DOT for Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riskrank.engine.gsd.analysis import GsdStudy
+from riskrank.report.view import Cell, Column, Table
+
+
+def hasse_table(study: GsdStudy, models: Sequence[str], *, title: str) -> Table:
+    """A row a node, from the top; models of equal utility share a node."""
+    hasse = study.hasse
+    names = _node_names(study, models)
+    rows = []
+    for node in sorted(range(len(hasse.nodes)), key=lambda node: (hasse.levels[node], node)):
+        below = [names[lower] for upper, lower in hasse.edges if upper == node]
+        first = not hasse.levels[node]
+        rows.append(
+            (
+                str(hasse.levels[node] + 1),
+                Cell(names[node], "bold" if first else ""),
+                ", ".join(below) if below else "–",
+            )
+        )
+    columns = (Column("level"), Column("model", "left"), Column("directly over", "left"))
+    return Table(title, columns, tuple(rows), stub=2)
+
+
+def edge_entries(study: GsdStudy, models: Sequence[str]) -> list[dict[str, Any]]:
+    """Edges of the diagram; a class of equals is named by its first model."""
+    nodes = study.hasse.nodes
+    return [
+        {
+            "delta": study.threshold.delta if study.threshold.share is None else None,
+            "regularization": study.threshold.share,
+            "winner": models[nodes[upper][0]],
+            "loser": models[nodes[lower][0]],
+        }
+        for upper, lower in study.hasse.edges
+    ]
+
+
+def class_entries(study: GsdStudy, models: Sequence[str]) -> list[dict[str, Any]]:
+    """Nodes of the diagram: models of equal utility, and how far from the top they are."""
+    return [
+        {
+            "delta": study.threshold.delta if study.threshold.share is None else None,
+            "regularization": study.threshold.share,
+            "models": [models[i] for i in node],
+            "level": level + 1,
+        }
+        for node, level in zip(study.hasse.nodes, study.hasse.levels, strict=True)
+    ]
+
+
+def to_dot(studies: Sequence[GsdStudy], models: Sequence[str]) -> str:
+    """Write the diagrams in the DOT language, a graph a threshold.
+
+    Where there are tests, edges that are not significant are dashed.
+    """
+    return "".join(_graph(study, models) for study in studies)
+
+
+def _graph(study: GsdStudy, models: Sequence[str]) -> str:
+    share = study.threshold.share
+    title = f"delta = {study.threshold.delta:g}" if share is None else f"regularization = {share:g}"
+    lines = [
+        f"digraph {_quoted(title)} {{",
+        "  node [shape = box];",
+        "  edge [dir = none];",
+    ]
+    lines += [f"  n{node} [label = {_quoted(name)}];" for node, name in enumerate(_node_names(study, models))]
+    nodes, significant = study.hasse.nodes, study.significant
+    for upper, lower in study.hasse.edges:
+        sure = any(significant[i, j] for i in nodes[upper] for j in nodes[lower])
+        style = " [style = dashed]" if study.tests and not sure else ""
+        lines.append(f"  n{upper} -> n{lower}{style};")
+    for level in sorted(set(study.hasse.levels)):
+        together = " ".join(f"n{node};" for node, at in enumerate(study.hasse.levels) if at == level)
+        lines.append(f"  {{ rank = same; {together} }}")
+    return "\n".join(lines) + "\n}\n"
+
+
+def _node_names(study: GsdStudy, models: Sequence[str]) -> list[str]:
+    return [" = ".join(models[i] for i in node) for node in study.hasse.nodes]
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

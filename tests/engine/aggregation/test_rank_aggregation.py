@@ -1,0 +1,296 @@
+"""Rank aggregation against all permutations, published optima and invariances."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from riskrank.engine.aggregation import kemeny, subsets
+from riskrank.engine.aggregation.rank_aggregation import METHODS, aggregate_rankings
+from riskrank.errors import InputError, UsageError
+
+
+def ranks_of(*words):
+    items = sorted(words[0])
+    return np.array([[word.index(item) + 1 for item in items] for word in words])
+
+
+def midrank(row):
+    return np.array([np.sum(row < x) + (np.sum(row == x) + 1) / 2 for x in row])
+
+
+def plain_distance(method, places, row):
+    """The definitions, pair by pair and item by item."""
+    k, mid = len(row), midrank(row)
+    if method == "kemeny":
+        total = 0.0
+        for u in range(k):
+            for v in range(u):
+                if row[u] == row[v]:
+                    total += 0.5
+                elif (row[u] < row[v]) != (places[u] < places[v]):
+                    total += 1
+        return total
+    if method == "footrule":
+        return sum(abs(places[x] - mid[x]) for x in range(k))
+    if method == "borda":
+        return sum((places[x] - mid[x]) ** 2 for x in range(k))
+    return 1 - sum((places[x] - (k + 1) / 2) * (mid[x] - (k + 1) / 2) for x in range(k)) * 12 / (k**3 - k)
+
+
+def brute_force(method, rankings, weights):
+    """Return the least distance and all orders that have it."""
+    k = rankings.shape[1]
+    value = {}
+    for order in permutations(range(k)):
+        places = np.empty(k, dtype=int)
+        places[list(order)] = np.arange(1, k + 1)
+        value[order] = sum(
+            w * plain_distance(method, places, row) for w, row in zip(weights, rankings, strict=True)
+        )
+    least = min(value.values())
+    return least, {order for order, total in value.items() if total < least + 1e-9}
+
+
+def expected_choice(optima, rankings, weights, names):
+    def borda(order):
+        places = np.empty(len(order), dtype=int)
+        places[list(order)] = np.arange(1, len(order) + 1)
+        away = sum(w * plain_distance("borda", places, row) for w, row in zip(weights, rankings, strict=True))
+        return round(away, 7), [names[item] for item in order]
+
+    return min(optima, key=borda)
+
+
+@st.composite
+def problems(draw):
+    k, m = draw(st.integers(2, 5)), draw(st.integers(1, 5))
+    ranks = draw(st.lists(st.lists(st.integers(1, k), min_size=k, max_size=k), min_size=m, max_size=m))
+    weights = draw(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.0, 2.5]), min_size=m, max_size=m))
+    if sum(weights) == 0:
+        weights[0] = 1.0
+    names = draw(st.permutations([f"m{i}" for i in range(k)]))
+    return np.array(ranks), weights, names
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=40)
+@given(problem=problems())
+def test_against_brute_force_with_ties_and_weights(method, problem):
+    rankings, weights, names = problem
+    result = aggregate_rankings(rankings, method=method, weights=weights, names=names)
+    least, optima = brute_force(method, rankings, weights)
+    assert result.distance == pytest.approx(least, abs=1e-9)
+    assert result.optima_count == len(optima)
+    assert result.unique == (len(optima) == 1)
+    assert tuple(result.order.tolist()) == expected_choice(optima, rankings, weights, names)
+    assert (result.optima is None) == (len(optima) > 24)
+    if result.optima is not None:
+        assert len(result.optima) == len(optima)
+        assert set(result.optima) == optima
+        assert result.optima[0] == tuple(result.order.tolist())
+    for row, distance in zip(rankings, result.distances, strict=True):
+        assert distance == pytest.approx(plain_distance(method, result.ranks, row))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_choice_among_optima_is_nearest_to_borda_then_first_by_name(method):
+    # Optima equally near to Borda that start with items of different mean rank: names alone decide.
+    problems = [(np.array([[4, 4, 1, 3], [4, 1, 2, 3], [2, 3, 4, 2]]), ["m3", "m0", "m1", "m2"])]
+    rng = np.random.default_rng(21)
+    for _ in range(30):
+        names = [f"m{i}" for i in rng.permutation(4)]
+        problems.append((rng.integers(1, 5, (rng.integers(2, 5), 4)), names))
+    shared = 0
+    for rankings, names in problems:
+        weights = np.ones(len(rankings))
+        _, optima = brute_force(method, rankings, weights)
+        shared += len(optima) > 1
+        result = aggregate_rankings(rankings, method=method, names=names)
+        assert tuple(result.order.tolist()) == expected_choice(optima, rankings, weights, names)
+    assert shared > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("k", [6, 7])
+def test_against_brute_force_up_to_seven(method, k):
+    rng = np.random.default_rng(k)
+    for lists in (2, 3, 4):
+        rankings = rng.integers(1, k + 1, (lists, k))
+        weights = rng.choice([1.0, 0.5, 0.31], lists)
+        result = aggregate_rankings(rankings, method=method, weights=weights)
+        least, optima = brute_force(method, rankings, weights)
+        assert result.distance == pytest.approx(least, abs=1e-9)
+        assert result.optima_count == len(optima)
+        assert tuple(result.order.tolist()) in optima
+
+
+def test_against_the_published_lists():
+    lists = ranks_of("ABCDE", "BDAEC", "BAECD", "ADBCE")
+    footrule = aggregate_rankings(lists, method="footrule")
+    assert footrule.mean_distance == 4.0
+    assert footrule.distance == 16.0
+    assert footrule.optima_count == 2
+    assert footrule.choice.startswith("2 optima")
+    kendall = aggregate_rankings(lists, method="kemeny")
+    assert kendall.mean_distance == 2.25
+    assert kendall.optima_count == 6
+    assert len(kendall.optima) == 6
+    assert kendall.unique is False
+    assert kendall.gap == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pearson_is_one_minus_the_correlation_without_ties(method):
+    rng = np.random.default_rng(0)
+    rankings = np.array([rng.permutation(9) for _ in range(4)])
+    result = aggregate_rankings(rankings, method="pearson")
+    correlation = [np.corrcoef(result.ranks, row)[0, 1] for row in rankings]
+    assert result.distances == pytest.approx(1 - np.array(correlation))
+    mean = rankings.mean(axis=0)
+    assert (np.diff(mean[result.order]) >= 0).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_ranking_is_its_own_aggregate(method):
+    result = aggregate_rankings(np.array([[3, 1, 2, 5, 4]]), method=method)
+    assert result.ranks.tolist() == [3, 1, 2, 5, 4]
+    assert result.distance == pytest.approx(0)
+    assert result.unique is True
+    assert result.choice == "the only optimum"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_invariance_to_the_order_of_rankings_items_and_scale_of_weights(method):
+    rng = np.random.default_rng(4)
+    rankings = rng.integers(1, 5, (4, 8))
+    weights = np.array([1.0, 2.0, 1.0, 3.0])
+    names = np.array(list("hcbagfed"))
+    first = aggregate_rankings(rankings, method=method, weights=weights, names=names)
+    lists, items = rng.permutation(4), rng.permutation(8)
+    second = aggregate_rankings(
+        rankings[lists][:, items] * 10 - 3, method=method, weights=weights[lists] / 7, names=names[items]
+    )
+    assert names[first.order].tolist() == names[items][second.order].tolist()
+    assert first.optima_count == second.optima_count
+
+
+def test_equal_weights_that_floats_spell_differently_still_tie():
+    lists = ranks_of("AB", "BA", "BA")
+    result = aggregate_rankings(lists, weights=[0.3, 0.1, 0.2])
+    assert result.optima_count == 2
+
+
+def noisy_copies(k, lists, noise, seed):
+    rng = np.random.default_rng(seed)
+    return np.array(
+        [np.argsort(np.argsort(np.arange(k) + noise * rng.standard_normal(k))) for _ in range(lists)]
+    )
+
+
+@pytest.mark.parametrize(("noise", "lists"), [(3.0, 5), (8.0, 4), (100.0, 3)])
+def test_integer_program_against_dynamic_program(monkeypatch, noise, lists):
+    rankings = noisy_copies(11, lists, noise, seed=int(noise))
+    exact = aggregate_rankings(rankings)
+    monkeypatch.setattr(kemeny, "MOST_ITEMS", 1)
+    program = aggregate_rankings(rankings)
+    assert program.distance == exact.distance
+    assert program.gap == 0
+    assert program.unique == exact.unique
+    assert borda_distance(program, rankings) == borda_distance(exact, rankings)
+
+
+def borda_distance(result, rankings):
+    return sum(plain_distance("borda", result.ranks, row) for row in rankings)
+
+
+def test_integer_program_sees_a_unique_and_a_shared_optimum(monkeypatch):
+    monkeypatch.setattr(kemeny, "MOST_ITEMS", 1)
+    cycle = ranks_of("ABC", "BCA", "CAB")
+    shared = aggregate_rankings(cycle)
+    assert shared.unique is False
+    assert shared.optima_count is None
+    assert shared.mean_distance == pytest.approx(4 / 3)
+    lone = aggregate_rankings(cycle, weights=[3, 2, 2])
+    assert lone.unique is True
+    assert lone.order.tolist() == [0, 1, 2]
+
+
+def test_integer_program_with_irregular_weights(monkeypatch):
+    rankings = noisy_copies(9, 5, 20.0, seed=5)
+    weights = np.random.default_rng(5).uniform(0.5, 2, 5)
+    exact = aggregate_rankings(rankings, weights=weights)
+    monkeypatch.setattr(kemeny, "MOST_ITEMS", 1)
+    program = aggregate_rankings(rankings, weights=weights)
+    assert program.distance == pytest.approx(exact.distance, rel=1e-7)
+    assert program.gap == 0
+
+
+def test_a_stopped_solver_says_how_far_it_may_be(monkeypatch):
+    monkeypatch.setattr(kemeny, "MOST_ITEMS", 1)
+    rankings = noisy_copies(12, 5, 100.0, seed=2)
+    result = aggregate_rankings(rankings, time_limit=0.0)
+    assert sorted(result.order.tolist()) == list(range(12))
+    assert 0 < result.gap <= 1
+    assert result.unique is not True
+    assert "above the optimum" in result.choice
+
+
+def test_large_problems_decompose_into_majority_groups():
+    rankings = noisy_copies(60, 9, 1.0, seed=3)
+    result = aggregate_rankings(rankings)
+    assert result.gap == 0
+    assert result.optima_count is not None
+
+
+def test_kemeny_at_twenty_five_on_noisy_copies():
+    rankings = noisy_copies(25, 8, 6.0, seed=1)
+    result = aggregate_rankings(rankings)
+    assert result.gap == 0
+    places = result.ranks
+    # No single move improves an optimum.
+    for item in range(25):
+        rest = [x for x in result.order.tolist() if x != item]
+        for at in range(25):
+            moved = np.argsort([*rest[:at], item, *rest[at:]]) + 1
+            total = sum(np.sum((r[:, None] < r) & (moved[:, None] > moved)) for r in rankings)
+            assert total >= result.distance
+    assert sorted(places.tolist()) == list(range(1, 26))
+
+
+def test_footrule_with_many_entangled_items_leaves_the_count_open():
+    k = subsets.MOST_ITEMS + 4
+    result = aggregate_rankings(np.ones((1, k)), method="footrule")
+    assert result.optima_count is None or result.optima_count > 1
+    assert result.unique is False
+
+
+def test_everything_tied_is_decided_by_name():
+    for method in METHODS:
+        result = aggregate_rankings(np.ones((2, 4)), method=method, names=list("dbca"))
+        assert [list("dbca")[i] for i in result.order] == list("abcd") or method == "footrule"
+        assert result.unique is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "what"),
+    [
+        ({"rankings": [[1, 2], [2, np.nan]]}, InputError, "ranking 2 has no rank for item 2"),
+        ({"rankings": [[1], [1]]}, InputError, "form a table"),
+        ({"rankings": [["a", "b"]]}, InputError, "form a table"),
+        ({"rankings": [[1, 2], [2]]}, InputError, "form a table"),
+        ({"rankings": [[1, 2]], "weights": [1, 2]}, UsageError, "need 1 weights"),
+        ({"rankings": [[1, 2], [2, 1]], "weights": [1, -1]}, UsageError, "not negative"),
+        ({"rankings": [[1, 2]], "weights": [0.0]}, UsageError, "not all zero"),
+        ({"rankings": [[1, 2]], "names": ["a", "a"]}, UsageError, "different names"),
+        ({"rankings": [[1, 2]], "method": "kemmeny"}, UsageError, "unknown rank aggregation"),
+    ],
+)
+def test_bad_input(arguments, kind, what):
+    rankings = arguments.pop("rankings")
+    with pytest.raises(kind, match=what) as caught:
+        aggregate_rankings(rankings, **arguments)
+    assert len(caught.value.lines()) == 3

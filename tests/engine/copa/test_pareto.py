@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from riskrank.engine.copa import pareto
+from riskrank.engine.copa.pareto import dominators, pareto_front
+from riskrank.errors import InputError
+
+SMALL_TABLES = hnp.arrays(
+    np.float64,
+    st.tuples(st.integers(1, 25), st.integers(1, 4)),
+    elements=st.sampled_from([-np.inf, -1.0, 0.0, 1.0, 2.0, np.inf]),
+)
+
+
+def front_by_loops(objectives):
+    front = []
+    for own in objectives:
+        dominated = False
+        for other in objectives:
+            if all(o >= x for o, x in zip(other, own, strict=True)) and any(
+                o > x for o, x in zip(other, own, strict=True)
+            ):
+                dominated = True
+        front.append(not dominated)
+    return np.array(front)
+
+
+@given(SMALL_TABLES)
+def test_front_against_double_loops(objectives):
+    assert pareto_front(objectives).tolist() == front_by_loops(objectives).tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_front_against_double_loops_with_many_small_chunks(monkeypatch, seed):
+    # Sizes that matter only for speed, shrunk so that all the paths of large tables are taken.
+    for name, size in {"_CHUNK": 3, "_SLICE": 7, "_SAMPLE": 5}.items():
+        monkeypatch.setattr(pareto, name, size)
+    rng = np.random.default_rng(seed)
+    objectives = rng.integers(0, 2 + seed, (120, 1 + seed % 5)).astype(float)
+    assert pareto_front(objectives).tolist() == front_by_loops(objectives).tolist()
+
+
+def test_front_against_staircase_on_a_large_table():
+    rng = np.random.default_rng(1)
+    objectives = rng.integers(0, 20_000, (50_000, 2)).astype(float)
+    order = np.lexsort((-objectives[:, 1], -objectives[:, 0]))
+    expected = np.zeros(len(objectives), dtype=bool)
+    highest, last = -1.0, None
+    for i in order:
+        row = tuple(objectives[i])
+        if objectives[i, 1] > highest or row == last:
+            expected[i], highest, last = True, objectives[i, 1], row
+    assert (pareto_front(objectives) == expected).all()
+
+
+def test_front_of_a_large_table_on_which_nobody_is_dominated():
+    first = np.random.default_rng(2).random(20_000)
+    assert pareto_front(np.column_stack([first, -first, np.zeros_like(first)])).all()
+
+
+def test_front_keeps_duplicates():
+    objectives = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
+    assert pareto_front(objectives).tolist() == [True, True, True, False]
+    assert pareto_front(np.repeat(objectives, 5000, axis=0)).sum() == 15_000
+
+
+def test_invariance_under_increasing_transforms():
+    objectives = np.random.default_rng(3).normal(size=(500, 4))
+    changed = np.column_stack([np.exp(objectives[:, 0]), objectives[:, 1] ** 3, objectives[:, 2:] * 1e-9 + 5])
+    assert (pareto_front(changed) == pareto_front(objectives)).all()
+
+
+def test_dominators_against_loops():
+    objectives = np.random.default_rng(4).integers(0, 4, (60, 3)).astype(float)
+    for i, own in enumerate(objectives):
+        expected = [j for j, x in enumerate(objectives) if (x >= own).all() and (x > own).any()]
+        assert dominators(objectives, i).tolist() == expected
+    assert pareto_front(objectives).tolist() == [not dominators(objectives, i).size for i in range(60)]
+
+
+def test_an_empty_table_has_an_empty_front():
+    assert pareto_front(np.empty((0, 3))).shape == (0,)
+
+
+@pytest.mark.parametrize("objectives", [np.ones(3), np.ones((3, 0)), np.array([[1.0, np.nan]])])
+def test_bad_input(objectives):
+    with pytest.raises(InputError):
+        pareto_front(objectives)

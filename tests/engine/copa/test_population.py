@@ -1,0 +1,262 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from riskrank.engine.copa.population import (
+    ccdf_quantiles,
+    checked_weights,
+    constant_objectives,
+    duplicated_models,
+    population,
+    power_norm,
+    rank_models,
+    rank_norm,
+    rank_transform,
+    share_weights,
+)
+from riskrank.errors import InputError, UsageError
+
+ORDERS = [1, 1.5, 2, 8, np.inf]
+TIED_TABLES = hnp.arrays(
+    np.float64, st.tuples(st.integers(2, 15), st.integers(1, 4)), elements=st.integers(0, 4).map(float)
+)
+WEIGHTS = st.lists(st.floats(0.01, 1), min_size=4, max_size=4)
+
+
+def ranks_by_loops(objectives, ties, denominator):
+    N, K = objectives.shape
+    u = np.zeros((N, K))
+    for i in range(N):
+        for k in range(K):
+            for j in range(N):
+                if objectives[j, k] > objectives[i, k]:
+                    u[i, k] += 1
+                elif j != i and objectives[j, k] == objectives[i, k]:
+                    u[i, k] += {"min": 0, "average": 0.5, "max": 1}[ties]
+    return u / (N - 1 if denominator == "n-1" else N)
+
+
+def norm_by_loops(u, weights, p):
+    norms = []
+    for row in u:
+        terms = [w * x for w, x in zip(weights, row, strict=True)]
+        norms.append(max(terms) if p == np.inf else sum(t**p for t in terms) ** (1 / p))
+    return np.array(norms)
+
+
+def front_by_loops(objectives):
+    return [
+        not any((other >= own).all() and (other > own).any() for other in objectives) for own in objectives
+    ]
+
+
+@pytest.mark.parametrize("ties", ["min", "average", "max"])
+@pytest.mark.parametrize("denominator", ["n-1", "n"])
+@settings(max_examples=40)
+@given(objectives=TIED_TABLES)
+def test_ranks_against_double_loops(objectives, ties, denominator):
+    u = rank_transform(objectives, ties=ties, denominator=denominator)
+    np.testing.assert_allclose(u, ranks_by_loops(objectives, ties, denominator), atol=1e-15)
+
+
+@pytest.mark.parametrize("p", ORDERS)
+@settings(max_examples=40)
+@given(objectives=TIED_TABLES, weights=WEIGHTS)
+def test_norm_front_and_choice_against_double_loops(objectives, weights, p):
+    models = population(objectives)
+    weights = np.array(weights[: objectives.shape[1]])
+    ranking = rank_models(models, weights, p=p)
+    expected = norm_by_loops(ranks_by_loops(objectives, "min", "n-1"), weights / weights.sum(), p)
+    np.testing.assert_allclose(ranking.norm, expected, rtol=1e-12)
+    assert models.front.tolist() == front_by_loops(objectives)
+    assert expected[ranking.chosen] <= expected.min() * (1 + 1e-12)
+    assert models.front[ranking.chosen]
+    assert (np.diff(expected[ranking.order]) >= -1e-12).all()
+    assert ranking.rank[ranking.order].tolist() == list(range(1, len(objectives) + 1))
+
+
+def test_hand_computed_example():
+    # Two objectives, four models; columns hold accuracy and -cost.
+    objectives = np.array([[0.9, -4.0], [0.8, -2.0], [0.8, -1.0], [0.5, -3.0]])
+    models = population(objectives)
+    assert models.u.tolist() == [[0, 1], [1 / 3, 1 / 3], [1 / 3, 0], [1, 2 / 3]]
+    assert models.front.tolist() == [True, False, True, False]
+    ranking = rank_models(models, [3, 1], p=2)
+    np.testing.assert_allclose(
+        ranking.norm, [1 / 4, np.sqrt(1 / 16 + 1 / 144), 1 / 4, np.sqrt(9 / 16 + 1 / 36)]
+    )
+    assert ranking.tied_with(0).tolist() == [2]
+    assert ranking.order.tolist() == [0, 2, 1, 3]
+
+
+def test_strictly_better_models_are_counted_not_one_minus_the_ecdf():
+    u = rank_transform(np.array([[1.0], [1.0], [0.0]]))
+    assert u.ravel().tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize("p", ORDERS)
+def test_invariance_of_the_choice_under_increasing_transforms(p):
+    objectives = np.random.default_rng(0).normal(size=(200, 3))
+    changed = np.column_stack([np.exp(objectives[:, 0]), objectives[:, 1] ** 3, 1e6 * objectives[:, 2] - 7])
+    before, after = (rank_models(population(x), [3, 2, 1], p=p) for x in (objectives, changed))
+    assert before.order.tolist() == after.order.tolist()
+
+
+@pytest.mark.parametrize("p", ORDERS)
+@settings(max_examples=40)
+@given(objectives=TIED_TABLES, weights=WEIGHTS, data=st.data())
+def test_a_dominated_model_added_to_the_table_is_never_chosen(objectives, weights, p, data):
+    N, K = objectives.shape
+    model = data.draw(st.integers(0, N - 1))
+    worse = objectives[model].copy()
+    worse[data.draw(st.integers(0, K - 1))] -= data.draw(st.sampled_from([0.5, 1.0, 9.0]))
+    models = population(np.vstack([worse, objectives]))
+    assert rank_models(models, weights[:K], p=p).chosen != 0
+
+
+def test_a_weakly_dominated_model_of_the_same_norm_gives_way_to_the_front():
+    # For p = inf both have the norm of their first rank; the first row is dominated by the second.
+    objectives = np.array([[0.0, 1.0, 1.0], [0.0, 1.0, 2.0], [3.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    ranking = rank_models(population(objectives), [1, 0.01, 0.01], p=np.inf)
+    place = ranking.rank
+    assert ranking.tie[0] == ranking.tie[1]
+    assert place[1] < place[0]
+
+
+def test_ties_are_settled_by_p_8_then_p_1_then_name():
+    models = population(np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), names=["c", "b", "a"])
+    ranking = rank_models(models, p=1)
+    assert ranking.norm.tolist() == [0.5, 0.5, 0.5]
+    assert [models.names[i] for i in ranking.order] == ["b", "a", "c"]
+    assert ranking.tied_with(1).tolist() == [2, 0]
+
+
+def with_ranks(*rows):
+    """A population of given ranks, none of them dominated."""
+    models = population(np.column_stack([np.arange(len(rows)), -np.arange(len(rows))]).astype(float))
+    return replace(models, u=np.array(rows), metrics=("a", "b", "c"))
+
+
+def test_p_8_comes_before_p_1():
+    ranking = rank_models(with_ranks([0.8, 0, 0.6], [0.8, 0.4, 0.4]), p=np.inf)
+    assert ranking.tied_with(0).tolist() == [1]
+    assert ranking.order.tolist() == [1, 0]
+
+
+def test_the_front_comes_before_p_8():
+    # Ranks times three: (0, 2, 2), (2, 0, 0), (2, 1, 0), (0, 3, 3); the second dominates the third.
+    objectives = -np.array([[0.0, 2, 2], [2, 0, 0], [2, 1, 0], [0, 3, 3]])
+    ranking = rank_models(population(objectives), p=np.inf)
+    assert ranking.order.tolist() == [1, 0, 2, 3]
+    assert ranking.tied_with(1).tolist() == [0, 2]
+
+
+def test_norms_that_differ_by_rounding_are_ties():
+    ranks = [0.3, 0.2, 0.1], [0.1, 0.2, 0.3], [0.2, 0.3, 0.1], [0.1, 0.2, 0.4]
+    models = with_ranks(*ranks)
+    assert len(set(rank_norm(models.u, np.ones(3), 1))) > 2
+    ranking = rank_models(models, p=1)
+    assert ranking.tied_with(0).tolist() == [1, 2]
+    assert ranking.order.tolist() == [0, 1, 2, 3]
+
+
+def test_ranks_are_taken_over_the_whole_population():
+    objectives = np.random.default_rng(1).normal(size=(50, 3))
+    feasible = objectives[:, 0] < 0
+    everyone, some = population(objectives), population(objectives, feasible=feasible)
+    assert (everyone.u == some.u).all()
+    ranking = rank_models(some, p=2)
+    assert (ranking.norm == rank_models(everyone, p=2).norm).all()
+    assert set(ranking.order) == set(np.flatnonzero(feasible))
+    assert (ranking.rank[~feasible] == 0).all()
+    assert (ranking.tie[~feasible] == -1).all()
+    assert ranking.tied_with(int(np.flatnonzero(~feasible)[0])).size == 0
+    assert some.front[feasible].tolist() == front_by_loops(objectives[feasible])
+    assert not some.front[~feasible].any()
+
+
+def test_missing_values_are_the_worst():
+    objectives = np.array([[1.0, 5.0], [np.nan, 4.0], [2.0, np.nan], [0.0, np.nan]])
+    models = population(objectives, missing="worst")
+    np.testing.assert_allclose(models.u, [[1 / 3, 0], [1, 1 / 3], [0, 1], [2 / 3, 1]])
+    assert models.front.tolist() == [True, False, True, False]
+
+
+def test_large_orders_neither_under_nor_overflow():
+    u = np.array([[1e-6, 1e-6], [1e-3, 0.0], [0.0, 0.0]])
+    np.testing.assert_allclose(power_norm(u, 500.0), [1e-6 * 2 ** (1 / 500), 1e-3, 0], rtol=1e-12)
+    assert rank_norm(u, np.array([2.0, 1.0]), np.inf).tolist() == [2e-6, 2e-3, 0]
+
+
+@given(TIED_TABLES)
+def test_the_norm_decreases_with_p(objectives):
+    u = rank_transform(objectives)
+    norms = np.stack([power_norm(u, p) for p in ORDERS])
+    assert (np.diff(norms, axis=0) <= 1e-12).all()
+
+
+def test_constants_and_duplicates_are_found():
+    models = population(np.array([[1.0, 0, 3], [2, 0, 3], [1, 0, 3], [2, 0, 3], [5, 0, 3]]))
+    assert constant_objectives(models).tolist() == [1, 2]
+    assert [group.tolist() for group in duplicated_models(models)] == [[0, 2], [1, 3]]
+
+
+def test_ccdf_quantiles_are_ranks_of_the_model():
+    u = np.array([[0.0, 0.1, 0.2, 0.3, 1.0]])
+    quantiles, mean = ccdf_quantiles(u, (0, 0.2, 0.5, 1))
+    np.testing.assert_allclose(quantiles, [[0, 0, 0.8, 1]])
+    np.testing.assert_allclose(mean, [0.68])
+    with pytest.raises(UsageError):
+        ccdf_quantiles(u, (0.5, 1.5))
+
+
+def test_objectives_without_a_weight_share_what_is_left():
+    metrics = ["a", "b", "c"]
+    np.testing.assert_allclose(share_weights(metrics, {"b": 0.5}), [0.25, 0.5, 0.25])
+    np.testing.assert_allclose(share_weights(metrics, {}), [1 / 3] * 3)
+    np.testing.assert_allclose(share_weights(metrics, {"a": 2, "b": 1, "c": 1}), [0.5, 0.25, 0.25])
+    np.testing.assert_allclose(share_weights(metrics, {"a": 1}), [1, 0, 0])
+
+
+@pytest.mark.parametrize(
+    "given_weights", [{"x": 0.1}, {"a": 0.7, "b": 0.6}, {"a": -0.1}, {"a": 0, "b": 0, "c": 0}]
+)
+def test_bad_shares(given_weights):
+    with pytest.raises(UsageError):
+        share_weights(["a", "b", "c"], given_weights)
+
+
+@pytest.mark.parametrize("weights", [[1, -1], [0, 0], [np.nan, 1], [1, 1, 1]])
+def test_bad_weights(weights):
+    with pytest.raises(UsageError):
+        checked_weights(weights, ["a", "b"])
+
+
+@pytest.mark.parametrize("p", [0.5, 0, -1, np.nan])
+def test_bad_order(p):
+    with pytest.raises(UsageError, match="p must be at least 1"):
+        rank_models(population(np.eye(2)), p=p)
+
+
+@pytest.mark.parametrize(
+    "objectives", [np.ones((1, 2)), np.ones((0, 2)), np.ones((2, 0)), np.ones(2), [[1.0, np.inf], [0, 0]]]
+)
+def test_bad_tables(objectives):
+    with pytest.raises(InputError):
+        population(objectives, missing="worst")
+
+
+def test_missing_values_are_an_error_with_count_and_place():
+    table = np.array([[1.0, np.nan], [2.0, 1.0]])
+    with pytest.raises(InputError, match="1 of 4 values are missing") as caught:
+        population(table, names=["m1", "m2"], metrics=["acc", "co2"])
+    assert "m1/co2" in caught.value.found
+
+
+def test_nobody_feasible():
+    with pytest.raises(InputError, match="no model"):
+        population(np.eye(2), feasible=np.zeros(2, dtype=bool))

@@ -1,0 +1,46 @@
+"""A short look at what ``make calibrate`` measures at length: does the default test hold its level?"""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+path = Path(__file__).parents[3] / "tests" / "benchmarks" / "calibration.py"
+spec = importlib.util.spec_from_file_location("calibration", path)
+calibration = importlib.util.module_from_spec(spec)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded():
+    import sys
+
+    sys.modules["calibration"] = calibration
+    spec.loader.exec_module(calibration)
+
+
+def rate(name, *, runs, resamples=150):
+    case = next(case for case in calibration.boundary_cases(100) if case.name == name)
+    found = [calibration.rejections(case, seed, resamples=resamples)[0, 0, 0] for seed in range(runs)]
+    return np.mean(found), np.sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.parametrize("name", ["two identical among three", "tau = 0.25, order 1"])
+def test_size_at_five_percent(name):
+    found, error = rate(name, runs=120)
+    assert found <= 0.08 + 2 * error
+    assert found >= 0.03 - 2 * error
+
+
+def test_the_papers_own_rule_would_fail_this_check():
+    """The check has teeth: Algorithm 1 to the letter rejects far too often on the same data."""
+    from riskrank.engine.dominance.bootstrap import replicate
+    from riskrank.engine.dominance.tests import Claim, estimate, paper_test
+
+    rejected = []
+    for seed in range(60):
+        draw = calibration.normals([0, 0], [1, 1], n=100)
+        scores = draw(np.random.default_rng(seed))
+        replicates = replicate(scores, resamples=100, seed=seed)
+        rejected.append(paper_test(estimate(scores), replicates, Claim(1)).p_value[0, 1] <= 0.05)
+    assert np.mean(rejected) > 0.25

@@ -1,0 +1,383 @@
+"""CLT errors against numerical derivatives, Monte Carlo, a plain bootstrap, theory and invariances."""
+
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riskrank.engine.dominance.influence import (
+    absolute_p_values,
+    influence_of_violation,
+    logit_p_value,
+    relative_p_values,
+)
+from riskrank.errors import InputError, UsageError
+
+N = 5000
+TRUTH = {1: 0.16771, 2: 0.44473}
+
+
+def weighted_ratio(x, p, y, q, order):
+    """ε of x over y, both with weights, segment by segment over the merged breakpoints."""
+    x, p = np.array(x)[np.argsort(x)], np.array(p)[np.argsort(x)]
+    y, q = np.array(y)[np.argsort(y)], np.array(q)[np.argsort(y)]
+    ends_x, ends_y = np.cumsum(p), np.cumsum(q)
+    ends_x[-1] = ends_y[-1] = 1.0
+    squares = violation = start = area = 0.0
+    for end in sorted({*ends_x, *ends_y}):
+        middle = (start + end) / 2
+        d = x[np.searchsorted(ends_x, middle)] - y[np.searchsorted(ends_y, middle)]
+        width = end - start
+        if order == 1:
+            squares += width * d * d
+            violation += width * min(d, 0) ** 2
+        else:
+            a, b = area, area + width * d
+            squares += width * (a * a + a * b + b * b) / 3
+            if a * b < 0:
+                share = min(a, b) / (min(a, b) - max(a, b))
+                violation += share * width * min(a, b) ** 2 / 3
+            elif min(a, b) < 0:
+                violation += width * (a * a + a * b + b * b) / 3
+            area = b
+        start = end
+    return violation / squares
+
+
+def ratios_of_sorted(rows, order):
+    """ε over all ordered pairs of sorted samples of one size, shape (k, k, ...) for rows (k, ..., n)."""
+    n = rows.shape[-1]
+    k = len(rows)
+    ratio = np.full((k, k, *rows.shape[1:-1]), 0.5)
+    for i in range(k):
+        for j in range(i):
+            d = rows[i] - rows[j]
+            if order == 1:
+                ratio[i, j] = (np.minimum(d, 0) ** 2).sum(-1) / (d**2).sum(-1)
+            else:
+                b = np.cumsum(d, axis=-1) / n
+                a = b - d / n
+                squares = a * a + a * b + b * b
+                low, high = np.minimum(a, b), np.maximum(a, b)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    cut = np.where((low < 0) & (high > 0), low**3 / (low - high), 0.0)
+                ratio[i, j] = (np.where(high <= 0, squares, cut)).sum(-1) / squares.sum(-1)
+            ratio[j, i] = 1 - ratio[i, j]
+    return ratio
+
+
+def relative_of(ratio):
+    k = len(ratio)
+    mean = (ratio.sum(axis=1) - 0.5) / (k - 1)
+    return mean[:, None] - mean[None, :]
+
+
+def normals(rng, n):
+    return np.stack([rng.normal(0.5, 2, n), rng.normal(0, 1, n)])
+
+
+def betas(rng, n):
+    return np.stack([rng.beta(2, 2.2, n), rng.beta(4, 5, n)])
+
+
+def correlated(rng, n):
+    both = sqrt(0.8) * rng.normal(size=n) + sqrt(0.2) * rng.normal(size=(2, n))
+    return np.stack([0.5 + 2 * both[0], both[1]])
+
+
+def five(rng, n):
+    both = sqrt(0.5) * rng.normal(size=n) + sqrt(0.5) * rng.normal(size=(5, n))
+    return np.array([0, 0.5, 0.9, 1.5, 1.9])[:, None] + np.array([1, 2, 3, 4, 5])[:, None] * both
+
+
+DESIGNS = {
+    "normal": (normals, False),
+    "beta": (betas, False),
+    "correlated": (correlated, True),
+    "five": (five, True),
+}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@given(data=st.data())
+def test_ratio_against_brute_force(order, data):
+    values = st.lists(st.integers(-9, 9), min_size=2, max_size=12)
+    x, y = data.draw(values), data.draw(values)
+    result = influence_of_violation([np.array(x), np.array(y)], order=order, paired=False)
+    if np.array_equal(np.sort(np.repeat(x, len(y))), np.sort(np.repeat(y, len(x)))):
+        assert result.identical[0, 1]
+        assert result.ratio[0, 1] == 0.5
+        assert result.ratio_error[0, 1] == 0
+        return
+    expected = weighted_ratio(x, np.full(len(x), 1 / len(x)), y, np.full(len(y), 1 / len(y)), order)
+    assert result.ratio[0, 1] == pytest.approx(expected, abs=1e-12)
+    assert result.ratio[1, 0] == pytest.approx(1 - expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("sizes", [(7, 11), (13, 9), (24, 25), (40, 31)])
+def test_error_against_numerical_derivatives_of_the_weights(order, sizes):
+    # The influence of a score is the rate at which the ratio changes as its weight grows. Coprime sizes:
+    # where both samples step at once the first-order ratio has two one-sided rates.
+    rng = np.random.default_rng(sum(sizes))
+    x, y = rng.normal(0.2, 1.4, sizes[0]), rng.normal(0, 1, sizes[1])
+    p, q = np.full(sizes[0], 1 / sizes[0]), np.full(sizes[1], 1 / sizes[1])
+
+    def rate(weights, at, ratio_of):
+        step = 1e-6
+        up = (1 - step) * weights
+        up[at] += step
+        down = (1 + step) * weights
+        down[at] -= step
+        return (ratio_of(up) - ratio_of(down)) / (2 * step)
+
+    first = [rate(p, at, lambda w: weighted_ratio(x, w, y, q, order)) for at in range(sizes[0])]
+    second = [rate(q, at, lambda w: weighted_ratio(x, p, y, w, order)) for at in range(sizes[1])]
+    variance = sum(np.var(v, ddof=1) / len(v) for v in (first, second))
+    result = influence_of_violation([x, y], order=order, paired=False)
+    error = min(sqrt(variance), 0.5)
+    assert result.ratio_error[0, 1] == pytest.approx(error, rel=1e-4)
+    assert result.relative_error[0, 1] == pytest.approx(2 * error, rel=1e-4)
+
+
+def clear_of_the_ends(ratio):
+    """Pairs whose ratio is not all but 0 or 1, where errors are far from normal and no test needs them."""
+    return ~np.eye(len(ratio), dtype=bool) & (np.abs(ratio - 0.5) < 0.45)
+
+
+def monte_carlo(draw, order, repeats, seed):
+    rng = np.random.default_rng(seed)
+    ratios = np.stack(
+        [ratios_of_sorted(np.sort(draw(rng, N), axis=-1), order) for _ in range(repeats)], axis=-1
+    )
+    relative = np.stack([relative_of(ratios[..., r]) for r in range(repeats)], axis=-1)
+    return ratios.std(axis=-1, ddof=1), relative.std(axis=-1, ddof=1)
+
+
+def mean_errors(draw, order, paired, seed, repeats=30):
+    rng = np.random.default_rng(seed)
+    results = [influence_of_violation(list(draw(rng, N)), order=order, paired=paired) for _ in range(repeats)]
+    return (
+        np.mean([result.ratio_error for result in results], axis=0),
+        np.mean([result.relative_error for result in results], axis=0),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_against_monte_carlo(design, order):
+    draw, paired = DESIGNS[design]
+    simulated = monte_carlo(draw, order, 3000, seed=7)
+    asymptotic = mean_errors(draw, order, paired, seed=8)
+    ratio = influence_of_violation(list(draw(np.random.default_rng(9), 200_000)), order=order).ratio
+    which = clear_of_the_ends(ratio)
+    # Among ten pairs a single one, further from its limit, may differ more; what ranks models may not.
+    limits = (0.05 if len(ratio) == 2 else 0.08, 0.05)
+    for expected, found, within in zip(simulated, asymptotic, limits, strict=True):
+        assert found[which] == pytest.approx(expected[which], rel=within)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("design", [*list(DESIGNS)[:-1], pytest.param("five", marks=pytest.mark.slow)])
+def test_against_a_plain_bootstrap(design, order):
+    draw, paired = DESIGNS[design]
+    rng = np.random.default_rng(11)
+    sample = draw(rng, N)
+    k, resamples = len(sample), 200
+    ratios = []
+    for _ in range(resamples):
+        picks = rng.integers(0, N, N) if paired else rng.integers(0, N, (k, N))
+        rows = sample[:, picks] if paired else np.take_along_axis(sample, picks, axis=1)
+        ratios.append(ratios_of_sorted(np.sort(rows, axis=-1), order))
+    ratios = np.stack(ratios, axis=-1)
+    relative = np.stack([relative_of(ratios[..., r]) for r in range(resamples)], axis=-1)
+    result = influence_of_violation(list(sample), order=order, paired=paired)
+    # 200 resamples know a standard deviation to 5 %; the slow Monte Carlo test is the sharper one.
+    which = clear_of_the_ends(result.ratio)
+    assert result.ratio_error[which] == pytest.approx(ratios.std(axis=-1, ddof=1)[which], rel=0.15)
+    which = ~np.eye(k, dtype=bool)
+    assert result.relative_error[which] == pytest.approx(relative.std(axis=-1, ddof=1)[which], rel=0.15)
+
+
+@pytest.mark.parametrize(("order", "known"), [(1, 0.0170), (2, 0.0823)])
+def test_against_the_known_errors_of_the_normal_pair(order, known):
+    error, _ = mean_errors(normals, order, False, seed=3, repeats=25)
+    assert error[0, 1] == pytest.approx(known, rel=0.02)
+    ratio = influence_of_violation(
+        list(normals(np.random.default_rng(0), 400_000)), order=order, paired=False
+    )
+    assert ratio.ratio[0, 1] == pytest.approx(TRUTH[order], abs=4 * known * sqrt(N / 400_000))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("paired", [True, False])
+def test_repeating_every_row_within_its_cluster_changes_nothing(order, paired):
+    rng = np.random.default_rng(2)
+    samples = [rng.normal(i / 4, 1 + i / 3, 60) for i in range(3)]
+    plain = influence_of_violation(samples, order=order, paired=paired)
+    tripled = influence_of_violation(
+        [np.repeat(sample, 3) for sample in samples],
+        order=order,
+        clusters=[np.repeat(np.arange(60), 3)] * 3,
+        paired=paired,
+    )
+    for name in ("ratio", "ratio_error", "relative", "relative_error", "equal_p_value", "clusters"):
+        assert getattr(tripled, name) == pytest.approx(getattr(plain, name), rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("paired", [True, False])
+def test_clustered_errors_against_monte_carlo(order, paired):
+    rng = np.random.default_rng(5)
+    groups, draws, repeats = 600, 3, 150
+
+    def draw():
+        base = rng.normal(size=groups) if paired else None
+        samples = []
+        for mean, sd in ((0.4, 1.6), (0.0, 1.0)):
+            effect = rng.normal(size=groups)
+            common = 0.6 * base + 0.4 * effect if paired else effect
+            samples.append(mean + sd * (np.repeat(common, draws) + 0.5 * rng.normal(size=groups * draws)))
+        return samples
+
+    clusters = [np.repeat(np.arange(groups), draws)] * 2
+    results = [
+        influence_of_violation(draw(), order=order, clusters=clusters, paired=paired) for _ in range(repeats)
+    ]
+    simulated = np.std([result.ratio[0, 1] for result in results], ddof=1)
+    found = np.mean([result.ratio_error[0, 1] for result in results])
+    assert found == pytest.approx(simulated, rel=0.15)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("order", [1, 2])
+def test_invariance_to_rows_models_location_and_unit(order, paired):
+    rng = np.random.default_rng(6)
+    samples = five(rng, 80)
+    clusters = rng.integers(0, 30, 80)
+    plain = influence_of_violation(list(samples), order=order, clusters=[clusters] * 5, paired=paired)
+    rows, models = rng.permutation(80), rng.permutation(5)
+    moved = influence_of_violation(
+        [1e6 * samples[m][rows] - 3e6 for m in models],
+        order=order,
+        clusters=[100 - clusters[rows]] * 5,
+        paired=paired,
+    )
+    for name in ("ratio", "ratio_error", "relative", "relative_error", "equal_p_value"):
+        table = getattr(plain, name)[np.ix_(models, models)]
+        assert getattr(moved, name) == pytest.approx(table, rel=1e-6, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_relative_errors_of_two_models_are_twice_the_absolute_ones(order):
+    samples = list(correlated(np.random.default_rng(1), 200))
+    for paired in (True, False):
+        result = influence_of_violation(samples, order=order, paired=paired)
+        assert result.relative[0, 1] == pytest.approx(2 * result.ratio[0, 1] - 1)
+        assert result.relative_error[0, 1] == pytest.approx(2 * result.ratio_error[0, 1])
+        assert relative_p_values(result)[0, 1] == pytest.approx(absolute_p_values(result, 0.5)[0, 1])
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_pairing_helps_where_models_agree(order):
+    samples = list(correlated(np.random.default_rng(4), 2000))
+    paired = influence_of_violation(samples, order=order)
+    unpaired = influence_of_violation(samples, order=order, paired=False)
+    assert paired.ratio_error[0, 1] < 0.8 * unpaired.ratio_error[0, 1]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_identical_models_among_others(order):
+    x = np.random.default_rng(9).normal(size=50)
+    result = influence_of_violation([x, np.repeat(x[::-1], 2), x + 5], order=order, paired=False)
+    assert result.identical[0, 1]
+    assert result.ratio[0, 1] == result.ratio[1, 0] == 0.5
+    assert not result.identical[0, 2]
+    assert result.ratio[2, 0] == 0
+    p = relative_p_values(result)
+    assert p[2, 0] < 1e-6
+    assert p[0, 1] == p[1, 0] == 1
+    assert np.isnan(np.diag(p)).all()
+    assert absolute_p_values(result, 0.25)[0, 1] > 0.99
+
+
+def test_errors_stay_within_what_a_ratio_can_have():
+    rng = np.random.default_rng(14)
+    for _ in range(30):
+        for paired in (True, False):
+            result = influence_of_violation(list(rng.normal(size=(3, 100))), order=2, paired=paired)
+            assert np.nanmax(result.ratio_error) <= 0.5 + 1e-12
+
+
+def test_logit_p_value_against_theory():
+    z = (np.log(0.2 / 0.8) - np.log(0.3 / 0.7)) / (0.05 / (0.2 * 0.8))
+    assert logit_p_value(0.2, 0.05, threshold=0.3, size=100) == pytest.approx(NormalDist().cdf(z))
+    assert logit_p_value(0.3, 0.05, threshold=0.3, size=100) == pytest.approx(0.5)
+    # A ratio of 0 has no error of its own, yet the p-value stays above 0 and shrinks with the sample.
+    small, large = logit_p_value(np.zeros(2), np.zeros(2), threshold=0.25, size=np.array([20, 500]))
+    assert 0 < large < small < 0.01
+
+
+def test_p_values_of_a_clear_pair_are_complementary():
+    result = influence_of_violation(list(normals(np.random.default_rng(0), 3000)), order=2)
+    assert result.equal_p_value[0, 1] < 1e-9
+    p = relative_p_values(result)
+    assert p[0, 1] + p[1, 0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("clustered", [True, False])
+def test_equal_distributions_against_monte_carlo(paired, clustered):
+    rng = np.random.default_rng(12)
+    units, draws = 150, 3 if clustered else 1
+    clusters = [np.repeat(np.arange(units), draws)] * 2
+    p = []
+    for _ in range(250):
+        shared = rng.normal(size=units) if paired else 0
+        samples = [np.repeat(shared + rng.normal(size=units), draws) for _ in range(2)]
+        samples = [sample + 0.3 * rng.normal(size=sample.size) for sample in samples]
+        result = influence_of_violation(samples, order=1, clusters=clusters, paired=paired)
+        p.append(result.equal_p_value[0, 1])
+    # Uniform at the levels of tests, within four binomial errors.
+    for level in (0.02, 0.05, 0.1):
+        assert np.mean(np.array(p) <= level) == pytest.approx(level, abs=4 * sqrt(level * (1 - level) / 250))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_size_for_two_models_of_the_same_distribution(order):
+    # The limit theorem alone would reject about 30 % of the time in order 2.
+    rng = np.random.default_rng(13)
+    p = [
+        relative_p_values(influence_of_violation(list(rng.normal(size=(2, 200))), order=order, paired=False))
+        for _ in range(250)
+    ]
+    assert np.mean([table[0, 1] <= 0.05 for table in p]) < 0.05 + 3 * sqrt(0.05 * 0.95 / 250)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "what"),
+    [
+        ({"samples": [np.arange(5.0)]}, InputError, "at least two models"),
+        ({"samples": [np.arange(5.0), np.array([0, np.nan])]}, InputError, "model 2 cannot be used"),
+        ({"samples": [np.arange(5.0), np.arange(4.0)]}, InputError, "same samples"),
+        (
+            {"samples": [np.arange(5.0), np.arange(5.0)], "clusters": [np.arange(4), np.arange(5)]},
+            InputError,
+            "number of its sample",
+        ),
+        ({"samples": [np.arange(5.0), np.arange(5.0)], "order": 3}, UsageError, "order 3"),
+    ],
+)
+def test_bad_input(arguments, kind, what):
+    with pytest.raises(kind, match=what):
+        influence_of_violation(**{"order": 1, **arguments})
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0, -1.0])
+def test_bad_threshold(threshold):
+    with pytest.raises(UsageError, match="outside"):
+        logit_p_value(0.2, 0.1, threshold=threshold, size=10)

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from riskrank.engine.dominance.ranking import hidden_risks, rank_by, rank_by_score, rank_by_wins
+
+keys = arrays(np.float64, st.integers(2, 8), elements=st.integers(0, 4).map(float))
+
+
+@given(keys)
+def test_competition_ranks_against_counting(values):
+    assert rank_by(values).tolist() == [1 + sum(other < value for other in values) for value in values]
+
+
+def test_ties_share_a_rank_and_the_next_is_skipped():
+    assert rank_by(np.array([3, 1, 1, 2])).tolist() == [4, 1, 1, 3]
+
+
+def test_borda_ranks_by_wins_and_orders_ties_by_ratio():
+    dominates = np.zeros((4, 4), dtype=bool)
+    dominates[0, 3] = dominates[1, 3] = dominates[2, 3] = True
+    ranking = rank_by_wins(dominates, np.array([0.4, 0.2, 0.3, 0.9]), tested=True)
+    assert ranking.wins.tolist() == [1, 1, 1, 0]
+    assert ranking.rank.tolist() == [1, 1, 1, 4]
+    assert ranking.order.tolist() == [1, 2, 0, 3]
+    assert ranking.tier.tolist() == [1, 1, 1, 2]
+
+
+@given(st.integers(2, 7), st.randoms(use_true_random=False))
+def test_no_test_separates_two_models_of_a_tier(k, random):
+    dominates = np.array([[random.random() < 0.3 and i < j for j in range(k)] for i in range(k)])
+    score = np.array([random.random() for _ in range(k)])
+    ranking = rank_by_wins(dominates, score, tested=True)
+    for i in range(k):
+        for j in range(k):
+            if ranking.tier[i] == ranking.tier[j]:
+                assert not dominates[i, j]
+    assert ranking.tier[ranking.order].tolist() == sorted(ranking.tier)
+    assert set(ranking.tier) == set(range(1, ranking.tier.max() + 1))
+
+
+def test_there_are_no_tiers_and_intervals_without_a_test():
+    ranking = rank_by_wins(np.array([[False, True], [False, False]]), np.array([0.1, 0.9]), tested=False)
+    assert ranking.tier is None
+    assert ranking.rank_low is None
+    assert ranking.score_low is None
+
+
+def test_rank_interval_is_that_of_the_place_in_each_replicate():
+    rng = np.random.default_rng(0)
+    replicates = np.column_stack(
+        [rng.normal(0.1, 0.01, 2000), rng.normal(0.5, 0.05, 2000), rng.normal(0.52, 0.05, 2000)]
+    )
+    dominates = np.array([[False, True, True], [False] * 3, [False] * 3])
+    ranking = rank_by_wins(dominates, np.array([0.1, 0.5, 0.52]), tested=True, score_replicates=replicates)
+    assert list(zip(ranking.rank_low.tolist(), ranking.rank_high.tolist(), strict=True)) == [
+        (1, 1),
+        (2, 3),
+        (2, 3),
+    ]
+    np.testing.assert_allclose(ranking.score_low[0], np.quantile(replicates[:, 0], 0.025))
+
+
+def test_rank_interval_holds_a_rank_shared_for_want_of_significance():
+    replicates = np.tile([0.1, 0.5, 0.9], (100, 1))
+    ranking = rank_by_wins(
+        np.zeros((3, 3), dtype=bool), replicates[0], tested=True, score_replicates=replicates
+    )
+    assert ranking.rank.tolist() == [1, 1, 1]
+    assert ranking.rank_low.tolist() == [1, 1, 1]
+    assert ranking.rank_high.tolist() == [1, 2, 3]
+
+
+def test_wins_of_a_replicate_come_before_its_ratio():
+    ratios = np.tile([0.3, 0.2], (50, 1))
+    wins = np.tile([1, 0], (50, 1))
+    ranking = rank_by_wins(
+        np.array([[False, True], [False, False]]),
+        ratios[0],
+        tested=True,
+        score_replicates=ratios,
+        win_replicates=wins,
+    )
+    assert ranking.rank_low.tolist() == ranking.rank_high.tolist() == [1, 2]
+
+
+def test_ranking_by_a_rate_puts_the_largest_first():
+    ranking = rank_by_score(np.array([0.2, 0.9, 0.9]))
+    assert ranking.rank.tolist() == [3, 1, 1]
+    assert ranking.order.tolist() == [1, 2, 0]
+    assert ranking.wins is None
+
+
+@pytest.mark.parametrize(
+    ("risk", "average", "found"),
+    [
+        ([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6], []),
+        ([1, 2, 6, 4, 5, 3], [1, 2, 3, 4, 5, 6], [2]),
+        ([6, 2, 5, 4, 3, 1], [1, 2, 3, 4, 5, 6], [0, 2]),
+        ([1, 2, 3, 4, 6, 5], [1, 2, 3, 4, 5, 6], []),
+        ([2, 1, 3, 4], [1, 2, 3, 4], [0]),
+    ],
+)
+def test_hidden_risks(risk, average, found):
+    assert hidden_risks(np.array(risk), np.array(average)).tolist() == found

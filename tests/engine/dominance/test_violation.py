@@ -1,0 +1,173 @@
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from riskrank.engine.dominance.violation import one_versus_all, violation_matrix, violation_ratio
+from riskrank.errors import InputError
+
+whole = st.lists(st.integers(-6, 6), min_size=1, max_size=12)
+real = st.lists(st.floats(-100, 100).map(lambda x: round(x, 3)), min_size=1, max_size=15)
+
+
+def brute_force_ratio(winner, loser, order):
+    """Plain integration in exact fractions over the merged breakpoints, method §3."""
+    a, b = sorted(map(Fraction, winner)), sorted(map(Fraction, loser))
+    points = sorted({Fraction(t, len(s)) for s in (a, b) for t in range(len(s) + 1)})
+
+    def step(sample, p):  # quantile on the segment that begins at p
+        return sample[int(p * len(sample))]
+
+    def integrated(sample, p):
+        whole_steps = int(p * len(sample))
+        total = sum(sample[:whole_steps], Fraction(0)) / len(sample)
+        rest = p - Fraction(whole_steps, len(sample))
+        return total + (rest * sample[whole_steps] if rest else 0)
+
+    above = total = Fraction(0)
+    for left, right in itertools.pairwise(points):
+        width = right - left
+        if order == 1:
+            difference = step(b, left) - step(a, left)
+            total += width * difference**2
+            above += width * max(difference, Fraction(0)) ** 2
+            continue
+        d, e = (integrated(b, p) - integrated(a, p) for p in (left, right))
+        piece = width * (d * d + d * e + e * e) / 3
+        total += piece
+        if d >= 0 and e >= 0:
+            above += piece
+        elif d > 0 > e:
+            above += width * d**3 / (3 * (d - e))
+        elif e > 0 > d:
+            above += width * e**3 / (3 * (e - d))
+    return float(above / total) if total else 0.5
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@given(a=whole, b=whole)
+def test_ratio_against_exact_fractions_with_ties(order, a, b):
+    assert violation_ratio(a, b, order=order) == pytest.approx(brute_force_ratio(a, b, order), abs=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@given(a=real, b=real)
+def test_ratio_against_brute_force_on_unequal_sizes(order, a, b):
+    expected = brute_force_ratio(a, b, order)
+    # Sums of decimals that cancel exactly in fractions need not do so in floats: leave near-draws out.
+    spread = abs(np.mean(a) - np.mean(b)) + max(abs(np.array([*a, *b])))
+    if spread > 0 and not (order == 2 and sorted(a) != sorted(b) and abs(np.mean(a) - np.mean(b)) < 1e-9):
+        assert violation_ratio(a, b, order=order) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("sizes", [(50, 50), (50, 70)])
+def test_ratio_against_brute_force_on_random_samples(order, sizes):
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        a, b = np.round(rng.normal(size=sizes[0]), 1), np.round(rng.normal(0.1, 1.3, size=sizes[1]), 1)
+        assert violation_ratio(a, b, order=order) == pytest.approx(brute_force_ratio(a, b, order), abs=1e-9)
+
+
+def test_the_seven_fifteenths_example():
+    assert violation_ratio([1, 4, 7], [2, 3, 5, 5, 5, 5], order=1) == pytest.approx(7 / 15, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "first", "second"),
+    [
+        ((0.5, 2), (0, 1), 0.16771, 0.44473),
+        ((1, 2), (0, 1), 0.037670, None),
+        ((0.275, 1.5), (0.25, 1), 0.460189, None),
+    ],
+)
+def test_normal_pairs_against_published_and_closed_form_values(better, worse, first, second):
+    c = (better[0] - worse[0]) / (better[1] - worse[1])
+    density = math.exp(-c * c / 2) / math.sqrt(2 * math.pi)
+    assert ((1 + c * c) * ndtr(-c) - c * density) / (1 + c * c) == pytest.approx(first, abs=5e-6)
+    # Evenly spread quantiles stand in for a sample: no sampling error, only that of the grid.
+    from scipy.special import ndtri
+
+    z = ndtri((np.arange(400_000) + 0.5) / 400_000)
+    a, b = better[0] + better[1] * z, worse[0] + worse[1] * z
+    assert violation_ratio(a, b, order=1) == pytest.approx(first, abs=1e-4)
+    if second is not None:
+        assert violation_ratio(a, b, order=2) == pytest.approx(second, abs=1e-4)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@given(a=whole, b=whole)
+def test_both_directions_add_up_to_one(order, a, b):
+    matrix = violation_matrix([a, b], order=order)
+    assert matrix[0, 1] + matrix[1, 0] == pytest.approx(1, abs=1e-15)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@given(a=whole)
+def test_identical_models_draw_whatever_their_sizes(order, a):
+    assert violation_ratio(a, list(reversed(a)), order=order) == 0.5
+    assert violation_ratio(a, a * 3, order=order) == 0.5
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(
+    "map_", [lambda x: 8 * x, lambda x: 3.7 * x + 11, lambda x: x * 1e-150, lambda x: x * 1e150]
+)
+def test_invariance_under_positive_affine_maps(order, map_):
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=31), rng.normal(0.2, 2, size=31)
+    plain = violation_ratio(a, b, order=order)
+    assert violation_ratio(map_(a), map_(b), order=order) == pytest.approx(plain, rel=1e-9)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_large_common_offset_costs_no_digits(order):
+    rng = np.random.default_rng(2)
+    a, b = np.round(rng.normal(size=500), 2), np.round(rng.normal(0.1, 1.2, size=500), 2)
+    # On a grid of 1/128 the shifted scores are exact, so every digit must survive.
+    a, b = np.round(a * 128) / 128, np.round(b * 128) / 128
+    assert violation_ratio(a + 2.0**30, b + 2.0**30, order=order) == pytest.approx(
+        violation_ratio(a, b, order=order), rel=1e-12
+    )
+
+
+@given(a=whole, shift=st.integers(1, 5))
+def test_a_shifted_copy_dominates_fully(a, shift):
+    for order in (1, 2):
+        assert violation_ratio([x + shift for x in a], a, order=order) == 0.0
+        assert violation_ratio(a, [x + shift for x in a], order=order) == 1.0
+
+
+def test_a_mean_preserving_spread_is_dominated_in_the_second_order_only():
+    assert violation_ratio([2, 2], [1, 3], order=2) == 0.0
+    assert violation_ratio([2, 2], [1, 3], order=1) == 0.5
+
+
+def test_matrix_against_pairs_for_equal_and_unequal_sizes():
+    rng = np.random.default_rng(5)
+    for sizes in ((20, 20, 20), (20, 13, 31)):
+        samples = [np.round(rng.normal(size=n), 1) for n in sizes]
+        for order in (1, 2):
+            matrix = violation_matrix(samples, order=order)
+            for i in range(3):
+                for j in range(3):
+                    assert matrix[i, j] == pytest.approx(
+                        brute_force_ratio(samples[i], samples[j], order), abs=1e-12
+                    )
+
+
+def test_one_versus_all_is_the_mean_over_the_others():
+    ratios = np.array([[0.5, 0.1, 0.3], [0.9, 0.5, 0.6], [0.7, 0.4, 0.5]])
+    assert one_versus_all(ratios) == pytest.approx([0.2, 0.75, 0.55])
+
+
+def test_an_unknown_order_and_an_empty_sample_are_refused():
+    with pytest.raises(InputError, match="order"):
+        violation_ratio([1.0], [2.0], order=3)
+    with pytest.raises(InputError, match="at least one"):
+        violation_ratio([], [2.0], order=1)

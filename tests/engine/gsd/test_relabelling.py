@@ -1,0 +1,182 @@
+import itertools
+from math import comb
+
+import numpy as np
+import pytest
+
+from riskrank.engine.gsd.preference_system import preference_system, quality_table
+from riskrank.engine.gsd.relabelling import contamination_shift, relabelling_tests, relabellings
+from riskrank.engine.gsd.relation import RESOLUTION, Threshold, UtilityPolytope, sample_masses
+from riskrank.errors import InputError, UsageError
+
+ORDINAL = [False, True]
+
+
+def correlated_scores(seed, samples, gap=0.5):
+    rng = np.random.default_rng(seed)
+    base = rng.normal(size=(samples, 2))
+    scores = np.stack([base + gap, base]) + 0.5 * rng.normal(size=(2, samples, 2))
+    scores[..., 1] = np.round(scores[..., 1])
+    return scores.round(3)
+
+
+def every_optimum(table, pair, threshold, signs, pooled=False):
+    """Solve a program for every relabelling, each on a polytope of its own."""
+    system = preference_system(table, sorted(pair))
+    first, second = (sample_masses(table, system, model) for model in pair)
+    units = np.vstack([first, second]) if pooled else first - second
+    optima = []
+    for row in signs:
+        polytope = UtilityPolytope(system)
+        polytope.fix_slack(threshold)
+        optima.append(polytope.minimise(row @ units / table.samples).value)
+    return np.array(optima)
+
+
+@pytest.mark.parametrize("resampling", ["swap", "pooled"])
+@pytest.mark.parametrize("pair", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_shortcut_against_solving_every_program(resampling, pair, delta):
+    table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
+    options = {"resampling": resampling, "resamples": 60, "seed": 3}
+    (found,) = relabelling_tests(table, [pair], threshold=Threshold(delta), **options)
+    (less,) = relabelling_tests(table, [pair], threshold=Threshold(delta), side="less", **options)
+    signs = relabellings(12, **options).signs
+    null = every_optimum(table, pair, delta, signs, pooled=resampling == "pooled")
+    assert found.p_value == (1 + np.sum(null >= found.optimum - RESOLUTION)) / 61
+    assert less.p_value == (1 + np.sum(null <= found.optimum + RESOLUTION)) / 61
+    assert found.share_smaller == np.mean(null < found.optimum - RESOLUTION)
+
+
+def test_shortcut_meets_both_outcomes():
+    # What the test above rests on: resamples on either side, and fewer programs than resamples.
+    table = quality_table(correlated_scores(0, 12, gap=0.2), ordinal=ORDINAL)
+    (found,) = relabelling_tests(table, [(0, 1)], threshold=Threshold(1e-3), resamples=200)
+    assert 0 < found.share_smaller < 1
+    assert 1 / 201 < found.p_value < 1
+    assert found.lps_solved < 100
+
+
+@pytest.mark.parametrize(("resampling", "samples", "total"), [("swap", 5, 2**5), ("pooled", 4, comb(8, 4))])
+def test_exact_p_value_against_all_labellings(resampling, samples, total):
+    table = quality_table(correlated_scores(1, samples, gap=1.0), ordinal=ORDINAL)
+    (found,) = relabelling_tests(
+        table, [(0, 1)], threshold=Threshold(1e-3), resampling=resampling, resamples=total
+    )
+    if resampling == "swap":
+        signs = np.array(list(itertools.product((1, -1), repeat=samples)))
+    else:
+        signs = np.array(
+            [row for row in itertools.product((1, -1), repeat=2 * samples) if sum(row) == 0], dtype=float
+        )
+    null = every_optimum(table, (0, 1), 1e-3, signs, pooled=resampling == "pooled")
+    assert found.exact
+    assert found.resamples == total - 1
+    assert found.p_value == np.mean(null >= found.optimum - RESOLUTION)
+    assert found.share_smaller == np.mean(null < found.optimum - RESOLUTION)
+    (drawn,) = relabelling_tests(table, [(0, 1)], resampling=resampling, resamples=total - 1)
+    assert not drawn.exact
+
+
+def test_relabellings_keep_group_sizes_and_repeat():
+    pooled = relabellings(9, resampling="pooled", resamples=50, seed=1)
+    np.testing.assert_array_equal(pooled.signs.sum(axis=1), 0)
+    again = relabellings(9, resampling="pooled", resamples=50, seed=1)
+    np.testing.assert_array_equal(pooled.signs, again.signs)
+    # More resamples begin with the same full blocks.
+    many = relabellings(40, resampling="swap", resamples=2500, seed=1).signs
+    fewer = relabellings(40, resampling="swap", resamples=1000, seed=1).signs
+    np.testing.assert_array_equal(many[:1000], fewer)
+
+
+def test_exact_relabellings_leave_out_the_observed_one():
+    swaps = relabellings(3, resampling="swap", resamples=8, seed=0).signs
+    assert len(np.unique(swaps, axis=0)) == 7
+    assert not (swaps == 1).all(axis=1).any()
+    deals = relabellings(2, resampling="pooled", resamples=6, seed=0).signs
+    assert len(np.unique(deals, axis=0)) == 5
+    assert not (deals == [1, 1, -1, -1]).all(axis=1).any()
+
+
+def test_contaminated_p_values_against_solving_every_program():
+    table = quality_table(correlated_scores(2, 14, gap=3.0), ordinal=ORDINAL)
+    options = {"resampling": "swap", "resamples": 80, "seed": 5}
+    signs = relabellings(14, **options).signs
+    for pair, side, toward in (((0, 1), "greater", 1), ((1, 0), "less", -1)):
+        (found,) = relabelling_tests(table, [pair], side=side, contamination_level=0.3, **options)
+        null = every_optimum(table, pair, 0.0, signs)
+        expected = []
+        for m in range(14):
+            margin = 2 * m / (14 - m) + RESOLUTION
+            expected.append((1 + np.sum(toward * (found.optimum - null) <= margin)) / 81)
+            if expected[-1] > 0.3:
+                break
+        assert found.contamination == tuple(expected)
+        assert found.contamination[0] == found.p_value
+        held = [m for m, p in enumerate(expected) if p <= 0.1]
+        assert found.survives(0.1) == (held[-1] if held else None)
+        if side == "less":
+            assert len(held) > 1
+
+
+def test_contamination_shift_against_its_formula():
+    assert contamination_shift(0, 20) == 0
+    assert contamination_shift(4, 20) == pytest.approx(0.5)
+
+
+def test_jobs_do_not_change_the_tests():
+    rng = np.random.default_rng(6)
+    scores = (rng.normal(size=(3, 12, 2)) + np.arange(3)[:, None, None]).round(2)
+    table = quality_table(scores, ordinal=ORDINAL)
+    pairs = [(2, 0), (0, 1), (2, 1), (1, 0)]
+    options = {"threshold": Threshold(1e-4), "resamples": 50, "contamination_level": 0.05}
+    calls = []
+    one = relabelling_tests(table, pairs, progress=lambda *counts: calls.append(counts), **options)
+    assert one == relabelling_tests(table, pairs, jobs=2, **options)
+    assert [(test.winner, test.loser) for test in one] == pairs
+    assert calls[-1] == (3, 3, sum(test.lps_solved for test in one))
+
+
+def test_other_models_do_not_change_a_test():
+    rng = np.random.default_rng(7)
+    scores = rng.normal(size=(3, 15, 2)).round(2)
+    (three,) = relabelling_tests(quality_table(scores, ordinal=ORDINAL), [(0, 1)], resamples=50)
+    (two,) = relabelling_tests(quality_table(scores[:2], ordinal=ORDINAL), [(0, 1)], resamples=50)
+    assert three == two
+
+
+def test_draws_of_a_sample_are_swapped_together():
+    # Two equal draws are one draw, and absent draws are none.
+    scores = correlated_scores(8, 9)
+    doubled = np.repeat(scores[:, :, None, :], 3, axis=2)
+    doubled[:, :, 2] = np.nan
+    (once,) = relabelling_tests(quality_table(scores, ordinal=ORDINAL), [(0, 1)], resamples=40)
+    (twice,) = relabelling_tests(quality_table(doubled, ordinal=ORDINAL), [(0, 1)], resamples=40)
+    assert once == twice
+
+
+def test_system_of_all_models_tests_too():
+    rng = np.random.default_rng(9)
+    scores = (rng.normal(size=(3, 8, 2)) + np.arange(3)[:, None, None]).round(2)
+    table = quality_table(scores, ordinal=ORDINAL)
+    (found,) = relabelling_tests(table, [(2, 0)], system="all", threshold=Threshold(1e-4), resamples=256)
+    system = preference_system(table)
+    first, second = (sample_masses(table, system, model) for model in (2, 0))
+    null = []
+    for row in itertools.product((1, -1), repeat=8):
+        polytope = UtilityPolytope(system)
+        polytope.fix_slack(1e-4)
+        null.append(polytope.minimise(np.array(row) @ (first - second) / 8).value)
+    assert found.p_value == np.mean(np.array(null) >= null[0] - RESOLUTION)
+
+
+def test_bad_requests():
+    table = quality_table(correlated_scores(0, 5), ordinal=ORDINAL)
+    for options in ({"side": "both"}, {"resampling": "bootstrap"}, {"resamples": 0}, {"system": "some"}):
+        with pytest.raises(UsageError):
+            relabelling_tests(table, [(0, 1)], **options)
+    for pair in ((0, 0), (0, 2)):
+        with pytest.raises(UsageError, match="two different models"):
+            relabelling_tests(table, [pair])
+    with pytest.raises(InputError, match="delta_max"):
+        relabelling_tests(table, [(0, 1)], threshold=Threshold(0.9))

@@ -1,0 +1,92 @@
+"""The UCI example of the paper (Jansen et al. 2023, section 6): published verdicts."""
+
+import csv
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riskrank.engine.gsd.hasse import hasse_diagram
+from riskrank.engine.gsd.preference_system import quality_table
+from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.gsd.relation import Threshold, dominance_relation
+
+MODELS = ["BDS", "CART", "EN", "GBM", "GLM", "LASSO", "RF", "RIDGE"]
+METRICS = ["auc", "acc", "brier"]
+INCOMPARABLE = {
+    ("BDS", "RF"),
+    ("EN", "GLM"),
+    ("EN", "LASSO"),
+    ("EN", "RIDGE"),
+    ("GLM", "LASSO"),
+    ("GLM", "RIDGE"),
+    ("LASSO", "RIDGE"),
+}
+
+
+@pytest.fixture(scope="module")
+def scores():
+    path = Path(__file__).parents[3] / "sample_data" / "uci.csv"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    samples = sorted({row["sample"] for row in rows})
+    table = np.full((len(MODELS), len(samples), len(METRICS)), np.nan)
+    for row in rows:
+        cell = MODELS.index(row["model"]), samples.index(row["sample"]), METRICS.index(row["metric"])
+        table[cell] = float(row["score"]) * (-1 if row["metric"] == "brier" else 1)
+    return table
+
+
+@pytest.fixture(scope="module")
+def bounded(scores):
+    return quality_table(scores, ordinal=[False] * 3, bounds=[[0, 1], [0, 1], [-1, 0]])
+
+
+@pytest.mark.parametrize("bounds", [None, [[0, 1], [0, 1], [-1, 0]]])
+def test_seven_incomparable_pairs(scores, bounds):
+    found = dominance_relation(quality_table(scores, ordinal=[False] * 3, bounds=bounds))
+    pairs = {
+        (MODELS[i], MODELS[j])
+        for i, j in combinations(range(8), 2)
+        if not found.dominates[i, j] and not found.dominates[j, i]
+    }
+    assert pairs == INCOMPARABLE
+    diagram = hasse_diagram(found.dominates)
+    assert diagram.implied == ()
+    assert diagram.levels[MODELS.index("GBM")] == 0
+    assert diagram.levels[MODELS.index("CART")] == max(diagram.levels)
+
+
+def test_classical_dominance_relates_only_two_pairs(scores):
+    # Appendix A.1: all criteria ordinal.
+    found = dominance_relation(quality_table(scores, ordinal=[True] * 3))
+    strict = found.dominates & ~np.eye(8, dtype=bool)
+    assert {(MODELS[i], MODELS[j]) for i, j in np.argwhere(strict)} == {("BDS", "CART"), ("GBM", "CART")}
+
+
+def test_all_test_finds_three_pairs(scores):
+    found = criteria_tests(scores).all_test(0.05)
+    pairs = {(MODELS[i], MODELS[j]) for i, j in np.argwhere(found)}
+    assert pairs == {("BDS", "CART"), ("GBM", "CART"), ("RF", "CART")}
+
+
+@pytest.mark.parametrize(
+    ("resamples", "names"),
+    [
+        (1000, "GBM>CART RF>CART GBM>BDS"),
+        pytest.param(
+            10_000,
+            "GBM>CART RF>CART GLM>CART BDS>CART EN>CART LASSO>CART RIDGE>CART "
+            "GBM>BDS GBM>EN GBM>LASSO GBM>RIDGE GBM>GLM GBM>RF",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_significant_pairs(bounded, resamples, names):
+    pairs = [tuple(MODELS.index(name) for name in text.split(">")) for text in names.split()]
+    tests = relabelling_tests(bounded, pairs, threshold=Threshold(1e-5), resamples=resamples)
+    for test in tests:
+        significant = (MODELS[test.winner], MODELS[test.loser]) not in {("GBM", "GLM"), ("GBM", "RF")}
+        assert (test.p_value < 0.05) == significant

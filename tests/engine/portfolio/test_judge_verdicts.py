@@ -1,0 +1,110 @@
+"""Verdict scores against the paper's matrices, by hand, and on what judges get wrong."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riskrank.engine.portfolio.judge_verdicts import SPELLINGS, VERDICTS, normalise_verdict, score_verdicts
+from riskrank.errors import InputError
+
+
+@st.composite
+def judgements(draw):
+    """Every pair at most once per sample, presented in either order."""
+    k, n = draw(st.integers(2, 4)), draw(st.integers(1, 3))
+    rows = []
+    for sample in range(n):
+        for i in range(k):
+            for j in range(i):
+                verdict = draw(st.sampled_from([*VERDICTS, None]))
+                if verdict is not None:
+                    rows.append((sample, *draw(st.permutations([i, j])), verdict))
+    return k, n, rows
+
+
+@given(judgements())
+def test_against_the_papers_matrices(case):
+    k, n, rows = case
+    if not rows:
+        return
+    X = np.zeros((n, k, k))
+    for sample, i, j, verdict in rows:
+        if verdict == "a":
+            X[sample, i, j], X[sample, j, i] = 1, -1
+        elif verdict == "b":
+            X[sample, i, j], X[sample, j, i] = -1, 1
+        elif verdict != "tie":
+            X[sample, i, j] = X[sample, j, i] = 0.5 if verdict == "both-good" else -0.5
+    expected = (X - X.swapaxes(1, 2)).sum(axis=2)
+    result = score_verdicts(*zip(*rows, strict=True), models=[str(i) for i in range(k)])
+    for at, sample in enumerate(result.samples):
+        seen = {str(i) for s, i, j, _ in rows for i in (i, j) if str(s) == sample}
+        for model in range(k):
+            if str(model) in seen:
+                assert result.scores[at, model] == expected[int(sample), model]
+            else:
+                assert np.isnan(result.scores[at, model])
+    assert result.judged_pairs == len(rows) == sum(result.counts.values())
+    assert result.expected_pairs == len(result.samples) * k * (k - 1) // 2
+    assert result.missing_pairs == result.expected_pairs - len(rows)
+    assert result.missing_scores == np.isnan(result.scores).sum()
+    assert result.judged.sum() == 2 * len(rows)
+
+
+def test_by_hand():
+    result = score_verdicts(
+        ["p", "p", "p", "q"], ["x", "x", "y", "x"], ["y", "z", "z", "y"], ["A", "Same good", "[[B]]", "tie"]
+    )
+    assert result.models == ("x", "y", "z")
+    assert result.samples == ("p", "q")
+    assert result.scores[0].tolist() == [2, -4, 2]
+    assert result.scores[1, :2].tolist() == [0, 0]
+    assert np.isnan(result.scores[1, 2])
+    assert (result.missing_pairs, result.missing_scores) == (2, 1)
+    assert result.counts == {"a": 1, "b": 1, "both-good": 1, "both-bad": 0, "tie": 1}
+
+
+def test_a_pair_judged_in_both_orders_counts_once():
+    agreed = score_verdicts([1, 1], ["x", "y"], ["y", "x"], ["a", "b"])
+    assert agreed.scores.tolist() == [[2, -2]]
+    assert (agreed.judged_pairs, agreed.swapped_pairs, agreed.contradictory_pairs) == (1, 1, 0)
+    torn = score_verdicts([1, 1], ["x", "y"], ["y", "x"], ["a", "a"])
+    assert torn.scores.tolist() == [[0, 0]]
+    assert (torn.swapped_pairs, torn.contradictory_pairs) == (1, 1)
+    half = score_verdicts([1, 1], ["x", "y"], ["y", "x"], ["a", "tie"])
+    assert half.scores.tolist() == [[1, -1]]
+
+
+@pytest.mark.parametrize("kind", VERDICTS)
+def test_spellings(kind):
+    for spelling in SPELLINGS[kind]:
+        for text in (spelling, spelling.upper(), f"  {spelling} ", spelling.replace(" ", "_")):
+            assert normalise_verdict(text) == kind
+
+
+def test_every_spelling_means_one_thing():
+    spellings = [spelling for kind in VERDICTS for spelling in SPELLINGS[kind]]
+    assert len(set(spellings)) == len(spellings)
+
+
+@pytest.mark.parametrize(
+    ("rows", "what", "hint"),
+    [
+        ([(1, "x", "y", "a bit better")], "row 1: unknown verdict", "use a, b"),
+        ([(1, "x", "y", "a"), (1, "x", "y", "b")], "row 2: a verdict is given a second time", "keep one"),
+        ([(1, "x", "x", "a")], "row 1: a model is judged against itself", "leave such rows out"),
+        ([(1, "x", "yy", "a")], "row 1: the judge names an unknown model", "did you mean 'y'"),
+        ([], "no verdicts", "check the file"),
+    ],
+)
+def test_bad_input(rows, what, hint):
+    columns = list(zip(*rows, strict=True)) if rows else [[], [], [], []]
+    with pytest.raises(InputError, match=what) as caught:
+        score_verdicts(*columns, models=["x", "y"])
+    assert hint in caught.value.hint
+
+
+def test_columns_of_different_length():
+    with pytest.raises(InputError, match="one entry per verdict"):
+        score_verdicts([1, 2], ["x"], ["y"], ["a"])

@@ -1,0 +1,292 @@
+"""Mean–risk models against plain integrals, closed forms, exact dominance and Proposition 1."""
+
+from itertools import pairwise
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riskrank.engine.portfolio.mean_risk import (
+    RISKS,
+    contradicted_by_consistent,
+    mean_risk,
+    mean_risk_of_sorted,
+    risk_columns,
+)
+from riskrank.errors import InputError, UsageError
+
+LEVELS = (0.01, 0.05, 0.25, 0.3, 0.9, 1.0)
+
+
+def by_label(samples, levels=LEVELS):
+    result = mean_risk(samples, risk_columns(levels=levels))
+    return result, {column.label: result.risk[:, at] for at, column in enumerate(result.columns)}
+
+
+def quantile(sorted_sample, p):
+    """Smallest x with a share of at least p at or below, counting in whole scores."""
+    n = len(sorted_sample)
+    for rank in range(1, n + 1):
+        if rank / n >= p - 1e-14:
+            return sorted_sample[rank - 1]
+    raise AssertionError(p)
+
+
+def integrated(sorted_sample, p):
+    """∫_0^p Q, step by step."""
+    n, total = len(sorted_sample), 0.0
+    for at, x in enumerate(sorted_sample):
+        total += x * max(0.0, min(p, (at + 1) / n) - at / n)
+    return total
+
+
+def plain_risk(name, sample, level):
+    x = sorted(sample)
+    n, mean = len(x), sum(x) / len(x)
+    if name == "standard-deviation":
+        return (sum((value - mean) ** 2 for value in x) / n) ** 0.5
+    if name == "semideviation":
+        return sum(max(mean - value, 0) for value in x) / n
+    if name == "negative-tvar":
+        return -integrated(x, level) / level
+    if name == "quantile-deviation":
+        return mean - integrated(x, level) / level
+    if name == "negative-var":
+        return -quantile(x, level)
+    # F is linear between multiples of 1/n, so the trapezoids are exact.
+    ends = [mean * at / n - integrated(x, at / n) for at in range(n + 1)]
+    return 2 * sum((a + b) / (2 * n) for a, b in pairwise(ends))
+
+
+scores = st.lists(st.floats(-100, 100, allow_subnormal=False), min_size=1, max_size=30)
+
+
+@given(first=scores, second=scores)
+def test_against_brute_force_integrals(first, second):
+    result, risks = by_label([np.array(first), np.array(second)])
+    for at, column in enumerate(result.columns):
+        for row, sample in enumerate((first, second)):
+            expected = plain_risk(column.risk.name, sample, column.level)
+            assert risks[column.label][row] == pytest.approx(expected, abs=1e-10)
+            assert result.value[row, at] == pytest.approx(sum(sample) / len(sample) - expected, abs=1e-10)
+
+
+def test_against_brute_force_at_a_realistic_size():
+    rng = np.random.default_rng(0)
+    samples = [rng.normal(size=601), rng.exponential(size=397)]
+    result, risks = by_label(samples)
+    for column in result.columns:
+        for row, sample in enumerate(samples):
+            expected = plain_risk(column.risk.name, sample.tolist(), column.level)
+            assert risks[column.label][row] == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("level", "n", "rank"), [(0.07, 100, 7), (0.3, 10, 3), (0.29, 100, 29), (0.071, 100, 8)]
+)
+def test_quantiles_at_levels_that_rounding_moves(level, n, rank):
+    # 0.07 · 100 is 7.000000000000001 in floating point, and 0.29 · 100 is 28.999999999999996.
+    sample = np.arange(1.0, n + 1)
+    _, risks = by_label([sample, sample], levels=[level])
+    assert risks[f"-VaR({level:g})"][0] == -rank
+
+
+def closed_forms(p):
+    z = NormalDist()
+    tail = -z.pdf(z.inv_cdf(p)) / p if p < 1 else 0.0
+    normal = {
+        "standard-deviation": 2.0,
+        "semideviation": 2 / np.sqrt(2 * np.pi),
+        "negative-tvar": -(1 + 2 * tail),
+        "quantile-deviation": -2 * tail,
+        "gini-tail": 2 / np.sqrt(np.pi),
+        "negative-var": -(1 + 2 * z.inv_cdf(p)) if p < 1 else None,
+    }
+    # Q(p) = −log(1−p), F(p) = p + (1−p) log(1−p).
+    tail = 1 + (1 - p) * np.log1p(-p) / p
+    exponential = {
+        "standard-deviation": 1.0,
+        "semideviation": np.exp(-1),
+        "negative-tvar": -tail,
+        "quantile-deviation": 1 - tail,
+        "gini-tail": 0.5,
+        "negative-var": np.log1p(-p),
+    }
+    uniform = {
+        "standard-deviation": 1 / np.sqrt(12),
+        "semideviation": 1 / 8,
+        "negative-tvar": -p / 2,
+        "quantile-deviation": (1 - p) / 2,
+        "gini-tail": 1 / 6,
+        "negative-var": -p,
+    }
+    return {"normal": normal, "exponential": exponential, "uniform": uniform}
+
+
+@pytest.mark.parametrize("level", [0.05, 0.4])
+def test_against_closed_form_of_evenly_spread_quantiles(level):
+    # Samples at the mid-points of the quantile function: no sampling error, only that of the spacing.
+    n = 200_000
+    t = (np.arange(n) + 0.5) / n
+    z = np.array([NormalDist().inv_cdf(x) for x in t])
+    samples = {"normal": 1 + 2 * z, "exponential": -np.log1p(-t), "uniform": t}
+    result = mean_risk(list(samples.values()), risk_columns(levels=[level]))
+    for row, name in enumerate(samples):
+        for at, column in enumerate(result.columns):
+            expected = closed_forms(level)[name][column.risk.name]
+            assert result.risk[row, at] == pytest.approx(expected, abs=3e-4), (name, column.label)
+
+
+def test_against_closed_form_within_sampling_error():
+    rng = np.random.default_rng(1)
+    n, repeats, level = 2000, 200, 0.1
+    draws = {
+        "normal": rng.normal(1, 2, (repeats, n)),
+        "exponential": rng.exponential(1, (repeats, n)),
+        "uniform": rng.uniform(0, 1, (repeats, n)),
+    }
+    columns = risk_columns(levels=[level])
+    for name, sample in draws.items():
+        _, risk = mean_risk_of_sorted(np.sort(sample, axis=1), columns)
+        error = risk.std(axis=0, ddof=1) / np.sqrt(repeats)
+        expected = np.array([closed_forms(level)[name][column.risk.name] for column in columns])
+        # The second term allows for the bias of order 1/n that most of the estimators have.
+        assert (np.abs(risk.mean(axis=0) - expected) < 4 * error + 4 / n).all(), name
+
+
+grid = st.lists(st.integers(-6, 6), min_size=1, max_size=9)
+
+
+def integrated_gap(first, second):
+    """F_first − F_second at all its kinks, where a piecewise linear function has its extremes."""
+    kinks = {at / len(first) for at in range(len(first) + 1)}
+    kinks |= {at / len(second) for at in range(len(second) + 1)}
+    a, b = sorted(first), sorted(second)
+    kinks = sorted(kinks)
+    return np.array(kinks), np.array([integrated(a, p) - integrated(b, p) for p in kinks])
+
+
+@given(first=grid, second=grid, shift=st.integers(0, 6))
+def test_consistency_with_exact_dominance(first, second, shift):
+    first = [x + shift for x in first]
+    result, _ = by_label([np.array(first), np.array(second)])
+    _, gap = integrated_gap(first, second)
+    better = result.value[0] >= result.value[1] - 1e-12
+    if (gap >= -1e-12).all():
+        assert better[result.ssd_consistent].all()
+        assert (result.rank[0] <= result.rank[1])[result.ssd_consistent].all()
+    n, m = len(first), len(second)
+    steps = [(at + 0.5) / (n * m) for at in range(n * m)]
+    if all(quantile(sorted(first), p) >= quantile(sorted(second), p) for p in steps):
+        assert better[result.fsd_consistent].all()
+
+
+def test_standard_deviation_is_not_consistent():
+    # The first has every quantile at least as high, and still a lower mean − σ.
+    first, second = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(4)
+    result, _ = by_label([first, second])
+    sigma = [column.risk.name for column in result.columns].index("standard-deviation")
+    assert result.value[0, sigma] < result.value[1, sigma]
+    assert not result.ssd_consistent[sigma]
+    assert result.rank[:, sigma].tolist() == [2, 1]
+
+
+def exact_squares(width, gap):
+    """∫D² and ∫D₊² of a piecewise linear D given at its kinks, splitting segments at their zero."""
+    total = positive = 0.0
+    for w, a, b in zip(width, gap, gap[1:], strict=False):
+        total += w * (a * a + a * b + b * b) / 3
+        if a * b < 0:
+            crossing = w * a / (a - b)
+            positive += crossing * max(a, 0) ** 2 / 3 + (w - crossing) * max(b, 0) ** 2 / 3
+        elif max(a, b) > 0:
+            positive += w * (a * a + a * b + b * b) / 3
+    return total, positive
+
+
+@given(first=scores, second=scores)
+def test_proposition_1(first, second):
+    kinks, gap = integrated_gap(first, second)
+    squares, violation = exact_squares(np.diff(kinks), -gap)
+    result, _ = by_label([np.array(first), np.array(second)])
+    gini = [column.risk.name for column in result.columns].index("gini-tail")
+    # 2·√ε·d_IQ with ε = violation / squares and d_IQ = √squares.
+    assert result.value[0, gini] + 2 * np.sqrt(violation) >= result.value[1, gini] - 1e-9
+    assert squares >= violation - 1e-9
+
+
+def test_batch_against_single_samples():
+    rng = np.random.default_rng(3)
+    batch = np.sort(rng.normal(size=(4, 3, 57)), axis=-1)
+    columns = risk_columns()
+    mean, risk = mean_risk_of_sorted(batch, columns)
+    assert mean.shape == (4, 3)
+    assert risk.shape == (4, 3, len(columns))
+    for b in range(4):
+        single = mean_risk(list(batch[b]), columns)
+        assert mean[b] == pytest.approx(single.mean, abs=1e-13)
+        assert risk[b] == pytest.approx(single.risk, abs=1e-13)
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(3.0, 1.0), (0.0, 2.5), (-7.0, 0.1)])
+def test_invariance_shifts_move_values_and_scales_multiply_them(shift, scale):
+    rng = np.random.default_rng(5)
+    samples = [rng.normal(size=40), rng.normal(size=61)]
+    plain = mean_risk(samples)
+    moved = mean_risk([shift + scale * sample for sample in samples])
+    dispersions = [column.risk.name not in ("negative-tvar", "negative-var") for column in plain.columns]
+    # A mean minus a deviation moves with the scores once; the negative tail risks are a location as well.
+    times = np.where(dispersions, 1, 2)
+    assert moved.value == pytest.approx(scale * plain.value + shift * times, abs=1e-12)
+    assert (moved.rank == plain.rank).all()
+
+
+def test_identical_models_share_ranks_whatever_the_order_of_rows():
+    x = np.random.default_rng(6).normal(size=300)
+    result = mean_risk([x, x[::-1], x - 1, np.repeat(x, 3)])
+    assert (result.rank[[0, 1, 3]] == 1).all()
+    assert (result.rank[2] == 4).all()
+
+
+def test_risks_and_labels():
+    columns = risk_columns(["negative-tvar", "gini-tail"], levels=[0.1, 0.05])
+    assert [column.label for column in columns] == ["-TVaR(0.05)", "-TVaR(0.1)", "Γ"]
+    assert len(risk_columns(levels=[0.1])) == len(RISKS) == 6
+
+
+def test_pairs_that_sigma_turns_around():
+    # A long right tail: never worse, but punished by σ.
+    good, plain, bad = np.r_[np.zeros(9), 5.0], np.zeros(10), np.full(10, -9.0)
+    result = mean_risk([good, plain, bad], risk_columns(["standard-deviation", "gini-tail"]))
+    assert contradicted_by_consistent(result) == ((1, 0),)
+    without = mean_risk([good, plain], risk_columns(["gini-tail"]))
+    assert contradicted_by_consistent(without) == ()
+
+
+@pytest.mark.parametrize("level", [0.0, -0.1, 1.01, float("nan")])
+def test_levels_outside(level):
+    with pytest.raises(UsageError, match="outside"):
+        risk_columns(levels=[level])
+
+
+@pytest.mark.parametrize(
+    ("samples", "what"),
+    [
+        ([np.zeros(3)], "at least two models"),
+        ([np.zeros(3), np.array([])], "model 2 cannot be used"),
+        ([np.array([0, np.nan]), np.zeros(2)], "model 1 cannot be used"),
+    ],
+)
+def test_bad_samples(samples, what):
+    with pytest.raises(InputError, match=what):
+        mean_risk(samples)
+
+
+def test_unknown_risk_and_missing_level():
+    with pytest.raises(UsageError) as caught:
+        risk_columns(["gini"])
+    assert caught.value.hint == "did you mean gini-tail?"
+    with pytest.raises(UsageError, match="need a quantile level"):
+        risk_columns(["negative-tvar"], levels=[])

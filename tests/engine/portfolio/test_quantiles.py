@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtri
+
+from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, tail_value_at_risk
+from riskrank.errors import InputError
+
+samples = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
+levels = st.floats(0.001, 1.0)
+
+
+@given(samples, levels)
+def test_quantile_against_smallest_score_with_enough_below(sample, level):
+    found = quantile(sample, level)
+    reaching = [x for x in sample if sum(y <= x for y in sample) / len(sample) >= level - 1e-12]
+    assert found == min(reaching)
+
+
+def test_quantile_takes_the_step_that_decimal_levels_mean():
+    assert quantile(np.arange(1, 101), 0.07) == 7
+    assert quantile(np.arange(1, 11), [0.1, 0.3, 0.7, 1.0]).tolist() == [1, 3, 7, 10]
+
+
+@given(samples, levels)
+def test_integrated_quantile_against_a_sum_over_steps(sample, level):
+    ordered, n, total = sorted(sample), len(sample), 0.0
+    for t in range(n):
+        total += ordered[t] * max(0.0, min(level, (t + 1) / n) - t / n)
+    assert integrated_quantile(sample, level) == pytest.approx(total, abs=1e-7)
+
+
+@given(samples)
+def test_integrated_quantile_at_one_is_the_mean(sample):
+    assert integrated_quantile(sample, 1.0) == pytest.approx(np.mean(sample), abs=1e-8)
+
+
+def test_tail_value_at_risk_against_the_normal_closed_form():
+    sample = np.random.default_rng(0).normal(size=200_000)
+    for level in (0.05, 0.5):
+        expected = -np.exp(-(ndtri(level) ** 2) / 2) / np.sqrt(2 * np.pi) / level
+        assert tail_value_at_risk(sample, level) == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("level", [0, -0.1, 1.5, float("nan")])
+def test_levels_outside_the_unit_interval_are_refused(level):
+    with pytest.raises(InputError, match="level"):
+        quantile([1.0, 2.0], level)
+
+
+def test_an_empty_sample_is_refused():
+    with pytest.raises(InputError, match="at least one"):
+        quantile([], 0.5)

@@ -1,0 +1,73 @@
+"""Named distributions: what is parsed, what is drawn, what is refused."""
+
+import numpy as np
+import pytest
+
+from riskrank.engine.power.distributions import FAMILIES, parse_distribution
+from riskrank.errors import UsageError
+
+MEAN_AND_SD = {
+    "normal:0.5,2": (0.5, 2.0),
+    "normal": (0.0, 1.0),
+    "lognormal:0.1,0.5": (np.exp(0.1 + 0.125), np.exp(0.225) * np.sqrt(np.exp(0.25) - 1)),
+    "beta:2,6": (0.25, np.sqrt(2 * 6 / (64 * 9))),
+    "exponential:3": (3.0, 3.0),
+    "exponential": (1.0, 1.0),
+    "uniform:-1,5": (2.0, 6 / np.sqrt(12)),
+    "t:10": (0.0, np.sqrt(10 / 8)),
+    "t:10,4,0.5": (4.0, 0.5 * np.sqrt(10 / 8)),
+}
+
+
+@pytest.mark.parametrize("text", MEAN_AND_SD)
+def test_moments_against_theory(text):
+    n = 200_000
+    draws = parse_distribution(text).sample(np.random.default_rng(0), n)
+    mean, sd = MEAN_AND_SD[text]
+    assert draws.shape == (n,)
+    assert draws.mean() == pytest.approx(mean, abs=5 * sd / np.sqrt(n))
+    assert draws.std() == pytest.approx(sd, rel=0.02)
+
+
+@pytest.mark.parametrize("text", MEAN_AND_SD)
+def test_quantiles_against_draws(text):
+    distribution = parse_distribution(text)
+    levels = np.array([0.05, 0.3, 0.5, 0.9])
+    draws = distribution.sample(np.random.default_rng(1), 200_000)
+    shares = (draws <= distribution.quantile(levels)[:, None]).mean(axis=1)
+    assert shares == pytest.approx(levels, abs=5 * 0.5 / np.sqrt(200_000))
+
+
+def test_every_family_is_tried():
+    assert {text.partition(":")[0] for text in MEAN_AND_SD} == set(FAMILIES)
+
+
+def test_written_and_read_again():
+    for text in MEAN_AND_SD:
+        distribution = parse_distribution(text)
+        assert parse_distribution(str(distribution)) == distribution
+    assert str(parse_distribution(" Normal:1 ")) == "normal:1,1"
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "hint"),
+    [
+        ("norml:0,1", "unknown distribution", "did you mean normal"),
+        ("weibull:2", "unknown distribution", "choose among"),
+        ("", "unknown distribution", "choose among"),
+        ("normal:0,1,2", "wrong number", "normal:mean,sd"),
+        ("beta:2", "wrong number", "beta:a,b"),
+        ("t", "wrong number", "t:df,location,scale"),
+        ("normal:0,-1", "sd of", "normal:mean,sd"),
+        ("beta:0,1", "a of", "beta:a,b"),
+        ("normal:0;1", "not a number", "commas"),
+        ("normal:nan,1", "not a number", "commas"),
+        ("normal:0,inf", "not a number", "commas"),
+        ("normal:0,", "not a number", "commas"),
+        ("uniform:2,1", "out of order", "low below high"),
+    ],
+)
+def test_bad_input(text, what, hint):
+    with pytest.raises(UsageError, match=what) as caught:
+        parse_distribution(text)
+    assert hint in caught.value.hint

@@ -1,0 +1,126 @@
+"""Power of dominance against data sets drawn by hand, known extremes, and the design of the pilot."""
+
+import numpy as np
+import pytest
+
+from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.tests import Claim
+from riskrank.engine.power.distributions import parse_distribution
+from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot, study_power
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.errors import InputError, UsageError
+
+CLT = Inference(variance="clt", correction="none")
+
+
+def named(*texts):
+    return [parse_distribution(text) for text in texts]
+
+
+def pilot(gap=0.5, n=60, *, noise=1.0, paired=True):
+    rng = np.random.default_rng(3)
+    shared = rng.normal(size=n)
+    values = [shared + gap + noise * rng.normal(size=n), shared + noise * rng.normal(size=n)]
+    return ClusteredScores.build(values, paired=paired)
+
+
+def power_of(plan, size, repeats=100):
+    return study_power(plan, [size], limit=size, repeats=repeats).curve.power[0, 0]
+
+
+@pytest.mark.parametrize("claim", [Claim(1), Claim(2), Claim(1, 0.25), Claim(2, 0.25)])
+def test_far_apart_is_certain_and_identical_keeps_the_level(claim):
+    apart = plan_from_distributions(named("normal:6", "normal"), claim, CLT)
+    assert power_of(apart, 30, repeats=40) == 1
+    same = plan_from_distributions(named("normal", "normal"), claim, CLT, pair=(1, 0))
+    assert power_of(same, 60) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
+
+
+def test_against_data_sets_drawn_by_hand():
+    plan = plan_from_distributions(named("normal:0.5,1", "normal:0.2,1", "normal"), Claim(2), CLT)
+    assert plan.pairs == ((0, 1), (0, 2), (1, 2))
+    curve = study_power(plan, [80], limit=80, repeats=120).curve
+    rng = np.random.default_rng(99)
+    hits = []
+    for _ in range(120):
+        scores = ClusteredScores.build([rng.normal(mean, 1, 80) for mean in (0.5, 0.2, 0)], paired=False)
+        dominates = study_dominance(scores, [Claim(2)], CLT).tests[0].dominates
+        hits.append([dominates[pair] for pair in plan.pairs])
+    expected, error = np.mean(hits, axis=0), curve.standard_error[0]
+    assert 0.2 < expected[0] < 0.6 < expected[1] < 0.9
+    assert np.all(np.abs(curve.power[0] - expected) < 4 * np.sqrt(2) * error)
+    assert curve.together[0] == pytest.approx(np.mean(np.all(hits, axis=1)), abs=0.15)
+
+
+def test_pairing_of_the_pilot_is_kept():
+    tight = {paired: pilot(0.15, noise=0.1, paired=paired) for paired in (True, False)}
+    power = {
+        paired: power_of(plan_from_pilot(scores, Claim(2), CLT, pair=(0, 1)), 60)
+        for paired, scores in tight.items()
+    }
+    assert power[True] > 0.9
+    assert power[False] < 0.5
+
+
+def test_draws_of_a_sample_stay_together():
+    # Five equal draws a sample say no more than one does.
+    one = pilot(0.8, paired=True)
+    many = ClusteredScores.build(
+        [np.repeat(value, 5) for value in one.values], [np.repeat(np.arange(60), 5)] * 2, paired=True
+    )
+    plans = [plan_from_pilot(scores, Claim(2), CLT, pair=(0, 1)) for scores in (one, many)]
+    assert [plan.simulation.sampler.clustered for plan in plans] == [False, True]
+    powers = [power_of(plan, 50) for plan in plans]
+    assert 0.1 < powers[0] < 0.9
+    assert powers[0] == pytest.approx(powers[1], abs=0.02)
+
+
+def test_the_present_order_is_what_dominance_finds():
+    rng = np.random.default_rng(0)
+    scores = ClusteredScores.build([rng.normal(gap, 1, 80) for gap in (0.1, 0.0, 0.9)], paired=True)
+    inference = Inference(resamples=40, seed=5)
+    plan = plan_from_pilot(scores, Claim(2), inference)
+    found = study_dominance(scores, [Claim(2)], Inference(resamples=1000, seed=5)).tests[0].dominates
+    assert set(plan.pairs) == set(zip(*map(np.ndarray.tolist, np.nonzero(found)), strict=True))
+    assert set(plan.pairs) == {(2, 0), (2, 1)}
+
+
+def test_the_distributions_have_the_ratios_of_the_paper():
+    """Method §3: N(0.5, sd 2) over N(0, 1)."""
+    for order, ratio in ((1, 0.16771), (2, 0.44473)):
+        plan = plan_from_distributions(named("normal:0.5,2", "normal:0,1"), Claim(order), CLT)
+        assert plan.reference.ratios[0, 1] == pytest.approx(ratio, abs=2e-5)
+
+
+def test_what_does_not_hold_is_not_searched_for():
+    plan = plan_from_distributions(named("normal:0", "normal:1"), Claim(2), CLT)
+    assert plan.unattainable == ((0, 1),)
+    study = study_power(plan, [50, 100], repeats=20)
+    assert study.required.size is None
+    assert study.required.sizes.tolist() == [50, 100]
+    assert study.curve.power.max() == 0
+
+
+def test_progress_counts_every_data_set():
+    plan = plan_from_distributions(named("normal:0.5", "normal"), Claim(2), CLT)
+    seen = []
+    study = study_power(plan, [50, 100], repeats=12, progress=lambda *numbers: seen.append(numbers))
+    assert seen[-1] == (12 * len(study.required.sizes),) * 2
+    assert all(done <= planned for done, planned in seen)
+
+
+def test_bad_input():
+    plan = plan_from_pilot(pilot(), Claim(2), CLT, pair=(0, 1))
+    for sizes in ([], [9, 50]):
+        with pytest.raises(UsageError, match="at least 10"):
+            study_power(plan, sizes)
+    with pytest.raises(UsageError, match="below the largest"):
+        study_power(plan, [100], limit=50)
+    with pytest.raises(UsageError, match="between 0 and 1"):
+        study_power(plan, [100], target=0)
+    with pytest.raises(UsageError, match="at least two"):
+        plan_from_distributions(named("normal"), Claim(2), CLT)
+    with pytest.raises(InputError, match="no dominance is significant"):
+        plan_from_pilot(pilot(0.0), Claim(2), CLT)
+    with pytest.raises(InputError, match="at least 10 samples"):
+        plan_from_pilot(pilot(n=8), Claim(2), CLT, pair=(0, 1))
