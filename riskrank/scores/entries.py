@@ -12,7 +12,7 @@ from riskrank.errors import InputError, UsageError, listing, nearest
 from riskrank.scores import parsing
 from riskrank.scores.columns import Roles, assign_roles
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers import InputFile, Source, open_sources
+from riskrank.scores.readers.files import InputFile, Source, open_sources
 
 # A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
 _WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"

@@ -13,7 +13,7 @@ from riskrank.scores.assemble import Rows, assemble
 from riskrank.scores.entries import Entries, read_entries, select
 from riskrank.scores.metrics import MetricSpec, resolve_metrics
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers import InputFile
+from riskrank.scores.readers.files import InputFile
 from riskrank.scores.validate import constant_metrics, out_of_range, too_few_models, unusable_scores
 
 

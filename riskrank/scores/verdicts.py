@@ -12,7 +12,7 @@ import polars as pl
 from riskrank.errors import InputError, listing
 from riskrank.scores.columns import named_columns, parse_columns, synonym
 from riskrank.scores.parsing import MISSING_TEXT
-from riskrank.scores.readers import InputFile, Source, open_sources
+from riskrank.scores.readers.files import InputFile, Source, open_sources
 
 ROLES = ("sample", "model_a", "model_b", "verdict")
 
