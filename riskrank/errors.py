@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
+from typing import TypeVar
+
+Choice = TypeVar("Choice")
+
+# Around a parameter in a message. Below the command line nobody knows whether it will be written
+# --missing drop or missing="drop"; private-use characters occur in no sensible name.
+_OPEN, _EQUALS, _CLOSE = "\ue000", "\ue001", "\ue002"
+_PARAMETER = re.compile(f"{_OPEN}([a-z0-9_]+)(?:{_EQUALS}([^{_CLOSE}]*))?{_CLOSE}")
 
 
 class ExitStatus(IntEnum):
@@ -38,9 +47,11 @@ class RiskrankError(Exception):
         self.found = one_line(found)
         self.hint = one_line(hint)
 
-    def lines(self) -> tuple[str, str, str]:
-        """Return the three lines shown to the user."""
-        return (f"error: {self.what}", f"found: {self.found}", f"hint: {self.hint}")
+    def lines(self, *, flags: bool = False) -> tuple[str, str, str]:
+        """Return the three lines shown to the user, parameters written for Python or as flags."""
+        texts = (f"error: {self.what}", f"found: {self.found}", f"hint: {self.hint}")
+        what, found, hint = (spell(text, flags=flags) for text in texts)
+        return what, found, hint
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -72,6 +83,78 @@ class GateFailed(RiskrankError):
     """A gate the user asked for did not hold: the only thing that ever exits 1."""
 
     exit_status = ExitStatus.GATE_FAILED
+
+
+def option(name: str, value: object = None) -> str:
+    """Name a parameter in a message, with a value or without.
+
+    ``option("missing", "drop")`` is shown as ``--missing drop`` by the command line and as
+    ``missing="drop"`` by Python; ``option("no_test", True)`` as ``--no-test`` and ``no_test=True``.
+    """
+    return f"{_OPEN}{name}{_CLOSE}" if value is None else f"{_OPEN}{name}{_EQUALS}{value}{_CLOSE}"
+
+
+def spell(text: str, *, flags: bool) -> str:
+    """Write the parameters in a message as flags of the command line or as Python keywords."""
+
+    def write(match: re.Match[str]) -> str:
+        name, value = match.groups()
+        if flags:
+            flag = f"--{name.replace('_', '-')}"
+            return flag if value in (None, "True") else f"{flag} {value}"
+        if value is None:
+            return name
+        plain = value in ("True", "False", "None") or re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", value)
+        return f"{name}={value}" if plain else f'{name}="{value}"'
+
+    return _PARAMETER.sub(write, text)
+
+
+def one_of(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:
+    """Return the value of a parameter if it is one of its choices.
+
+    Raises
+    ------
+    UsageError
+        If it is none of them, with the nearest.
+    """
+    if value in choices:
+        return value
+    known = [str(choice) for choice in choices if choice is not None]
+    close = nearest(str(value), known)
+    raise UsageError(
+        f"{option(parameter, value)} is not a choice",
+        found=f"{value!r}; the choices are {listing(known)}",
+        hint=f"did you mean {option(parameter, close)}?" if close else f"write {option(parameter, known[0])}",
+    )
+
+
+def index_of(name: str, names: Sequence[str], *, kind: str, parameter: str | None = None) -> int:
+    """Return the place of a name a user gave among those there are.
+
+    Parameters
+    ----------
+    name : str
+    names : sequence of str
+    kind : str
+        What is named: ``model``, ``metric``, ``objective``.
+    parameter : str, optional
+        Parameter it was given by.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name, with the nearest.
+    """
+    if name in names:
+        return list(names).index(name)
+    where = f"{option(parameter, name)}: " if parameter else ""
+    close = nearest(name, names)
+    raise UsageError(
+        f"{where}there is no {kind} '{name}'",
+        found=f"the {kind}s are {listing(names)}",
+        hint=f"did you mean {close}?" if close else "name one of these",
+    )
 
 
 def one_line(text: str) -> str:

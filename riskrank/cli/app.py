@@ -86,7 +86,7 @@ def _answer(error: BaseException, environment: Environment, *, traceback: bool) 
 
         environment.say("".join(tracebacks.format_exception(error)).rstrip())
     known = _as_riskrank_error(error)
-    for line in known.lines():
+    for line in known.lines(flags=True):
         environment.say(line)
     return known.exit_status
 

@@ -1,0 +1,46 @@
+"""Messages name parameters; each door spells them its own way."""
+
+import pickle
+
+import pytest
+
+from riskrank.errors import InputError, UsageError, index_of, one_of, option, spell
+
+
+@pytest.mark.parametrize(
+    ("marked", "flags", "python"),
+    [
+        (option("no_test"), "--no-test", "no_test"),
+        (option("no_test", True), "--no-test", "no_test=True"),
+        (option("missing", "drop"), "--missing drop", 'missing="drop"'),
+        (option("resamples", 2000), "--resamples 2000", "resamples=2000"),
+        (f"a {option('x', 1)} b {option('y')}", "a --x 1 b --y", "a x=1 b y"),
+        ("--stays as it is", "--stays as it is", "--stays as it is"),
+    ],
+)
+def test_a_parameter_is_spelled_for_its_reader(marked, flags, python):
+    assert spell(marked, flags=True) == flags
+    assert spell(marked, flags=False) == python
+
+
+def test_an_error_is_three_lines_for_either_reader():
+    error = InputError("a\nb", found="c", hint=f"use {option('missing', 'drop')}")
+    assert error.lines(flags=True) == ("error: a b", "found: c", "hint: use --missing drop")
+    assert str(error) == 'error: a b\nfound: c\nhint: use missing="drop"'
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_a_choice_is_returned_or_refused_with_the_nearest():
+    assert one_of("variance", "clt", ("bootstrap", "clt")) == "clt"
+    assert one_of("order", 1, (1, 2)) == 1
+    with pytest.raises(UsageError) as caught:
+        one_of("variance", "bootstap", ("bootstrap", "clt"))
+    assert "did you mean --variance bootstrap?" in caught.value.lines(flags=True)[2]
+
+
+def test_a_name_is_found_or_refused_with_the_nearest():
+    assert index_of("b", ("a", "b"), kind="model") == 1
+    with pytest.raises(UsageError) as caught:
+        index_of("gpt4", ("gpt-4", "llama"), kind="model", parameter="models")
+    assert caught.value.lines(flags=True)[0] == "error: --models gpt4: there is no model 'gpt4'"
+    assert "did you mean gpt-4?" in caught.value.hint
