@@ -1,6 +1,7 @@
-"""From verdicts on pairs to a ranking: Borda on wins, tiers, and how far a rank may move.
+"""From estimates and verdicts on pairs to a ranking, and the places the tests leave to each model.
 
-Source: [RAB] section 3 (Borda aggregation of pairwise tests), method §4.
+Source: method §4, "From verdicts to a ranking" (order by the estimate, doubt by the tests); [RAB] section 3
+(Borda aggregation of pairwise tests).
 """
 
 from __future__ import annotations
@@ -10,8 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from riskrank.engine.dominance.rank_sets import rank_sets, rank_sets_of_wins, tiers
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+# Ratios of models with equal scores are sums of the same numbers in another order.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -23,17 +29,20 @@ class Ranking:
     rank : ndarray of int, shape (k,)
         1 is best; ties share the smaller rank (1, 2, 2, 4).
     wins : ndarray of int, shape (k,), or None
-        Models beaten, where the method counts wins.
+        Models beaten, where the method compares pairs.
     score : ndarray, shape (k,)
         One-versus-all violation ratio (small is good) or win rate (large is good).
     score_low, score_high : ndarray, shape (k,), or None
         Bootstrap interval of the score.
     rank_low, rank_high : ndarray of int, shape (k,), or None
-        Bootstrap interval of the place.
+        Rank set: all models' true places lie in theirs together with probability 1 − α. None without tests
+        of pairs; win rates have none, since a percentile interval of a rank misses the truth far too often.
     tier : ndarray of int, shape (k,), or None
         Models of one tier are not separated by any test.
     order : ndarray of int, shape (k,)
         Model numbers from first to last, ties in rank settled by the score.
+    losses : ndarray of int, shape (k,), or None
+        Models it is beaten by, where the method compares pairs.
     """
 
     rank: Integers
@@ -45,6 +54,7 @@ class Ranking:
     rank_high: Integers | None
     tier: Integers | None
     order: Integers
+    losses: Integers | None = None
 
 
 def rank_by(keys: Floats) -> Integers:
@@ -62,11 +72,46 @@ def rank_by(keys: Floats) -> Integers:
     return 1 + (keys[..., None, :] < keys[..., :, None]).sum(axis=-1)
 
 
+def rank_by_ratio(dominates: NDArray[np.bool_], ratio: Floats, *, tested: bool) -> Ranking:
+    """Ranking by the one-versus-all ratio ε_i, with the places the tests leave (method §4).
+
+    Parameters
+    ----------
+    dominates : ndarray of bool, shape (k, k)
+        Whether i beats j in relative dominance.
+    ratio : ndarray, shape (k,)
+        One-versus-all violation ratios, small is good; models equal up to rounding share a rank.
+    tested : bool
+        Whether the wins are significant ones; only then are there rank sets and tiers.
+
+    Returns
+    -------
+    Ranking
+    """
+    rank = _rank_of_ratio(ratio)
+    order = np.argsort(rank, kind="stable")
+    sets = rank_sets(dominates)
+    return Ranking(
+        rank=rank,
+        wins=sets.wins,
+        score=ratio,
+        score_low=None,
+        score_high=None,
+        rank_low=sets.low if tested else None,
+        rank_high=sets.high if tested else None,
+        tier=tiers(dominates, order) if tested else None,
+        order=order,
+        losses=sets.losses,
+    )
+
+
 def rank_by_wins(
     dominates: NDArray[np.bool_],
     score: Floats,
     *,
     tested: bool,
+    relative: bool = False,
+    exclusive: bool = True,
     score_replicates: Floats | None = None,
     win_replicates: Integers | None = None,
     confidence: float = 0.95,
@@ -80,9 +125,13 @@ def rank_by_wins(
     score : ndarray, shape (k,)
         One-versus-all violation ratios, small is good.
     tested : bool
-        Whether the wins are significant ones; only then are there tiers.
+        Whether the wins are significant ones; only then are there rank sets and tiers.
+    relative : bool
+        Whether the wins are those of relative dominance, which order ε_i.
+    exclusive : bool
+        Whether two models cannot both beat each other: false for thresholds above ½.
     score_replicates : ndarray, shape (B, k), optional
-        Bootstrap replicates of the score.
+        Bootstrap replicates of the score: bootstrap intervals take the place of rank sets.
     win_replicates : ndarray of int, shape (B, k), optional
         Bootstrap replicates of the number of wins in the sample; by default the place of a replicate
         is decided by its score alone.
@@ -93,22 +142,24 @@ def rank_by_wins(
     -------
     Ranking
     """
-    wins = dominates.sum(axis=1)
-    rank = rank_by(-wins)
-    order = np.lexsort((score, rank))
-    places = None
+    sets = rank_sets(dominates) if relative else rank_sets_of_wins(dominates, exclusive=exclusive)
+    rank = rank_by(-sets.wins)
+    order = np.lexsort((_rank_of_ratio(score), rank))
+    low, high = (sets.low, sets.high) if tested else (None, None)
     if score_replicates is not None:
         # Ratios lie in [0, 1], so a win outweighs every difference in score.
         wins_first = score_replicates if win_replicates is None else score_replicates - 2 * win_replicates
-        places = rank_by(wins_first)
+        low, high = _rank_interval(rank_by(wins_first), rank, confidence)
     return Ranking(
         rank,
-        wins,
+        sets.wins,
         score,
         *_interval(score_replicates, confidence),
-        *_rank_interval(places, rank, confidence),
-        _tiers(dominates, order) if tested else None,
+        low,
+        high,
+        tiers(dominates, order) if tested else None,
         order,
+        sets.losses,
     )
 
 
@@ -159,18 +210,13 @@ def hidden_risks(risk_rank: Integers, average_rank: Integers) -> Integers:
     return found[np.argsort(-gap[found], kind="stable")]
 
 
-def _tiers(dominates: NDArray[np.bool_], order: Integers) -> Integers:
-    """Cut the order wherever a test separates a model from one already in the running tier."""
-    tier = np.empty(len(order), dtype=np.int64)
-    members: list[int] = []
-    current = 1
-    for model in order:
-        if any(dominates[member, model] or dominates[model, member] for member in members):
-            current += 1
-            members = []
-        members.append(model)
-        tier[model] = current
-    return tier
+def _rank_of_ratio(ratio: Floats) -> Integers:
+    """Competition ranks, smallest first; neighbours no further apart than rounding share a rank."""
+    order = np.argsort(ratio, kind="stable")
+    starts = np.concatenate(([True], np.diff(ratio[order]) > _ROUNDING))
+    rank = np.empty(len(ratio), dtype=np.int64)
+    rank[order] = np.maximum.accumulate(np.where(starts, np.arange(1, len(ratio) + 1), 0))
+    return rank
 
 
 def _interval(replicates: Floats | None, confidence: float) -> tuple[Floats | None, Floats | None]:

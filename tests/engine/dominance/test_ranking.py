@@ -4,7 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from riskrank.engine.dominance.ranking import hidden_risks, rank_by, rank_by_score, rank_by_wins
+from riskrank.engine.dominance.ranking import (
+    hidden_risks,
+    rank_by,
+    rank_by_ratio,
+    rank_by_score,
+    rank_by_wins,
+)
 
 keys = arrays(np.float64, st.integers(2, 8), elements=st.integers(0, 4).map(float))
 
@@ -105,3 +111,50 @@ def test_ranking_by_a_rate_puts_the_largest_first():
 )
 def test_hidden_risks(risk, average, found):
     assert hidden_risks(np.array(risk), np.array(average)).tolist() == found
+
+
+def test_the_default_order_is_that_of_the_ratios_whatever_the_wins():
+    """One lucky win over the weakest model must not put the worst ratio first."""
+    dominates = np.zeros((3, 3), dtype=bool)
+    dominates[2, 1] = True
+    ranking = rank_by_ratio(dominates, np.array([0.1, 0.5, 0.83]), tested=True)
+    assert ranking.rank.tolist() == [1, 2, 3]
+    assert ranking.order.tolist() == [0, 1, 2]
+    assert ranking.wins.tolist() == [0, 0, 1]
+    assert ranking.losses.tolist() == [0, 1, 0]
+    assert ranking.rank_low.tolist() == [1, 2, 1]
+    assert ranking.rank_high.tolist() == [3, 3, 2]
+    assert ranking.tier.tolist() == [1, 1, 2]
+    untested = rank_by_ratio(dominates, np.array([0.1, 0.5, 0.83]), tested=False)
+    assert untested.rank_low is None
+    assert untested.rank_high is None
+    assert untested.tier is None
+    assert untested.wins.tolist() == [0, 0, 1]
+
+
+def test_ratios_that_differ_by_rounding_share_a_rank():
+    none = np.zeros((4, 4), dtype=bool)
+    ratio = np.array([0.5, 0.1 + 0.2, 0.3, 0.3 + 1e-9])
+    assert ratio[1] > ratio[2]
+    ranking = rank_by_ratio(none, ratio, tested=True)
+    assert ranking.rank.tolist() == [4, 1, 1, 3]
+    assert ranking.order.tolist() == [1, 2, 3, 0]
+    assert rank_by_wins(none, ratio, tested=True).order.tolist() == [1, 2, 3, 0]
+
+
+@given(keys)
+def test_ranks_by_ratio_are_competition_ranks(values):
+    ranking = rank_by_ratio(np.zeros((values.size, values.size), dtype=bool), values, tested=False)
+    assert ranking.rank.tolist() == rank_by(values).tolist()
+
+
+def test_ranks_by_wins_have_rank_sets_where_nothing_else_is_resampled():
+    dominates = np.zeros((3, 3), dtype=bool)
+    dominates[0, 1] = True
+    score = np.array([0.2, 0.6, 0.7])
+    relative = rank_by_wins(dominates, score, tested=True, relative=True)
+    assert (relative.rank_low.tolist(), relative.rank_high.tolist()) == ([1, 2, 1], [2, 3, 3])
+    absolute = rank_by_wins(dominates, score, tested=True)
+    assert (absolute.rank_low.tolist(), absolute.rank_high.tolist()) == ([1, 1, 1], [3, 3, 3])
+    assert absolute.losses.tolist() == [0, 1, 0]
+    assert absolute.score_low is None

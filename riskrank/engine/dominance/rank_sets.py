@@ -1,0 +1,180 @@
+"""Which places the tests leave to a model: simultaneous rank sets, tiers and the share of separated pairs.
+
+A ranking orders models by an estimate; what is known of the true order are the significant wins. If all of
+them are true, which the control of the family-wise error promises with probability 1 − α, then a model's true
+place is at least one after those that beat it and at most that many before the last as it beats (method §4,
+"From verdicts to a ranking").
+
+References
+----------
+M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm (2024). Inference for ranks with applications to mobility
+across neighbourhoods and academic achievement across countries. Review of Economic Studies 91(1), 476-518.
+doi:10.1093/restud/rdad006
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Integers = NDArray[np.int64]
+Verdicts = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RankSets:
+    """Places that remain possible for each of k models.
+
+    Attributes
+    ----------
+    low, high : ndarray of int, shape (k,)
+        First and last possible place; 1 is best.
+    wins, losses : ndarray of int, shape (k,)
+        Models it significantly beats, and that significantly beat it.
+    """
+
+    low: Integers
+    high: Integers
+    wins: Integers
+    losses: Integers
+
+
+@dataclass(frozen=True)
+class Separation:
+    """How many pairs of models the tests tell apart.
+
+    Attributes
+    ----------
+    pairs, separated : int
+        Pairs of models, and those of which one significantly beats the other.
+    neighbours, separated_neighbours : int
+        The same among pairs that follow each other in the order.
+    """
+
+    pairs: int
+    separated: int
+    neighbours: int
+    separated_neighbours: int
+
+    @property
+    def share(self) -> float:
+        """Share of all pairs that are separated, in [0, 1]."""
+        return self.separated / self.pairs
+
+    @property
+    def neighbour_share(self) -> float:
+        """Share of neighbours in the order that are separated, in [0, 1]."""
+        return self.separated_neighbours / self.neighbours
+
+
+def rank_sets(beats: ArrayLike) -> RankSets:
+    """Rank sets of relative claims, whose wins order one number per model (ε_i).
+
+    Parameters
+    ----------
+    beats : array_like of bool, shape (k, k)
+        Whether i significantly beats j in a family of tests whose family-wise error is controlled.
+
+    Returns
+    -------
+    RankSets
+        All of them hold together with the probability that no win is false. With ties in truth, every
+        place that a tied model may be given is held.
+    """
+    verdicts = _verdicts(beats)
+    wins, losses = verdicts.sum(axis=1), verdicts.sum(axis=0)
+    return RankSets(1 + losses, len(verdicts) - wins, wins, losses)
+
+
+def rank_sets_of_wins(beats: ArrayLike, *, exclusive: bool = True) -> RankSets:
+    """Rank sets of the place by number of wins, for absolute claims, of which a win orders nothing else.
+
+    A model truly wins at least as often as the tests found; where two models cannot both beat each other, at
+    most against all that did not significantly beat it. It stands certainly behind those whose fewest wins
+    exceed its most.
+
+    Parameters
+    ----------
+    beats : array_like of bool, shape (k, k)
+        As for `rank_sets`.
+    exclusive : bool
+        Whether "i beats j" and "j beats i" exclude each other, as they do for a threshold of at most ½.
+
+    Returns
+    -------
+    RankSets
+    """
+    verdicts = _verdicts(beats)
+    k = len(verdicts)
+    wins, losses = verdicts.sum(axis=1), verdicts.sum(axis=0)
+    most = k - 1 - losses if exclusive else np.full(k, k - 1)
+    ahead = (wins[None, :] > most[:, None]).sum(axis=1)
+    behind = (most[None, :] < wins[:, None]).sum(axis=1)
+    return RankSets(1 + ahead, k - behind, wins, losses)
+
+
+def tiers(beats: ArrayLike, order: ArrayLike) -> Integers:
+    """Cut an order into tiers, runs of models of which no two are separated.
+
+    From the first model on, each joins the running tier unless a test separates it from one of its members;
+    then it opens the next. A tier is thus as long as it can be from its first model on. Models of different
+    tiers need not be separated: the rank sets say what is.
+
+    Parameters
+    ----------
+    beats : array_like of bool, shape (k, k)
+        Whether i significantly beats j.
+    order : array_like of int, shape (k,)
+        Model numbers from first to last, by ε.
+
+    Returns
+    -------
+    ndarray of int, shape (k,)
+        Tier of each model, 1 is the first.
+    """
+    verdicts = _verdicts(beats)
+    apart = verdicts | verdicts.T
+    tier = np.empty(len(verdicts), dtype=np.int64)
+    members: list[int] = []
+    current = 1
+    for model in np.asarray(order).tolist():
+        if apart[model, members].any():
+            current += 1
+            members = []
+        members.append(model)
+        tier[model] = current
+    return tier
+
+
+def separation(beats: ArrayLike, order: ArrayLike) -> Separation:
+    """Count the separated pairs, of all and of neighbours in the order.
+
+    Parameters
+    ----------
+    beats : array_like of bool, shape (k, k)
+        Whether i significantly beats j.
+    order : array_like of int, shape (k,)
+        Model numbers from first to last.
+
+    Returns
+    -------
+    Separation
+    """
+    verdicts = _verdicts(beats)
+    apart = verdicts | verdicts.T
+    k, places = len(verdicts), np.asarray(order)
+    return Separation(
+        pairs=k * (k - 1) // 2,
+        separated=int(np.triu(apart, 1).sum()),
+        neighbours=k - 1,
+        separated_neighbours=int(apart[places[:-1], places[1:]].sum()),
+    )
+
+
+def _verdicts(beats: ArrayLike) -> Verdicts:
+    """Verdicts as a matrix of bool whose meaningless diagonal is False."""
+    verdicts = np.array(beats, dtype=bool)
+    np.fill_diagonal(verdicts, False)
+    return verdicts
