@@ -340,7 +340,7 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None) -> Source
         data, kind, compression = stdin.read(), input_format, None
     else:
         kind, compression = _format_of(path, input_format)
-        data = _read_bytes(path)
+        data = read_bytes(path)
     digest = hashlib.sha256(data).hexdigest()
     data = _decompress(path, data, kind, compression)
     if kind == "parquet":
@@ -350,7 +350,8 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None) -> Source
     return DelimitedSource(path, data, digest, separator="\t" if kind == "tsv" else ",")
 
 
-def _read_bytes(path: str) -> bytes:
+def read_bytes(path: str) -> bytes:
+    """Return the bytes of a file, or say what keeps them away."""
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:

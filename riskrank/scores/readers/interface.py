@@ -1,8 +1,9 @@
-"""What a reader of a harness's exports hands over, and what it is told.
+"""What a reader of a harness's exports is told, and what it hands over.
 
 A reader is a module with three names: ``NAME``, ``recognises(path)`` and ``read(files, rules)``. It turns
 the files of one harness into long rows; which of several filters, epochs, splits or repeats count is never
-its guess: it raises, naming the rule to give.
+its guess: it raises, naming the rule to give. `riskrank.scores.readers.gathering` has what readers share:
+bounded reading of files, counting what is no score, naming models, asking for a rule.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import polars as pl
 
 from riskrank.scores.readers.files import InputFile
 
+# More bytes than any export of a real evaluation has, in one file or one member of an archive.
+MAX_BYTES = 2 * 1024**3
+
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledPath:
@@ -25,7 +29,8 @@ class LabelledPath:
     ----------
     path : Path
     label : str or None
-        Name of the model, from ``LABEL=PATH``; where the file holds several, ``LABEL/model``.
+        Name of the model, from ``LABEL=PATH``. `read_export` puts it in the place of the model's name
+        afterwards; a reader needs it only where the files name no model at all.
     """
 
     path: Path
@@ -38,20 +43,27 @@ class ExportRules:
 
     Attributes
     ----------
-    filter : str or None
-        Which of several filters, reducers or scorers counts, where an export holds several.
+    filters : tuple of str
+        Which of several filters, prompts, scorers or the like count, where an export holds several; ``*``
+        for all of them, each of which then is a metric (or model) of its own.
+    splits : tuple of str
+        Which of several splits, perturbations or the like to keep; ``*`` for all of them.
     model_from_path : str or None
         Regular expression with one group (or one named ``model``) that finds the model in a path.
+    parts : bool
+        Whether a list of numbers becomes one metric a part (``mcc.0``, ``mcc.1``) instead of being left out.
     skip_bad : bool
         Whether files and entries that cannot be read are counted and left out instead of refused.
-    splits : tuple of str
-        Splits, perturbations or the like to keep, where an export holds several.
+    max_bytes : int
+        Most bytes a file, or one member of an archive, may have once decompressed.
     """
 
-    filter: str | None = None
-    model_from_path: str | None = None
-    skip_bad: bool = False
+    filters: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
+    model_from_path: str | None = None
+    parts: bool = False
+    skip_bad: bool = False
+    max_bytes: int = MAX_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +75,8 @@ class Export:
     rows : DataFrame
         Columns ``model``, ``sample``, ``metric`` (strings), ``score`` (float, null where there is none),
         ``draw`` (string, only where samples repeat), and further columns that tell rows apart or group
-        them (``task``, ``split``, ``subject``, ...), all strings.
+        them (``task``, ``split``, ``subject``, ...), all strings. A sample's name holds its task, so that
+        two tasks may number their samples alike.
     directions : mapping of str to {"higher", "lower"}
         Of the metrics whose direction the export itself tells.
     notes : tuple of str
@@ -83,7 +96,7 @@ class Reader(Protocol):
     NAME: str
 
     def recognises(self, path: Path) -> bool:
-        """Whether a path looks like this harness wrote it, from names and first bytes alone."""
+        """Whether this harness wrote a file, from its name and first bytes alone."""
         ...
 
     def read(self, files: Sequence[LabelledPath], rules: ExportRules) -> Export:

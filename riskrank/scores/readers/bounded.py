@@ -1,0 +1,168 @@
+"""Reading files that others made: whole, decompressed, and never more of them than allowed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, option
+from riskrank.scores.readers.files import read_bytes
+
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+# Bytes of Zstandard taken at a time: each may unpack to some 40,000, so a bomb is noticed within 40 MB.
+_CHUNK = 1 << 10
+
+
+def read_bounded(path: str | Path, limit: int) -> bytes:
+    """Return the bytes of a file as they are on disk.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, unreadable, empty, or larger than `limit` bytes.
+    """
+    path = Path(path)
+    if path.is_file() and path.stat().st_size > limit:
+        raise too_large(str(path), limit)
+    data = read_bytes(str(path))
+    if not data.strip():
+        raise InputError(
+            f"{path}: the file is empty",
+            found=f"{len(data)} bytes",
+            hint=f"was the run that wrote it stopped? {option('skip_bad', True)} leaves such files out",
+        )
+    return data
+
+
+def decompressed(label: str, data: bytes, limit: int) -> bytes:
+    """Undo gzip and Zstandard, told by their first bytes; other data stays as it is.
+
+    Raises
+    ------
+    InputError
+        If the data is cut short or corrupt, or holds more than `limit` bytes.
+    """
+    if data[:2] == _GZIP:
+        return inflate(label, data, limit, window=31)
+    return unzstd(label, data, limit) if data[:4] == _ZSTD else data
+
+
+def inflate(label: str, data: bytes, limit: int, *, window: int = -15) -> bytes:
+    """Undo deflate (``window=-15``) or gzip (``window=31``, members one after another)."""
+    parts: list[bytes] = []
+    rest = data
+    try:
+        while rest:
+            stream = zlib.decompressobj(window)
+            room = limit - sum(len(part) for part in parts)
+            part = stream.decompress(rest, room + 1)
+            parts.append(part)
+            if len(part) > room:
+                raise too_large(label, limit)
+            if not stream.eof:
+                raise zlib.error("the compressed data ends too early")
+            rest = stream.unused_data if window > 15 else b""
+    except zlib.error as error:
+        raise _corrupt(label, str(error)) from None
+    return b"".join(parts)
+
+
+def unzstd(label: str, data: bytes, limit: int) -> bytes:
+    """Undo Zstandard, frame after frame."""
+    import zstandard
+
+    parts: list[bytes] = []
+    size = 0
+    stream = zstandard.ZstdDecompressor().decompressobj()
+    try:
+        for start in range(0, len(data), _CHUNK):
+            chunk = data[start : start + _CHUNK]
+            while chunk:
+                if stream.eof:
+                    stream = zstandard.ZstdDecompressor().decompressobj()
+                parts.append(stream.decompress(chunk))
+                size += len(parts[-1])
+                if size > limit:
+                    raise too_large(label, limit)
+                chunk = stream.unused_data
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise _corrupt(label, str(error) or type(error).__name__) from None
+    if not stream.eof:
+        raise _corrupt(label, "the compressed data ends too early")
+    return b"".join(parts)
+
+
+def parse_json(label: str, data: bytes) -> Any:
+    """Parse a JSON document; NaN and Infinity are numbers, as Python writes them.
+
+    Raises
+    ------
+    InputError
+        If the text is not UTF-8, not JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{label}: the file is not valid JSON",
+            found=_reason(error, data),
+            hint=f"it may be cut short: copy it again; {option('skip_bad', True)} leaves such files out",
+        ) from None
+
+
+def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
+    """Parse JSON lines one by one; what cannot be parsed comes as an InputError in the value's place.
+
+    Yields
+    ------
+    number : int
+        Line, counted from 1; blank lines are passed over.
+    value : object
+    """
+    start, number = 0, 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        line = data[start : end if end >= 0 else len(data)]
+        start = end + 1 if end >= 0 else len(data)
+        number += 1
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield (
+                number,
+                InputError(
+                    f"{label}: line {number} is not valid JSON",
+                    found=_reason(error, line),
+                    hint=f"it may be cut short; {option('skip_bad', True)} leaves such lines out",
+                ),
+            )
+
+
+def too_large(label: str, limit: int) -> InputError:
+    """Tell that a file or a member of an archive holds more than allowed."""
+    return InputError(
+        f"{label}: more than {limit:,} bytes once read",
+        found="a file that large, or compressed data that unpacks to it",
+        hint=f"if it is what you want, allow it: {option('max_bytes', 2 * limit)}",
+    )
+
+
+def _corrupt(label: str, reason: str) -> InputError:
+    return InputError(
+        f"{label}: the compressed data cannot be read",
+        found=reason,
+        hint=f"copy the file again (it may be cut short); {option('skip_bad', True)} leaves such files out",
+    )
+
+
+def _reason(error: BaseException, data: bytes) -> str:
+    if isinstance(error, RecursionError):
+        return "values nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"
+    return str(error)[:200]

@@ -1,0 +1,153 @@
+"""The table of readers, and the one way in to any of them."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+
+from riskrank.errors import InputError, UsageError, listing, one_of, option
+from riskrank.scores.readers.gathering import tidy, walk
+from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath, Reader
+
+# Format → module, imported when it is asked for. A new reader is its file and its row here.
+READERS: dict[str, str] = {}
+AUTO = "auto"
+
+
+def reader(name: str) -> Reader:
+    """Return the reader of a format.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name, with the nearest.
+    """
+    one_of("from", name, tuple(READERS))
+    return cast(Reader, import_module(f"riskrank.scores.readers.{READERS[name]}"))
+
+
+def read_export(
+    name: str,
+    paths: Sequence[str],
+    rules: ExportRules | None = None,
+) -> Export:
+    """Read what a harness wrote.
+
+    Parameters
+    ----------
+    name : str
+        A format of the table, or ``auto`` to recognise it.
+    paths : sequence of str
+        Files, folders and glob patterns, each also as ``LABEL=PATH``.
+    rules : ExportRules, optional
+
+    Returns
+    -------
+    Export
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or nothing in it is a score.
+    UsageError
+        If the format is unknown or not recognised, or a rule has to be given.
+    """
+    rules = rules or ExportRules()
+    files = [entry for path in paths for entry in labelled(path)]
+    if not files:
+        raise UsageError(
+            "no exports were given", found="an empty list of paths", hint="name files, folders or patterns"
+        )
+    chosen = recognise(files) if name == AUTO else reader(name)
+    unnamed = [entry for entry in files if entry.label is None]
+    exports = [chosen.read(unnamed, rules)] if unnamed else []
+    labels = dict.fromkeys(entry.label for entry in files if entry.label is not None)
+    for label in labels:
+        export = chosen.read([entry for entry in files if entry.label == label], rules)
+        exports.append(replace(export, rows=_relabelled(export.rows, label)))
+    return exports[0] if len(exports) == 1 else _together(exports)
+
+
+def labelled(text: str) -> list[LabelledPath]:
+    """Paths of one argument: a path or pattern, also as ``LABEL=PATH``; what exists by that name goes first.
+
+    Raises
+    ------
+    InputError
+        If there is nothing of that name.
+    """
+    found = _expand(text)
+    if found:
+        return [LabelledPath(path=path) for path in found]
+    label, equals, rest = text.partition("=")
+    found = _expand(rest) if equals and label.strip() else []
+    if found:
+        return [LabelledPath(path=path, label=label.strip()) for path in found]
+    missing = rest if equals and rest else text
+    raise InputError(
+        f"{missing}: no such file or folder",
+        found="nothing at that path",
+        hint="check the path; quote a pattern if the shell expands it",
+    )
+
+
+def recognise(files: Sequence[LabelledPath]) -> Reader:
+    """Return the one reader that recognises every file.
+
+    Raises
+    ------
+    UsageError
+        If none does, or several do.
+    """
+    fitting = [name for name in READERS if all(_recognised(reader(name), entry.path) for entry in files)]
+    if len(fitting) == 1:
+        return reader(fitting[0])
+    shown = listing((entry.path for entry in files), 3)
+    raise UsageError(
+        f"{shown}: cannot tell which harness wrote this",
+        found=f"it could be {listing(fitting)}" if fitting else "no format fits every path",
+        hint=f"name it: {option('from', fitting[0] if fitting else '…')}, one of {listing(READERS, 30)}",
+    )
+
+
+def _recognised(found: Reader, path: Path) -> bool:
+    """Whether a reader knows a file, or some file of a folder."""
+    if path.is_dir():
+        return next(walk(path, found.recognises), None) is not None
+    return found.recognises(path)
+
+
+def _expand(text: str) -> list[Path]:
+    path = Path(text)
+    if path.exists():
+        return [path]
+    if not glob.has_magic(text):
+        return []
+    return [Path(match) for match in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207
+
+
+def _relabelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
+    """Put the label in the place of the model's name; of several models it goes before each."""
+    if rows["model"].n_unique() == 1:
+        return rows.with_columns(model=pl.lit(label))
+    return rows.with_columns(model=pl.lit(f"{label}/") + pl.col("model"))
+
+
+def _together(exports: Sequence[Export]) -> Export:
+    directions: dict[str, str] = {}
+    for export in exports:
+        for metric, way in export.directions.items():
+            if directions.setdefault(metric, way) != way:
+                directions[metric] = ""
+    return Export(
+        rows=tidy(pl.concat([export.rows for export in exports], how="diagonal")),
+        directions={metric: way for metric, way in directions.items() if way},
+        notes=tuple(dict.fromkeys(note for export in exports for note in export.notes)),
+        inputs=tuple({entry.path: entry for export in exports for entry in export.inputs}.values()),
+    )
