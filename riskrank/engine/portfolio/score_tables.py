@@ -7,7 +7,7 @@ together lets a study make every column it needs, also from a random part of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,9 +28,9 @@ class ScoreTables:
     Attributes
     ----------
     values : tuple of k ndarrays, shapes (n_i, m)
-        Scores, larger is better, grouped by sample.
+        Scores, larger is better.
     clusters : tuple of k ndarrays of int, shapes (n_i,)
-        Sample of each row.
+        Unit of resampling of each row: its sample, or a cluster of samples.
     metrics : tuple of m str
         Names of the columns.
     weights : ndarray, shape (m,)
@@ -39,6 +39,8 @@ class ScoreTables:
         Whether models share their samples.
     per_model : bool
         Whether the empirical copula compares a row with its own model's rows only.
+    row_samples : tuple of k ndarrays of int, shapes (n_i,), or None
+        Sample of each row, where clusters hold several; None where the clusters are the samples.
     """
 
     values: tuple[Floats, ...]
@@ -47,6 +49,7 @@ class ScoreTables:
     weights: Floats
     paired: bool = True
     per_model: bool = False
+    row_samples: tuple[NDArray[np.int64], ...] | None = None
 
     @classmethod
     def build(
@@ -55,11 +58,12 @@ class ScoreTables:
         clusters: Sequence[ArrayLike],
         metrics: Sequence[str],
         *,
+        samples: Sequence[ArrayLike] | None = None,
         weights: ArrayLike | None = None,
         paired: bool = True,
         per_model: bool = False,
     ) -> ScoreTables:
-        """Collect arrays; weights are uniform by default."""
+        """Collect arrays; weights are uniform by default, and clusters are the samples."""
         share = np.full(len(metrics), 1 / len(metrics)) if weights is None else np.asarray(weights, float)
         return cls(
             tuple(np.asarray(value, dtype=np.float64) for value in values),
@@ -68,6 +72,7 @@ class ScoreTables:
             share,
             paired,
             per_model,
+            None if samples is None else tuple(np.asarray(sample) for sample in samples),
         )
 
     def column(self, name: str) -> ClusteredScores:
@@ -82,23 +87,28 @@ class ScoreTables:
             columns = portfolio(self.values, weights=self.weights)
         else:
             columns = portfolio(self.values, copula="empirical", per_model=self.per_model)
-        return ClusteredScores.build(columns, self.clusters, paired=self.paired)
+        return ClusteredScores.build(columns, self.clusters, samples=self.row_samples, paired=self.paired)
 
     @property
     def samples(self) -> int:
-        """Number of samples of the least-sampled model."""
+        """Number of independent samples, or clusters of them, of the least-sampled model."""
         return min(len(np.unique(cluster)) for cluster in self.clusters)
 
     def subsample(self, size: int, rng: np.random.Generator) -> ScoreTables:
-        """Draw ``size`` samples of every model without replacement, the same ones if paired."""
+        """Draw ``size`` clusters of every model without replacement, the same ones if paired."""
         chosen = None
-        values, clusters = [], []
-        for value, cluster in zip(self.values, self.clusters, strict=True):
+        kept = []
+        for cluster in self.clusters:
             if chosen is None or not self.paired:
                 chosen = rng.choice(np.unique(cluster), size, replace=False)
-            kept = np.isin(cluster, chosen)
-            values.append(value[kept])
-            clusters.append(cluster[kept])
-        return ScoreTables(
-            tuple(values), tuple(clusters), self.metrics, self.weights, self.paired, self.per_model
+            kept.append(np.isin(cluster, chosen))
+
+        def part(rows: Sequence[NDArray]) -> tuple[NDArray, ...]:
+            return tuple(row[keep] for row, keep in zip(rows, kept, strict=True))
+
+        return replace(
+            self,
+            values=part(self.values),
+            clusters=part(self.clusters),
+            row_samples=None if self.row_samples is None else part(self.row_samples),
         )

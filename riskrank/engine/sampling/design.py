@@ -1,7 +1,9 @@
 """The sampling design: which scores belong to which sample, and which samples are drawn together.
 
 Method §1. A sample (prompt, patient, data set) may hold several draws of a model; they are clustered,
-so the unit of resampling is the sample. In a paired design all models share the samples.
+so the unit of resampling is the sample. In a paired design all models share the samples. Samples may belong
+together in turn (questions about one document): then the unit of resampling is that larger cluster, and the
+number of independent observations is the number of clusters.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.errors import InputError
+from riskrank.errors import InputError, option
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -30,16 +32,20 @@ class ClusteredScores:
     Attributes
     ----------
     values : tuple of k ndarrays, shapes (n_i,)
-        Scores, larger is better, grouped by sample.
+        Scores, larger is better, grouped by cluster and within it by sample.
     clusters : tuple of k ndarrays of int, shapes (n_i,)
-        Non-decreasing sample numbers 0, 1, ... without gaps within a model.
+        Unit of resampling of each score: non-decreasing numbers 0, 1, ... without gaps within a model.
     paired : bool
-        Whether sample c is the same sample for every model.
+        Whether cluster c, and sample s, are the same for every model.
+    samples : tuple of k ndarrays of int, shapes (n_i,), or None
+        Sample of each score where clusters hold several samples, likewise non-decreasing and without gaps;
+        None where every cluster is one sample.
     """
 
     values: tuple[Floats, ...]
     clusters: tuple[Integers, ...]
     paired: bool
+    samples: tuple[Integers, ...] | None = None
 
     @classmethod
     def build(
@@ -47,25 +53,28 @@ class ClusteredScores:
         values: Sequence[ArrayLike],
         clusters: Sequence[ArrayLike] | None = None,
         *,
+        samples: Sequence[ArrayLike] | None = None,
         paired: bool = True,
     ) -> ClusteredScores:
-        """Validate scores and renumber their samples.
+        """Validate scores and renumber their samples and clusters.
 
         Parameters
         ----------
         values : sequence of k array_like, shapes (n_i,)
             Scores of each model, larger is better.
         clusters : sequence of k array_like of int, shapes (n_i,), optional
-            Sample of each score; by default every score is a sample of its own, and in a paired
-            design equal positions are equal samples.
+            Cluster of each score, the unit of resampling; by default every score is one of its own, and in
+            a paired design equal positions are equal clusters.
+        samples : sequence of k array_like of int, shapes (n_i,), optional
+            Sample of each score, where a cluster may hold several; by default the cluster.
         paired : bool
             Whether all models were scored on the same samples.
 
         Raises
         ------
         InputError
-            If there are fewer than two models, a score is not finite, or models of a paired design
-            do not share their samples.
+            If there are fewer than two models, a score is not finite, models of a paired design
+            do not share their samples, or a sample lies in two clusters.
         """
         arrays = tuple(np.asarray(value, dtype=np.float64) for value in values)
         if len(arrays) < 2:
@@ -78,23 +87,15 @@ class ClusteredScores:
             raise InputError(
                 "scores must be finite and each model needs some",
                 found="NaN, infinity or no score",
-                hint="clean the table, or drop missing scores with --missing drop",
+                hint=f"clean the table, or drop missing scores with {option('missing', 'drop')}",
             )
         given = [np.arange(array.size) for array in arrays] if clusters is None else clusters
-        ordered, numbers, labels = [], [], []
-        for array, cluster in zip(arrays, given, strict=True):
-            position = np.argsort(cluster, kind="stable")
-            label, number = np.unique(np.asarray(cluster)[position], return_inverse=True)
-            ordered.append(array[position])
-            numbers.append(number.astype(np.int64))
-            labels.append(label)
-        if paired and any(not np.array_equal(label, labels[0]) for label in labels):
-            raise InputError(
-                "paired models must be scored on the same samples",
-                found="models with different samples",
-                hint="use --unpaired, or keep the common samples with --missing drop",
-            )
-        return cls(tuple(ordered), tuple(numbers), paired)
+        units = [np.asarray(cluster) for cluster in given]
+        if samples is not None:
+            return cls(*_nested(arrays, units, [np.asarray(sample) for sample in samples], paired))
+        sortings = [np.argsort(unit, kind="stable") for unit in units]
+        ordered = tuple(array[sorting] for array, sorting in zip(arrays, sortings, strict=True))
+        return cls(ordered, _numbers(units, sortings, paired), paired)
 
     @property
     def models(self) -> int:
@@ -108,38 +109,132 @@ class ClusteredScores:
 
     @property
     def cluster_counts(self) -> tuple[int, ...]:
-        """Number of samples of each model."""
+        """Number of clusters of each model."""
         return tuple(int(cluster[-1]) + 1 for cluster in self.clusters)
 
     @property
     def effective_size(self) -> int:
-        """Number of independent samples behind the least-sampled model."""
+        """Number of independent clusters behind the least-sampled model."""
         return min(self.cluster_counts)
 
     def draws_per_sample(self) -> int | None:
-        """Scores a sample holds if that number is the same for all samples and models, else None."""
+        """Scores a unit of resampling holds if that number is the same for all and every model, else None."""
         sizes = {count for cluster in self.clusters for count in np.unique(np.bincount(cluster)).tolist()}
         return sizes.pop() if len(sizes) == 1 else None
 
     def sample_means(self) -> tuple[Floats, ...]:
         """Mean of the draws of each sample, per model: shapes (number of samples,)."""
+        numbers = self.clusters if self.samples is None else self.samples
         return tuple(
-            np.bincount(cluster, value) / np.bincount(cluster)
-            for value, cluster in zip(self.values, self.clusters, strict=True)
+            np.bincount(sample, value) / np.bincount(sample)
+            for value, sample in zip(self.values, numbers, strict=True)
         )
 
+    def cluster_totals(self, per_sample: Floats) -> tuple[Floats, Integers]:
+        """Sum a statistic of every sample over the samples of each cluster.
 
-def require_testable(scores: ClusteredScores) -> None:
-    """Refuse a test on fewer samples than can carry one.
+        The mean over the samples of a resample that drew the clusters c is then
+        ``totals[..., c].sum(axis=-1) / samples[c].sum()``.
+
+        Parameters
+        ----------
+        per_sample : ndarray, shape (..., number of samples)
+            Statistics of the samples of a paired design, such as who is best there.
+
+        Returns
+        -------
+        totals : ndarray, shape (..., number of clusters)
+        samples : ndarray of int, shape (number of clusters,)
+            Samples of each cluster.
+        """
+        count = self.cluster_counts[0]
+        if self.samples is None:
+            return per_sample, np.ones(count, dtype=np.int64)
+        # Samples are grouped by cluster, so that each cluster is one slice of them.
+        first_rows = np.flatnonzero(np.diff(self.samples[0], prepend=-1))
+        starts = np.searchsorted(self.clusters[0][first_rows], np.arange(count))
+        totals = np.add.reduceat(per_sample, starts, axis=-1, dtype=np.float64)
+        return totals, np.diff(starts, append=len(first_rows))
+
+
+def _numbers(
+    labels: Sequence[NDArray], sortings: Sequence[NDArray[np.intp]], paired: bool
+) -> tuple[Integers, ...]:
+    """Number the sorted labels of each model 0, 1, ...; models of a paired design must have the same.
 
     Raises
     ------
     InputError
-        If a model has fewer than 10 samples.
+    """
+    found = [
+        np.unique(label[sorting], return_inverse=True)
+        for label, sorting in zip(labels, sortings, strict=True)
+    ]
+    if paired and any(not np.array_equal(names, found[0][0]) for names, _ in found):
+        raise InputError(
+            "paired models must be scored on the same samples",
+            found="models with different samples",
+            hint=f"use {option('unpaired', True)}, or keep the common samples with "
+            f"{option('missing', 'drop')}",
+        )
+    return tuple(number.astype(np.int64) for _, number in found)
+
+
+def _nested(
+    values: Sequence[Floats], clusters: Sequence[NDArray], samples: Sequence[NDArray], paired: bool
+) -> tuple[tuple[Floats, ...], tuple[Integers, ...], bool, tuple[Integers, ...] | None]:
+    """Values, clusters, pairing and samples of a design whose clusters hold several samples.
+
+    Raises
+    ------
+    InputError
+        If models of a paired design do not share samples and clusters, or a sample lies in two clusters.
+    """
+    homes: list[tuple[NDArray, NDArray]] = []
+    for cluster, sample in zip(clusters, samples, strict=True):
+        names, first, number = np.unique(sample, return_index=True, return_inverse=True)
+        homes.append((names, cluster[first]))
+        _require_one_home(names[number], cluster[first][number], cluster)
+    sortings = [np.lexsort(pair) for pair in zip(samples, clusters, strict=True)]
+    _numbers(samples, sortings, paired)
+    if paired:
+        for names, home in homes[1:]:
+            _require_one_home(names, homes[0][1], home)
+    ordered = tuple(value[sorting] for value, sorting in zip(values, sortings, strict=True))
+    numbers = _numbers(clusters, sortings, paired)
+    grouped = []
+    for sample, sorting in zip(samples, sortings, strict=True):
+        # A sample lies in one cluster, so that the next row begins another one where its name changes.
+        changes = sample[sorting][1:] != sample[sorting][:-1]
+        grouped.append(np.concatenate(([0], np.cumsum(changes))).astype(np.int64))
+    if all(np.array_equal(*both) for both in zip(numbers, grouped, strict=True)):
+        return ordered, numbers, paired, None
+    return ordered, numbers, paired, tuple(grouped)
+
+
+def _require_one_home(samples: NDArray, clusters: NDArray, others: NDArray) -> None:
+    strays = np.flatnonzero(clusters != others)
+    if strays.size:
+        at = strays[0]
+        raise InputError(
+            "a sample belongs to one cluster only",
+            found=f"sample {samples[at]} in the clusters {clusters[at]} and {others[at]}",
+            hint="give every sample one cluster, the same for all models",
+        )
+
+
+def require_testable(scores: ClusteredScores) -> None:
+    """Refuse a test on fewer independent samples, or clusters of them, than can carry one.
+
+    Raises
+    ------
+    InputError
+        If a model has fewer than 10.
     """
     if scores.effective_size < FEWEST_SAMPLES:
+        unit = "samples" if scores.samples is None else "clusters of samples"
         raise InputError(
-            f"a dominance test needs at least {FEWEST_SAMPLES} samples a model",
+            f"a dominance test needs at least {FEWEST_SAMPLES} {unit} a model",
             found=f"{scores.effective_size}",
-            hint="score more samples, or use --no-test for the ratios without a test",
+            hint=f"score more samples, or use {option('no_test', True)} for the ratios without a test",
         )

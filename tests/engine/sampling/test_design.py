@@ -47,3 +47,95 @@ def test_nine_samples_cannot_carry_a_test_but_ten_can():
     draws = np.repeat(np.arange(9), 20)
     with pytest.raises(InputError, match="at least 10 samples"):
         require_testable(ClusteredScores.build([np.arange(180.0)] * 2, [draws] * 2))
+
+
+def nested(**other):
+    """Two models on samples 5, 1, 7 (the last twice) of the clusters 2, 1, 2."""
+    given = {
+        "values": [[10.0, 20.0, 31.0, 30.0], [11.0, 21.0, 30.0, 32.0]],
+        "clusters": [[2, 1, 2, 2]] * 2,
+        "samples": [[5, 1, 7, 7]] * 2,
+    }
+    return ClusteredScores.build(**(given | other))
+
+
+def test_rows_are_grouped_by_cluster_and_then_by_sample():
+    scores = nested()
+    assert scores.values[0].tolist() == [20.0, 10.0, 31.0, 30.0]
+    assert scores.clusters[0].tolist() == [0, 1, 1, 1]
+    assert scores.samples[0].tolist() == [0, 1, 2, 2]
+    assert scores.cluster_counts == (2, 2)
+    assert scores.effective_size == 2
+    assert [mean.tolist() for mean in scores.sample_means()] == [[20.0, 10.0, 30.5], [21.0, 11.0, 31.0]]
+
+
+def test_the_order_of_the_rows_does_not_matter_for_samples_and_clusters():
+    order = np.array([3, 1, 0, 2])
+    shuffled = nested(
+        values=[np.array([10.0, 20.0, 31.0, 30.0])[order], [11.0, 21.0, 30.0, 32.0]],
+        clusters=[np.array([2, 1, 2, 2])[order], [2, 1, 2, 2]],
+        samples=[np.array([5, 1, 7, 7])[order], [5, 1, 7, 7]],
+    )
+    assert np.array_equal(shuffled.samples, nested().samples)
+    assert np.array_equal(shuffled.clusters, nested().clusters)
+    assert np.array_equal(shuffled.sample_means(), nested().sample_means())
+
+
+def test_clusters_of_one_sample_each_are_the_usual_design():
+    rng = np.random.default_rng(0)
+    values, sample = rng.normal(size=(3, 12)), [np.repeat(np.arange(6), 2)] * 3
+    plain = ClusteredScores.build(values, sample)
+    given = ClusteredScores.build(values, sample, samples=sample)
+    assert given.samples is None
+    for ours, theirs in zip(given.values + given.clusters, plain.values + plain.clusters, strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        ({"clusters": [[2, 1, 2, 3], [2, 1, 2, 2]]}, "sample 7 in the clusters 2 and 3"),
+        ({"clusters": [[2, 1, 2, 2], [2, 2, 2, 2]]}, "sample 1 in the clusters 1 and 2"),
+    ],
+)
+def test_a_sample_in_two_clusters_is_refused(other, found):
+    with pytest.raises(InputError, match="one cluster only") as raised:
+        nested(**other)
+    assert found in str(raised.value)
+
+
+def test_unpaired_models_may_use_a_name_for_different_samples():
+    scores = nested(clusters=[[2, 1, 2, 2], [2, 2, 2, 2]], paired=False)
+    assert scores.cluster_counts == (2, 1)
+
+
+def test_paired_models_need_the_same_samples_within_equal_clusters():
+    with pytest.raises(InputError, match="same samples"):
+        nested(samples=[[5, 1, 7, 7], [5, 1, 8, 8]])
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+def test_totals_of_clusters_give_the_mean_over_resampled_samples(clustered):
+    rng = np.random.default_rng(1)
+    home = np.array([0, 0, 0, 1, 2, 2, 3, 3, 3, 3])
+    sample = np.arange(10)
+    scores = ClusteredScores.build(
+        rng.normal(size=(2, 10)), [home if clustered else sample] * 2, samples=[sample] * 2
+    )
+    per_sample = rng.random((3, 2, 10))
+    totals, counts = scores.cluster_totals(per_sample)
+    chosen = rng.integers(0, scores.cluster_counts[0], scores.cluster_counts[0])
+    picked = np.concatenate([np.flatnonzero((home if clustered else sample) == c) for c in chosen])
+    np.testing.assert_allclose(
+        totals[..., chosen].sum(axis=-1) / counts[chosen].sum(), per_sample[..., picked].mean(axis=-1)
+    )
+    if not clustered:
+        plain = per_sample[..., chosen].mean(axis=-1)
+        assert (totals[..., chosen].sum(axis=-1) / counts[chosen].sum()).tobytes() == plain.tobytes()
+
+
+def test_nine_clusters_cannot_carry_a_test_however_many_samples_they_hold():
+    cluster = np.repeat(np.arange(9), 20)
+    scores = ClusteredScores.build([np.arange(180.0)] * 2, [cluster] * 2, samples=[np.arange(180)] * 2)
+    with pytest.raises(InputError, match="10 clusters of samples"):
+        require_testable(scores)
