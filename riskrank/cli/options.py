@@ -114,6 +114,37 @@ class DominanceOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """What to rank by."""
+
+    per_metric: Annotated[
+        bool, typer.Option("--per-metric", help="Rank by every metric on its own instead of the portfolio.")
+    ] = False
+    aggregate: Annotated[
+        Literal["kemeny", "footrule", "pearson", "borda"] | None,
+        typer.Option(help="Aggregate the rankings of the metrics, exactly: RA(R-SSD@M) and so on. [kemeny]"),
+    ] = None
+    method: Annotated[
+        Names,
+        typer.Option(
+            metavar="NAME",
+            help="Only this method: R-SSD, SSD(0.25)@P(EC), RA(R-SSD@M), RA(MRM@P(IC)), MWR... Repeatable.",
+        ),
+    ] = None
+    all_methods: Annotated[
+        bool,
+        typer.Option("--all-methods", help="Both portfolios, aggregation over metrics, mean-risk models."),
+    ] = False
+    stability: Annotated[
+        Names,
+        typer.Option(metavar="N,...", help="Repeat on random subsamples of these sizes. Repeatable."),
+    ] = None
+    stability_repeats: Annotated[
+        int | None, typer.Option(metavar="R", help="Subsamples a size of --stability. [5]")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class GateOptions:
     """Conditions that make the exit status 1."""
 

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.environment import Environment
 from riskrank.cli.options import InputOptions, OutputOptions, PortfolioOptions, ResamplingOptions, split_names
-from riskrank.errors import UsageError
+from riskrank.errors import UsageError, spell
 
 if TYPE_CHECKING:
     from riskrank.report.document import Result
     from riskrank.report.progress import Move
     from riskrank.scores.table import ScoreTable
+    from riskrank.studies.document import Document
+    from riskrank.studies.runtime import Runtime
+
+# Options that are no settings of a study: read with the table, or never change a result.
+NO_SETTINGS = ("jobs", "weight")
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown")
 
@@ -39,7 +44,7 @@ class Session:
         *,
         formats: Sequence[str] = FORMATS,
     ) -> None:
-        from riskrank.report.output import check_writable, choose_format
+        from riskrank.report.files import check_writable, choose_format
 
         self.environment = environment
         self._warnings: list[str] = []
@@ -80,6 +85,21 @@ class Session:
         }
         return ReadOptions(**(values | overrides))
 
+    def settings(self, *groups: Any) -> dict[str, Any]:
+        """Options of some groups as the keyword arguments of a study's settings."""
+        values = {name: value for group in groups for name, value in vars(group).items()}
+        return {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in values.items()
+            if name not in NO_SETTINGS
+        }
+
+    def runtime(self, jobs: int | None) -> Runtime:
+        """How to run: on how many processes, and who watches."""
+        from riskrank.studies.runtime import Runtime
+
+        return Runtime(jobs=available_jobs(jobs), progress=self.progress)
+
     def warn(self, warnings: Sequence[str]) -> None:
         """Keep warnings for stderr; they come with the result, so that an error stays three lines."""
         if not self.output.quiet:
@@ -95,12 +115,17 @@ class Session:
         with progress_bar(label, stream, shown=shown) as move:
             yield move
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: Result | Document) -> None:
         """Render the result and write it."""
-        from riskrank.report.output import render, write
+        from riskrank.report.files import write
+        from riskrank.report.render import render
+        from riskrank.studies.document import Document
 
-        for warning in self._warnings:
-            self.environment.say(f"warning: {warning}")
+        shown = self._warnings
+        if isinstance(result, Document) and not self.output.quiet:
+            shown = result.provenance.warnings
+        for warning in shown:
+            self.environment.say(f"warning: {spell(warning, flags=True)}")
         self._warnings = []
         to_file = self.output.output is not None
         stdout = self.environment.stdout
@@ -224,8 +249,22 @@ def check_resampling(options: ResamplingOptions) -> None:
 
 def count_jobs(options: ResamplingOptions) -> int:
     """Return the processes to use: as asked, or one a core this process may run on."""
-    if options.jobs is not None:
-        return options.jobs
+    return available_jobs(options.jobs)
+
+
+def available_jobs(asked: int | None) -> int:
+    """Return the processes to use: as asked, or one a core this process may run on.
+
+    Raises
+    ------
+    UsageError
+    """
+    if asked is not None:
+        if asked < 1:
+            raise UsageError(
+                "--jobs must be at least 1", found=str(asked), hint="leave it out to use all cores"
+            )
+        return asked
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -3,29 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.report.view import Line
 
 Aggregations = Sequence[tuple[str, Aggregation]]
-
-
-def aggregation_entries(aggregations: Aggregations, models: Sequence[str]) -> list[dict[str, Any]]:
-    """Entries for ``meta``: the order, its distance, and whether another is as good."""
-    return [
-        {
-            "method": name,
-            "distance": found.method,
-            "order": [models[i] for i in found.order],
-            "mean_distance": found.mean_distance,
-            "optima": found.optima_count,
-            "unique": found.unique,
-            "gap": found.gap,
-            "choice": found.choice,
-        }
-        for name, found in aggregations
-    ]
 
 
 def aggregation_lines(aggregations: Aggregations, models: Sequence[str], *, orders: bool) -> list[Line]:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stability import Stability
 from riskrank.report.view import Column, Table
-
-
-def agreement_entry(study: MethodStudy) -> dict[str, Any]:
-    """Kendall's tau between all methods, for ``meta``."""
-    return {"methods": list(study.rankings), "kendall_tau": study.agreement.tolist()}
 
 
 def agreement_table(study: MethodStudy) -> Table:
@@ -24,23 +17,6 @@ def agreement_table(study: MethodStudy) -> Table:
         cells = ["·" if at == other else f"{tau:.2f}" for other, tau in enumerate(study.agreement[at])]
         rows.append((f"{at + 1} {name}", *cells))
     return Table("Agreement of the methods' orders (Kendall's tau)", tuple(columns), tuple(rows))
-
-
-def stability_entries(found: Stability | None) -> list[dict[str, Any]] | None:
-    """Mean and spread of the agreement with the full-sample ranking, for ``meta``."""
-    if found is None:
-        return None
-    return [
-        {
-            "method": method,
-            "size": size,
-            "kendall_tau_mean": float(tau.mean()),
-            "kendall_tau_sd": float(tau.std(ddof=1)) if len(tau) > 1 else None,
-            "repeats": len(tau),
-        }
-        for method, by_size in zip(found.methods, found.tau, strict=True)
-        for size, tau in zip(found.sizes, by_size, strict=True)
-    ]
 
 
 def stability_table(found: Stability) -> Table:

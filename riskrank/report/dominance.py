@@ -1,9 +1,8 @@
-"""Dominance verdicts as rows and in words."""
+"""Dominance verdicts in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,23 +10,7 @@ from riskrank.engine.dominance.column import DominanceStudy, Inference, method_n
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.report import numbers
 from riskrank.report.view import Cell, Column, Line, Section, Table
-
-FIELDS = (
-    "metric",
-    "order",
-    "test",
-    "threshold",
-    "winner",
-    "loser",
-    "violation_ratio",
-    "statistic",
-    "standard_error",
-    "p_value",
-    "p_adjusted",
-    "extrapolated",
-    "dominates",
-    "identical",
-)
+from riskrank.studies.dominance import DominanceDocument
 
 CORRECTIONS = {
     "bonferroni": "Bonferroni",
@@ -36,55 +19,19 @@ CORRECTIONS = {
     "none": "no correction",
 }
 
-Studies = Sequence[tuple[str, DominanceStudy]]
 
-
-def dominance_rows(studies: Studies, models: Sequence[str]) -> list[dict[str, Any]]:
-    """One row an ordered pair and test; ``winner`` is the model whose dominance is tested."""
-    return [
-        row for metric, study in studies for tests in study.tests for row in _test_rows(metric, tests, models)
-    ]
-
-
-def _test_rows(metric: str, tests: DominanceTests, models: Sequence[str]) -> list[dict[str, Any]]:
-    k = len(models)
-    tested = tests.p_value is not None
-    return [
-        {
-            "metric": metric,
-            "order": tests.claim.order,
-            "test": tests.claim.test,
-            "threshold": tests.claim.boundary,
-            "winner": models[i],
-            "loser": models[j],
-            "violation_ratio": float(tests.ratios[i, j]),
-            "statistic": float(tests.statistic[i, j]),
-            "standard_error": float(tests.standard_error[i, j]) if tested else None,
-            "p_value": float(tests.p_value[i, j]) if tested else None,
-            "p_adjusted": float(tests.p_adjusted[i, j]) if tested else None,
-            "extrapolated": bool(tests.extrapolated[i, j]),
-            "dominates": bool(tests.dominates[i, j]),
-            "identical": bool(tests.identical[i, j]),
-        }
-        for i in range(k)
-        for j in range(k)
-        if i != j
-    ]
-
-
-def dominance_view(
-    studies: Studies, models: Sequence[str], inference: Inference, *, paired: bool, matrix: bool
-) -> list[Section]:
+def view(document: DominanceDocument) -> list[Section]:
     """Tables in words: a row a pair, the better model first."""
-    view: list[Section] = []
-    for metric, study in studies:
-        view.append(_pair_table(metric, study, models))
-        if matrix:
-            view += [_matrix(metric, tests, models) for tests in study.tests]
-    first = studies[0][1]
-    view += reading(first.tests, tested=inference.test, matrix=matrix)
-    view.append(inference_line(first, inference, models, paired=paired))
-    return view
+    models, inference = document.provenance.models, document.inference
+    sections: list[Section] = []
+    for metric, study in document.columns:
+        sections.append(_pair_table(metric, study, models))
+        if document.matrix:
+            sections += [_matrix(metric, tests, models) for tests in study.tests]
+    first = document.columns[0][1]
+    sections += reading(first.tests, tested=inference.test, matrix=document.matrix)
+    sections.append(inference_line(first, inference, models, paired=document.paired))
+    return sections
 
 
 def inference_line(

@@ -1,9 +1,8 @@
-"""Rankings as rows and side by side."""
+"""Rankings in words and side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,105 +10,43 @@ from numpy.typing import NDArray
 from riskrank.engine.dominance.column import MODEL_WIN_RATE, SAMPLE_WIN_RATE, Inference, RankStudy
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking, hidden_risks, rank_by
-from riskrank.engine.dominance.stability import Stability
 from riskrank.report import numbers
 from riskrank.report.aggregation import aggregation_lines
 from riskrank.report.agreement import agreement_table, stability_table
 from riskrank.report.dominance import inference_line
 from riskrank.report.view import Cell, Column, Line, Section, Table
-
-FIELDS = (
-    "method",
-    "model",
-    "rank",
-    "tier",
-    "wins",
-    "score",
-    "score_low",
-    "score_high",
-    "rank_low",
-    "rank_high",
-)
+from riskrank.studies.rank import RankDocument
 
 # A list of hidden risks longer than this hides them again.
 _MOST_RISKS = 8
 
 
-def rank_rows(study: MethodStudy, models: Sequence[str]) -> list[dict[str, Any]]:
-    """One row a method and model, methods in the order of the tables, models by rank."""
-    return [
-        _rank_row(name, models[i], ranking, i)
-        for name, ranking in study.rankings.items()
-        for i in ranking.order
-    ]
-
-
-def _rank_row(method: str, model: str, ranking: Ranking, i: int) -> dict[str, Any]:
-    def entry(values):
-        return None if values is None else values[i].item()
-
-    return {
-        "method": method,
-        "model": model,
-        "rank": entry(ranking.rank),
-        "tier": entry(ranking.tier),
-        "wins": entry(ranking.wins),
-        "score": entry(ranking.score),
-        "score_low": entry(ranking.score_low),
-        "score_high": entry(ranking.score_high),
-        "rank_low": entry(ranking.rank_low),
-        "rank_high": entry(ranking.rank_high),
-    }
-
-
-def hidden_risk_entries(study: MethodStudy, models: Sequence[str]) -> list[dict[str, Any]]:
-    """Hidden risks for ``meta``: model, metric, the two ranks that disagree, and the rank by ε alone."""
-    return [
-        {
-            "metric": metric,
-            "model": models[i],
-            "risk_rank": found.rankings["R-SSD"].rank[i].item(),
-            "win_rate_rank": found.rankings[MODEL_WIN_RATE].rank[i].item(),
-            "ratio_rank": _ratio_ranks(found)[i].item(),
-        }
-        for metric, found in study.studies.items()
-        for i in found.hidden_risks
-    ]
-
-
-def rank_view(
-    study: MethodStudy,
-    steady: Stability | None,
-    models: Sequence[str],
-    inference: Inference,
-    *,
-    paired: bool,
-) -> list[Section]:
+def view(document: RankDocument) -> list[Section]:
     """Per column of scores the leading method in detail, all methods and hidden risks; then the rest."""
-    view: list[Section] = []
+    study, inference, models = document.study, document.inference, document.provenance.models
+    sections: list[Section] = []
     for metric, found in study.studies.items():
         shown = {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}
         if not shown:
             continue  # tested only for an aggregation over the metrics
         leading = _leading_method(shown)
         if shown[leading].wins is not None:
-            view.append(_detail_table(metric, leading, shown[leading], models))
+            sections.append(_detail_table(metric, leading, shown[leading], models))
         if len(shown) > 1 or shown[leading].wins is None:
-            view.append(_side_by_side(f"Ranks by every method @{metric}", shown, shown[leading], models))
+            sections.append(_side_by_side(f"Ranks by every method @{metric}", shown, shown[leading], models))
         if "R-SSD" in shown:
-            view.append(_risk_line(found, models, tested=inference.test))
-    view += _aggregated(study, models)
+            sections.append(_risk_line(found, models, tested=inference.test))
+    sections += _aggregated(study, models)
     if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
-        view.append(agreement_table(study))
-    if steady is not None:
-        view.append(stability_table(steady))
+        sections.append(agreement_table(study))
+    if document.steady is not None:
+        sections.append(stability_table(document.steady))
     if study.studies:
         first = next(iter(study.studies.values()))
-        view.append(
-            _reading(inference, [name for found in study.studies.values() for name in found.rankings])
-        )
-        view.append(inference_line(first.dominance, inference, models, paired=paired))
-    return view
+        names = [name for found in study.studies.values() for name in found.rankings]
+        sections.append(_reading(inference, names))
+        sections.append(inference_line(first.dominance, inference, models, paired=document.paired))
+    return sections
 
 
 def _aggregated(study: MethodStudy, models: Sequence[str]) -> list[Section]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 import numpy as np
@@ -44,6 +44,8 @@ class ScoreTable:
     warnings : tuple of str
     rows : int
         Input rows read.
+    options : ReadOptions
+        How it was read.
     """
 
     models: tuple[str, ...]
@@ -56,6 +58,7 @@ class ScoreTable:
     inputs: tuple[InputFile, ...]
     warnings: tuple[str, ...]
     rows: int
+    options: ReadOptions = field(default_factory=ReadOptions)
 
     def index(self, model: str) -> int:
         """Return the index of a model by its name, or raise UsageError with the nearest name."""
@@ -219,4 +222,5 @@ def _table(
         inputs=entries.inputs,
         warnings=warnings,
         rows=entries.rows,
+        options=options,
     )

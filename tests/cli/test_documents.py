@@ -9,7 +9,7 @@ import json
 import pytest
 
 from riskrank import __version__
-from riskrank.report.output import SUFFIXES
+from riskrank.report.files import SUFFIXES
 
 META = [
     "version",

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from riskrank.report.document import Provenance, Result, to_csv, to_json, to_jsonl
+from riskrank.report.document import Provenance, Result
+from riskrank.report.formats.data import to_csv, to_json, to_jsonl
 
 
 def result(row, **extra):

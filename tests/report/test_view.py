@@ -6,17 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from riskrank.report.view import (
-    Cell,
-    Column,
-    Line,
-    Table,
-    blocks,
-    fitting_widths,
-    showable,
-    to_markdown,
-    to_terminal,
-)
+from riskrank.report.formats.markdown import to_markdown
+from riskrank.report.formats.terminal import blocks, fitting_widths, showable, to_terminal
+from riskrank.report.view import Cell, Column, Line, Table
 
 WORDS = st.text("abcxyz-./ 模é", min_size=1, max_size=40)
 NUMBERS = st.from_regex(r"[0-9]\.[0-9]{1,4}", fullmatch=True)

@@ -40,49 +40,15 @@ def dominance(
     One row an ordered pair: the violation ratio of "winner dominates loser" (0: everywhere better,
     0.5: a draw), the p-value, and the verdict.
     """
-    from riskrank.cli.inference import (
-        check_gates,
-        check_tests,
-        chosen_claims,
-        chosen_inference,
-        inference_settings,
-        resolve_gates,
-    )
-    from riskrank.cli.session import Session, describe_inputs, input_settings, portfolio_settings
-    from riskrank.cli.targets import check_portfolio, targets
-    from riskrank.engine.dominance.column import study_dominance
-    from riskrank.report.document import Provenance, Result
-    from riskrank.report.dominance import FIELDS, dominance_rows, dominance_view
+    from riskrank.cli.session import Session
+    from riskrank.studies.dominance import DominanceSettings
+    from riskrank.studies.dominance import dominance as study
 
-    check_portfolio(portfolio, per_metric=per_metric)
-    check_tests(tests, resampling, gates)
-    claims, inference = chosen_claims(tests), chosen_inference(tests, resampling)
     session = Session(context.obj, inputs, output)
-    table = session.read(portfolio.weight)
-    asked = resolve_gates(gates, table.models)
-    studies = []
-    for target in targets(table, portfolio, per_metric=per_metric):
-        with session.progress(f"resampling {target.name}") as progress:
-            studies.append(
-                (target.name, study_dominance(target.scores, claims, inference, progress=progress))
-            )
-    advice = list(dict.fromkeys(line for _, study in studies for line in study.advice))
-    session.warn(advice)
-    settings = input_settings(inputs) | inference_settings(tests, resampling) | {"per_metric": per_metric}
-    if not per_metric and len(table.metrics) > 1:
-        settings |= portfolio_settings(portfolio, table)
-    result = Result(
-        provenance=Provenance(
-            command="dominance",
-            seed=resampling.seed if inference.resampled else None,
-            resamples=resampling.resamples if inference.resampled else None,
-            settings=settings,
-            warnings=[*table.warnings, *advice],
-            **describe_inputs(table),
-        ),
-        fields=FIELDS,
-        rows=dominance_rows(studies, table.models),
-        view=dominance_view(studies, table.models, inference, paired=table.paired, matrix=matrix),
+    settings = DominanceSettings(
+        **session.settings(portfolio, tests, resampling, gates), per_metric=per_metric, matrix=matrix
     )
-    session.finish(result)
-    check_gates(asked, [(name, study.tests) for name, study in studies], table.models, resampling.alpha)
+    document = study(session.read(portfolio.weight), settings, session.runtime(resampling.jobs))
+    session.finish(document)
+    if document.failed is not None:
+        raise document.failed

@@ -232,10 +232,10 @@ def check_dot(dot: str | None, output: str | None, inputs: CriteriaInputs) -> No
     """
     from pathlib import Path
 
-    from riskrank.report.output import check_writable
+    from riskrank.report.files import check_writable
 
     named = [*inputs.scores, *([inputs.metrics] if inputs.metrics else [])]
-    check_writable(dot, named, option="--dot")
+    check_writable(dot, named, parameter="dot")
     if dot is not None and output is not None and Path(dot).resolve() == Path(output).resolve():
         raise UsageError(
             "--dot and --output name the same file", found=dot, hint="write the diagram to a file of its own"
@@ -358,8 +358,8 @@ def _baselines(criteria: Criteria) -> Any:
 
 
 def _write_dot(session: Session, path: str, report: GsdReport) -> None:
+    from riskrank.report.files import write
     from riskrank.report.gsd.hasse import to_dot
-    from riskrank.report.output import write
 
     write(to_dot(report.studies, report.models).encode("utf-8"), path, session.environment.stdout)
 

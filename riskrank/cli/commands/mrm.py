@@ -64,10 +64,10 @@ def mrm(
     from riskrank.engine.portfolio.mean_risk_intervals import aggregate_over_metrics, study_mean_risk
     from riskrank.engine.sampling.design import FEW_SAMPLES
     from riskrank.errors import UsageError
-    from riskrank.report.aggregation import aggregation_entries
     from riskrank.report.document import Provenance, Result
     from riskrank.report.mrm import FIELDS, mrm_rows, mrm_view
     from riskrank.scores.table import portfolio_weights
+    from riskrank.studies.aggregation import described_aggregation
 
     if with_portfolio and not per_metric:
         raise UsageError(
@@ -131,7 +131,7 @@ def mrm(
                 resamples=None if no_test else resamples,
                 settings=settings,
                 warnings=[*table.warnings, *advice],
-                extra={"aggregations": aggregation_entries(aggregations, table.models)},
+                extra={"aggregations": [described_aggregation(*one, table.models) for one in aggregations]},
                 **describe_inputs(table),
             ),
             fields=FIELDS,

@@ -14,7 +14,8 @@ from riskrank.report.copa.objectives import (
     weakest_objective,
     weakest_objectives,
 )
-from riskrank.report.view import Column, Table, to_terminal
+from riskrank.report.formats.terminal import to_terminal
+from riskrank.report.view import Column, Table
 
 
 def ranked(values, upward, weights=None):

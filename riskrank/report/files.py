@@ -1,4 +1,4 @@
-"""Write a result to stdout, or to a file whole or not at all."""
+"""Write a rendered result to stdout, or to a file whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from riskrank.errors import UsageError
-from riskrank.report.document import Result, to_csv, to_json, to_jsonl
-from riskrank.report.view import to_markdown, to_terminal
+from riskrank.errors import UsageError, option
 
 SUFFIXES = {
     ".json": "json",
@@ -49,11 +47,11 @@ def choose_format(asked: str | None, output: str | None, *, allowed: Iterable[st
     raise UsageError(
         f"cannot tell the format of {output} from its name",
         found=f"suffix {suffix or 'none'}",
-        hint=f"add --format {'|'.join(choices)}",
+        hint=f"add {option('format', '|'.join(choices))}",
     )
 
 
-def check_writable(output: str | None, inputs: Iterable[str], *, option: str = "--output") -> None:
+def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str = "output") -> None:
     """Refuse early what could not be written after the work is done.
 
     Raises
@@ -84,7 +82,7 @@ def check_writable(output: str | None, inputs: Iterable[str], *, option: str = "
     for source in _expanded(inputs):
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise UsageError(
-                f"{option} {output} would replace its own input",
+                f"{option(parameter, output)} would replace its own input",
                 found=f"{source} is read",
                 hint="write the result to another file",
             )
@@ -95,32 +93,6 @@ def _expanded(inputs: Iterable[str]) -> Iterator[str]:
         yield source
         if glob.has_magic(source):
             yield from glob.iglob(source, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute one)
-
-
-def render(result: Result, kind: str, *, stdout: TextIO | None, width: int | None, color: bool) -> bytes:
-    """Render a result in one of the formats as the bytes to write.
-
-    Parameters
-    ----------
-    result : Result
-    kind : str
-        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown`` or ``parquet``.
-    stdout : text stream or None
-        Where a table will be shown, for its encoding; None for a file.
-    width, color
-        As in :func:`riskrank.report.view.to_terminal`.
-    """
-    if kind == "parquet":
-        return _to_parquet(result)
-    if kind == "table":
-        encoding = getattr(stdout, "encoding", None) or "utf-8"
-        page = _Page(encoding)
-        to_terminal(result.view, page, width=width, color=color)
-        lines = [line.rstrip() for line in page.getvalue().splitlines()]
-        return ("\n".join(lines) + "\n").encode(encoding)
-    writers = {"json": to_json, "jsonl": to_jsonl, "csv": to_csv}
-    text = to_markdown(result.view) if kind == "markdown" else writers[kind](result)
-    return text.encode("utf-8")
 
 
 def write(data: bytes, output: str | None, stdout: TextIO) -> None:
@@ -147,7 +119,7 @@ def write(data: bytes, output: str | None, stdout: TextIO) -> None:
         raise UsageError(
             f"cannot write to {output or 'standard output'}",
             found=error.strerror or str(error),
-            hint="make room, or write the result elsewhere with --output",
+            hint="make room, or write the result elsewhere with " + option("output"),
         ) from None
 
 
@@ -166,18 +138,6 @@ def _discard(stdout: TextIO) -> None:
     """Let what the interpreter flushes at exit go nowhere."""
     with contextlib.suppress(OSError, io.UnsupportedOperation):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
-
-
-class _Page(io.StringIO):
-    """A page in memory that tells Rich which characters its reader can show."""
-
-    def __init__(self, encoding: str) -> None:
-        super().__init__()
-        self._encoding = encoding
-
-    @property
-    def encoding(self) -> str:
-        return self._encoding
 
 
 def _replace(path: Path, data: bytes) -> None:
@@ -211,12 +171,3 @@ def _umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
-
-
-def _to_parquet(result: Result) -> bytes:
-    import polars
-
-    buffer = io.BytesIO()
-    columns = {name: [row[name] for row in result.rows] for name in result.fields}
-    polars.DataFrame(columns).write_parquet(buffer, compression="zstd", statistics=False)
-    return buffer.getvalue()

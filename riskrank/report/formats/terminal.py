@@ -1,0 +1,201 @@
+"""A view as a terminal page, drawn by Rich, which is imported only then.
+
+On a terminal too narrow for a table nothing is cut and no column is left out: verdicts and long names
+go on over several lines, and the columns that do not fit follow in a second table.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import TextIO
+
+from riskrank.report.view import Cell, Column, Line, Section, Table, text_of
+
+# Off a terminal nothing is cut: wide enough for every table, and text wraps at a readable length.
+UNBOUNDED_WIDTH = 10_000
+TEXT_WIDTH = 100
+
+# Names are folded down to the first width if that saves a second table, and never below the second;
+# the third holds "(FSD, SSD)" of a verdict on one line.
+_NAME_WIDTH = 16
+_NARROWEST = 8
+_VERDICT_WIDTH = 10
+_EDGES, _GAP = 2, 2
+
+# Our own symbols in words, for terminals that cannot show them; names keep theirs as \\u escapes.
+_SPELLED = str.maketrans(
+    {
+        **{"ε": "eps", "τ": "tau", "α": "alpha", "δ": "delta", "ξ": "xi", "χ": "chi", "Δ": "Delta"},
+        **{"μ": "mu", "σ": "sigma", "Γ": "Gamma", "∞": "inf", "↑": "+", "↓": "-", "±": "+-"},
+        **{"–": "-", "−": "-", "…": "...", "·": ".", "“": '"', "”": '"', "²": "2", "√": "root "},
+    }
+)
+
+
+def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, color: bool) -> None:
+    """Draw a view with Rich.
+
+    Parameters
+    ----------
+    view : sequence of Section
+    stream : text stream
+    width : int or None
+        Columns of the terminal; None where there is no terminal.
+    color : bool
+        Whether to use colour and weight.
+    """
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    def console(color_system: str | None) -> Console:
+        return Console(
+            file=stream,
+            width=UNBOUNDED_WIDTH,
+            color_system=color_system,
+            force_terminal=color or None,
+            no_color=not color,
+            highlight=False,
+            emoji=False,
+            markup=False,
+            legacy_windows=False,
+        )
+
+    page = console("auto" if color else None)
+    if color and page.color_system is None:
+        page = console("standard")
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
+    for section in view:
+        if isinstance(section, Line):
+            label, text = showable(section.label, encoding), showable(section.text, encoding)
+            line = Text.assemble((f"{label} " if label else "", "bold"), (text, section.style))
+            page.print(Padding(line, (0, 1)), width=text_width)
+            continue
+        table = _showable_table(section, encoding)
+        widths = fitting_widths(table, width)
+        for number, block in enumerate(blocks(widths, table.stub, width)):
+            title = f"{table.title}, continued" if number else table.title
+            page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
+            page.print(_grid(table, block, widths, ascii_only=not encoding.lower().startswith("utf")))
+
+
+def fitting_widths(table: Table, width: int | None) -> list[int]:
+    """Width of every column: its own where the page allows, less for text that can go on below.
+
+    Parameters
+    ----------
+    table : Table
+    width : int or None
+        Width of the page; None if it has none.
+    """
+    from rich.cells import cell_len
+
+    texts = [column.head.split("\n") for column in table.columns]
+    for row in table.rows:
+        for lines, cell in zip(texts, row, strict=True):
+            lines.append(text_of(cell))
+    own = [max(map(cell_len, lines)) for lines in texts]
+    if width is None or _total(own) <= width:
+        return own
+    stub = range(table.stub)
+    names = [number for number in stub if table.columns[number].justify == "left"]
+    verdicts = [n for n in range(table.stub, len(own)) if table.columns[n].justify == "left"]
+    folded = list(own)
+    for number in verdicts:
+        longest_word = max(cell_len(word) for text in texts[number] for word in text.split() or [""])
+        folded[number] = min(
+            own[number], max(longest_word, _VERDICT_WIDTH, own[number] - (_total(folded) - width))
+        )
+    excess = max(_total(folded) - width, 0)
+    room = sum(folded[number] for number in names) - excess
+    if room >= min(_NAME_WIDTH * len(names), sum(own[number] for number in names)):
+        return _capped(folded, names, room)
+    # Several tables it will be: names take half of the page at most, and verdicts have room again.
+    fixed = sum(own[number] for number in stub if number not in names)
+    beside = max((own[n] for n in range(table.stub, len(own)) if n not in verdicts), default=0)
+    room = min(width // 2, width - _EDGES - beside - _GAP) - fixed - _GAP * (table.stub - 1)
+    widths = _capped(own, names, max(room, _NARROWEST * len(names)))
+    left = width - _EDGES - sum(widths[number] for number in stub) - _GAP * table.stub
+    return _capped(widths, verdicts, max(left, _NARROWEST) * len(verdicts))
+
+
+def _capped(widths: Sequence[int], columns: Sequence[int], room: int) -> list[int]:
+    """Cut the widest of the columns until together they take no more than the room."""
+    found = list(widths)
+    while columns and sum(found[number] for number in columns) > room:
+        found[max(columns, key=lambda number: found[number])] -= 1
+    return found
+
+
+def blocks(widths: Sequence[int], stub: int, width: int | None) -> list[list[int]]:
+    """Columns of the tables to draw one below the other, each beginning with the stub."""
+    leading = list(range(stub))
+    found = [[*leading]]
+    for number in range(stub, len(widths)):
+        full = width is not None and _total([widths[i] for i in [*found[-1], number]]) > width
+        if full and len(found[-1]) > stub:
+            found.append([*leading])
+        found[-1].append(number)
+    return found
+
+
+def _total(widths: Sequence[int]) -> int:
+    return _EDGES + sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool):
+    from rich.box import SIMPLE_HEAD, Box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    rule = Box("    \n    \n -- \n" + "    \n" * 5, ascii=True)
+    grid = RichTable(box=rule if ascii_only else SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    tallest = max(table.columns[number].head.count("\n") for number in block)
+    for number in block:
+        column = table.columns[number]
+        above = "\n" * (tallest - column.head.count("\n"))
+        grid.add_column(
+            Text(above + column.head), justify=column.justify, overflow="fold", width=widths[number]
+        )
+    for row in table.rows:
+        cells = [row[number] for number in block]
+        grid.add_row(
+            *(Text(text_of(cell), style="" if isinstance(cell, str) else cell.style) for cell in cells)
+        )
+    return grid
+
+
+def _showable_table(table: Table, encoding: str) -> Table:
+    def cell(given: Cell | str) -> Cell | str:
+        shown = showable(text_of(given).replace("\n", " "), encoding)
+        return shown if isinstance(given, str) else Cell(shown, given.style)
+
+    return Table(
+        showable(table.title, encoding),
+        tuple(Column(showable(column.head, encoding), column.justify) for column in table.columns),
+        tuple(tuple(cell(given) for given in row) for row in table.rows),
+        table.stub,
+    )
+
+
+def showable(text: str, encoding: str) -> str:
+    r"""Text as a terminal of this encoding can show it.
+
+    Our symbols are spelled out and other characters written as ``\u`` escapes where the encoding has no
+    room for them, so that two names never look the same; control characters are escaped everywhere, so
+    that a name cannot move the cursor.
+    """
+    if any(unicodedata.category(mark) == "Cc" and mark != "\n" for mark in text):
+        text = "".join(
+            mark.encode("unicode_escape").decode()
+            if unicodedata.category(mark) == "Cc" and mark != "\n"
+            else mark
+            for mark in text
+        )
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_SPELLED).encode(encoding, "backslashreplace").decode(encoding)
+    return text

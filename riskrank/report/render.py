@@ -1,0 +1,69 @@
+"""A document in any format: the one place that knows which renderer and which words belong to it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TextIO
+
+from riskrank.report.formats.data import to_csv, to_json, to_jsonl, to_parquet
+from riskrank.report.formats.markdown import to_markdown
+from riskrank.report.formats.terminal import to_terminal
+from riskrank.report.view import Section
+from riskrank.studies.document import Document
+
+# By the schema of the document: the module whose ``view`` puts it into tables and words.
+VIEWS = {
+    "dominance": "riskrank.report.dominance",
+    "rank": "riskrank.report.rank",
+}
+
+
+def sections(document: Document) -> Sequence[Section]:
+    """Tables and lines a person reads."""
+    if document.schema not in VIEWS:
+        return document.view
+    return import_module(VIEWS[document.schema]).view(document)
+
+
+def render(document: Document, kind: str, *, stdout: TextIO | None, width: int | None, color: bool) -> bytes:
+    """Render a document in one of the formats as the bytes to write.
+
+    Parameters
+    ----------
+    document : Document
+    kind : str
+        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown`` or ``parquet``.
+    stdout : text stream or None
+        Where a table will be shown, for its encoding; None for a file.
+    width, color
+        As in :func:`riskrank.report.formats.terminal.to_terminal`.
+    """
+    if kind == "parquet":
+        return to_parquet(document)
+    if kind == "table":
+        return _terminal_page(document, getattr(stdout, "encoding", None) or "utf-8", width, color)
+    if kind == "markdown":
+        return to_markdown(sections(document)).encode("utf-8")
+    writers = {"json": to_json, "jsonl": to_jsonl, "csv": to_csv}
+    return writers[kind](document).encode("utf-8")
+
+
+def _terminal_page(document: Document, encoding: str, width: int | None, color: bool) -> bytes:
+    page = _Page(encoding)
+    to_terminal(sections(document), page, width=width, color=color)
+    lines = [line.rstrip() for line in page.getvalue().splitlines()]
+    return ("\n".join(lines) + "\n").encode(encoding)
+
+
+class _Page(io.StringIO):
+    """A page in memory that tells Rich which characters its reader can show."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str:
+        return self._encoding

@@ -1,0 +1,81 @@
+"""A document: what a study found, as typed rows with their provenance; reports give it a form."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Everything needed to make a result again.
+
+    Attributes
+    ----------
+    command : str
+    seed : int or None
+        None where nothing random was done.
+    resamples : int or None
+        None where nothing was resampled.
+    settings : mapping
+        Options that decide the result; not those that only speed or show it.
+    inputs : sequence of mapping
+        ``path``, ``sha256`` and ``rows`` of each file.
+    models : sequence of str
+    metrics : sequence of mapping or of str
+    samples : int
+        Number of distinct samples.
+    warnings : sequence of str
+        Parameters in them are marked by :func:`riskrank.errors.option`.
+    """
+
+    command: str
+    seed: int | None
+    resamples: int | None
+    settings: Mapping[str, Any]
+    inputs: Sequence[Mapping[str, Any]]
+    models: Sequence[str]
+    metrics: Sequence[Mapping[str, Any]] | Sequence[str]
+    samples: int
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document(Generic[Row]):
+    """The result of a study; every kind adds what its pictures and words need.
+
+    Attributes
+    ----------
+    provenance : Provenance
+    rows : sequence of Row
+        Dataclasses; their fields are the columns of the CSV and the keys of the JSON, in order.
+    verdict : str
+        What a decision maker reads first.
+    """
+
+    schema: ClassVar[str]
+    row_type: ClassVar[type]
+
+    provenance: Provenance
+    rows: Sequence[Row]
+    verdict: str = ""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of a row's fields, in order."""
+        return tuple(field.name for field in dataclasses.fields(self.row_type))
+
+    def meta(self) -> Mapping[str, Any]:
+        """Entries of ``meta`` beyond the provenance."""
+        return {}
+
+
+def as_mapping(row: Any) -> dict[str, Any]:
+    """Fields of a row by name; unlike :func:`dataclasses.asdict` it copies nothing."""
+    if isinstance(row, Mapping):
+        return dict(row)
+    return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}

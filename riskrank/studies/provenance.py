@@ -1,0 +1,50 @@
+"""What every document says of the table it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from riskrank.scores.metrics import MetricSpec
+from riskrank.scores.table import ScoreTable, portfolio_weights
+from riskrank.studies.settings import PortfolioSettings
+
+
+def described_inputs(table: ScoreTable) -> dict[str, Any]:
+    """Entries of :class:`riskrank.studies.document.Provenance` that come from the table."""
+    return {
+        "inputs": [
+            {"path": entry.path, "sha256": entry.sha256, "rows": entry.rows} for entry in table.inputs
+        ],
+        "models": table.models,
+        "metrics": [described_metric(metric) for metric in table.metrics],
+        "samples": len(table.samples),
+    }
+
+
+def described_metric(metric: MetricSpec) -> Mapping[str, Any]:
+    """Tell how a metric was read."""
+    return {
+        "name": metric.name,
+        "direction": metric.direction,
+        "declared": metric.declared,
+        "weight": metric.weight,
+        "scale": metric.scale,
+        "transform": metric.transform,
+        "bounds": metric.bounds,
+    }
+
+
+def reading_settings(table: ScoreTable) -> dict[str, Any]:
+    """Settings of reading that decide the result."""
+    options = table.options
+    return {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
+
+
+def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[str, Any]:
+    """Settings of the portfolio that decide the result."""
+    weights = None
+    if settings.copula == "independent":
+        weights = dict(zip((metric.name for metric in table.metrics), portfolio_weights(table), strict=True))
+    scope = settings.copula_scope if settings.copula == "empirical" else "pooled"
+    return {"copula": settings.copula, "copula_scope": scope, "weights": weights}

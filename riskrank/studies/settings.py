@@ -1,0 +1,231 @@
+"""Settings several studies share: frozen, and checked when they are made, by whichever door.
+
+Each is a group of keyword arguments with the names and defaults of the command line. A study's own
+settings inherit the groups it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.tests import PAPER_THRESHOLDS, Claim, claims
+from riskrank.errors import UsageError, one_of, option
+
+ORDERS = ("1", "2", "both")
+TESTS = ("relative", "absolute", "both")
+CORRECTIONS = ("bonferroni", "holm", "bh", "none")
+VARIANCES = ("bootstrap", "clt")
+COPULAS = ("independent", "empirical")
+COPULA_SCOPES = ("pooled", "model")
+
+# The least number of resamples that can show p = 0.05.
+FEWEST_RESAMPLES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Base of all settings: a group checks itself, then the next one."""
+
+    def __post_init__(self) -> None:
+        """Check the settings; a group's own check ends by calling the next group's."""
+
+    def _normalise(self, name: str, value: Any) -> None:
+        """Store the one form of a value that may be given in several."""
+        object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortfolioSettings(Settings):
+    """How metrics become one score.
+
+    Parameters
+    ----------
+    copula : {"independent", "empirical"}
+        Fold the metrics by the independent copula, P(IC), or the empirical one, P(EC).
+    copula_scope : {"pooled", "model"}
+        P(EC) compares a sample with those of all models, or of its own.
+    """
+
+    copula: str = "independent"
+    copula_scope: str = "pooled"
+
+    def __post_init__(self) -> None:
+        one_of("copula", self.copula, COPULAS)
+        one_of("copula_scope", self.copula_scope, COPULA_SCOPES)
+        if self.copula == "independent" and self.copula_scope == "model":
+            raise UsageError(
+                f"{option('copula_scope', 'model')} goes with the empirical copula only",
+                found=option("copula", "independent"),
+                hint=f"add {option('copula', 'empirical')}, or leave out {option('copula_scope')}",
+            )
+        super().__post_init__()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResamplingSettings(Settings):
+    """How to resample.
+
+    Parameters
+    ----------
+    resamples : int
+        Bootstrap resamples.
+    alpha : float
+        Significance level of a family.
+    seed : int
+        Seed of the random streams.
+    """
+
+    resamples: int = 1000
+    alpha: float = 0.05
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.resamples < FEWEST_RESAMPLES:
+            raise UsageError(
+                f"{option('resamples')} must be at least {FEWEST_RESAMPLES}",
+                found=str(self.resamples),
+                hint="1000 is the default; 20 is the least that can show p = 0.05",
+            )
+        if not 0 < self.alpha < 1:
+            raise UsageError(
+                f"{option('alpha')} must lie between 0 and 1",
+                found=f"{self.alpha:g}",
+                hint="0.05 is the default",
+            )
+        if self.seed < 0:
+            raise UsageError(
+                f"{option('seed')} must not be negative", found=str(self.seed), hint="0 is the default"
+            )
+        super().__post_init__()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DominanceTestSettings(ResamplingSettings):
+    """Which dominance to test, and how.
+
+    Parameters
+    ----------
+    order : {1, 2, "both"}
+        Order of stochastic dominance.
+    test : {"relative", "absolute", "both"}
+        Relative dominance over the field, or violation ratios below a threshold.
+    threshold : sequence of float, optional
+        Largest violation ratios of absolute tests; 0.08, 0.25 and 0.4 by default.
+    correction : {"bonferroni", "holm", "bh", "none"}
+        Correction for many tests.
+    no_test : bool
+        Statistics only: no resampling, any number of samples.
+    variance : {"bootstrap", "clt"}
+        P-values from resampling, or asymptotic ones from influence functions.
+    paper_exact : bool
+        Reject as [RAB] Algorithm 1 prints it, which is liberal.
+    """
+
+    order: str | int = "both"
+    test: str = "both"
+    threshold: tuple[float, ...] = ()
+    correction: str = "bonferroni"
+    no_test: bool = False
+    variance: str = "bootstrap"
+    paper_exact: bool = False
+
+    def __post_init__(self) -> None:
+        self._normalise("order", one_of("order", str(self.order), ORDERS))
+        one_of("test", self.test, TESTS)
+        one_of("correction", self.correction, CORRECTIONS)
+        one_of("variance", self.variance, VARIANCES)
+        self._normalise("threshold", numbers(self.threshold))
+        if self.test == "relative" and self.threshold:
+            raise UsageError(
+                f"{option('threshold')} belongs to absolute tests",
+                found=f"{option('test', 'relative')} with {option('threshold', f'{self.threshold[0]:g}')}",
+                hint=f"use {option('test', 'absolute')} or both, or leave out {option('threshold')}",
+            )
+        refuse_both("no_test", self.no_test, "paper_exact", self.paper_exact)
+        if self.paper_exact and self.correction != "bonferroni":
+            raise UsageError(
+                f"{option('paper_exact', True)} brings its own correction, k²",
+                found=option("correction", self.correction),
+                hint="leave out one of the two",
+            )
+        if self.variance == "clt" and (self.no_test or self.paper_exact):
+            other = option("no_test" if self.no_test else "paper_exact", True)
+            raise UsageError(
+                f"{option('variance', 'clt')} and {other} contradict each other",
+                found="both",
+                hint="leave out one of them",
+            )
+        super().__post_init__()
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Claims to test."""
+        orders = (1, 2) if self.order == "both" else (int(self.order),)
+        thresholds = tuple(dict.fromkeys(self.threshold or PAPER_THRESHOLDS))
+        return claims(
+            orders,
+            relative=self.test != "absolute",
+            thresholds=() if self.test == "relative" else thresholds,
+        )
+
+    def inference(self, jobs: int) -> Inference:
+        """How the engine is to test, on so many processes."""
+        return Inference(
+            resamples=self.resamples,
+            alpha=self.alpha,
+            correction=self.correction,
+            seed=self.seed,
+            jobs=jobs,
+            test=not self.no_test,
+            paper_exact=self.paper_exact,
+            variance=self.variance,
+        )
+
+    def described_tests(self) -> dict[str, Any]:
+        """Entries of the document's settings."""
+        thresholds = {claim.threshold for claim in self.claims if claim.threshold is not None}
+        return {
+            "order": self.order,
+            "test": self.test,
+            "thresholds": sorted(thresholds),
+            "alpha": self.alpha,
+            "correction": "none" if self.no_test else "k^2" if self.paper_exact else self.correction,
+            "family": None if self.no_test else "ordered pairs of one metric, order, test and threshold",
+            "variance": None if self.no_test else self.variance,
+            "no_test": self.no_test,
+            "paper_exact": self.paper_exact,
+        }
+
+
+def numbers(values: float | Iterable[float] | None) -> tuple[float, ...]:
+    """One number, several, or none, as a tuple."""
+    if values is None:
+        return ()
+    if isinstance(values, int | float):
+        return (float(values),)
+    return tuple(float(value) for value in values)
+
+
+def names(values: str | Iterable[str] | None) -> tuple[str, ...]:
+    """One name, several, or none, as a tuple."""
+    if values is None:
+        return ()
+    return (values,) if isinstance(values, str) else tuple(values)
+
+
+def refuse_both(one: str, given: bool, other: str, also_given: bool) -> None:
+    """Refuse two switches that contradict each other.
+
+    Raises
+    ------
+    UsageError
+    """
+    if given and also_given:
+        raise UsageError(
+            f"{option(one, True)} and {option(other, True)} contradict each other",
+            found="both",
+            hint="leave out one of them",
+        )

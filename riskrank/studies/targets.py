@@ -1,0 +1,112 @@
+"""The columns of scores a study works on: the portfolio, or each metric on its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.portfolio.folding import portfolio
+from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.errors import UsageError, option
+from riskrank.scores.table import ScoreTable, portfolio_weights
+from riskrank.studies.settings import PortfolioSettings
+
+
+@dataclass(frozen=True)
+class Target:
+    """One column of scores.
+
+    Attributes
+    ----------
+    name : str
+        Metric it is reported under: a metric's name, ``P(IC)`` or ``P(EC)``.
+    scores : ClusteredScores
+    """
+
+    name: str
+    scores: ClusteredScores
+
+
+def portfolio_name(settings: PortfolioSettings) -> str:
+    """Name of the portfolio in method names: ``P(IC)`` or ``P(EC)``."""
+    return INDEPENDENT if settings.copula == "independent" else EMPIRICAL
+
+
+def targets(table: ScoreTable, settings: PortfolioSettings, *, per_metric: bool = False) -> list[Target]:
+    """Score columns to work on; one metric alone is itself."""
+    if per_metric or len(table.metrics) == 1:
+        return [
+            Target(metric.name, _clustered(table, table.column(number)))
+            for number, metric in enumerate(table.metrics)
+        ]
+    return [Target(portfolio_name(settings), _clustered(table, fold(table, settings)))]
+
+
+def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
+    """All metrics of a table as the engine takes them, with the weights of the metrics."""
+    return ScoreTables.build(
+        table.values,
+        table.clusters,
+        [metric.name for metric in table.metrics],
+        weights=portfolio_weights(table),
+        paired=table.paired,
+        per_model=settings.copula_scope == "model",
+    )
+
+
+def fold(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:
+    """Portfolio score of every row of every model."""
+    independent = settings.copula == "independent"
+    if not independent:
+        refuse_weights(table)
+    return portfolio(
+        table.values,
+        copula=settings.copula,
+        weights=portfolio_weights(table) if independent else None,
+        per_model=settings.copula_scope == "model",
+    )
+
+
+def refuse_weights(table: ScoreTable) -> None:
+    """Refuse weights where the empirical copula has no use for them.
+
+    Raises
+    ------
+    UsageError
+    """
+    named = [metric.name for metric in table.metrics if metric.weight is not None]
+    if named:
+        raise UsageError(
+            "weights have no meaning for the empirical copula",
+            found=f"{named[0]} has a weight",
+            hint=f"leave the weights out, or use {option('copula', 'independent')}",
+        )
+
+
+def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metric: bool = False) -> None:
+    """Refuse weights and copulas that would have no effect.
+
+    Raises
+    ------
+    UsageError
+    """
+    weighted = list(table.options.weights)
+    empirical = option("copula", "empirical") if settings.copula == "empirical" else ""
+    if per_metric and (weighted or empirical):
+        raise UsageError(
+            f"{option('per_metric', True)} folds nothing, so there is no copula and no weight",
+            found=empirical or option("weight", weighted[0]),
+            hint="leave out one of the two",
+        )
+    if weighted and empirical:
+        raise UsageError(
+            f"{option('weight')} has no meaning for the empirical copula",
+            found=f"{empirical} with {option('weight', weighted[0])}",
+            hint=f"leave out the weights, or use {option('copula', 'independent')}",
+        )
+
+
+def _clustered(table: ScoreTable, columns: tuple[np.ndarray, ...]) -> ClusteredScores:
+    return ClusteredScores.build(columns, table.clusters, paired=table.paired)
