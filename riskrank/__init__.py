@@ -1,3 +1,39 @@
-"""riskrank: which model is better, and how sure are we."""
+"""riskrank: which model is better, and how sure are we.
+
+``import riskrank as rr`` opens the Python door: :func:`read` a table and :func:`rank` its models. Names
+are loaded when they are first used, so that the import costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Result",
+    "Scores",
+    "__version__",
+    "dominance",
+    "errors",
+    "rank",
+    "read",
+]
+
+if TYPE_CHECKING:
+    from riskrank import errors
+    from riskrank.api import Result, Scores, dominance, rank, read
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name == "errors":
+        return import_module("riskrank.errors")
+    if name in __all__:
+        return getattr(import_module("riskrank.api"), name)
+    raise AttributeError(f"module 'riskrank' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

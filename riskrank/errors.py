@@ -42,7 +42,7 @@ class RiskrankError(Exception):
     exit_status = ExitStatus.NUMERICAL
 
     def __init__(self, what: str, *, found: str, hint: str) -> None:
-        super().__init__(what)
+        super().__init__(spell(what, flags=False))
         self.what = one_line(what)
         self.found = one_line(found)
         self.hint = one_line(hint)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from riskrank.errors import UsageError, spell
 if TYPE_CHECKING:
     from riskrank.report.document import Result
     from riskrank.report.progress import Move
+    from riskrank.scores.options import ReadOptions
     from riskrank.scores.table import ScoreTable
     from riskrank.studies.document import Document
     from riskrank.studies.runtime import Runtime
@@ -64,26 +64,13 @@ class Session:
         self.warn(table.warnings)
         return table
 
-    def read_options(self, weights: Sequence[str] | None = None, **overrides: Any) -> Any:
+    def read_options(self, weights: Sequence[str] | None = None, **overrides: Any) -> ReadOptions:
         """Translate the command line for the reader."""
-        from riskrank.scores.options import ReadOptions
+        from riskrank.scores.options import read_options, reading_names
 
-        given = self.inputs
-        values = {
-            "columns": given.columns,
-            "wide": given.wide,
-            "metrics": tuple(given.metric or ()),
-            "models": split_names(given.models),
-            "lower": split_names(given.lower),
-            "higher": split_names(given.higher),
-            "weights": parse_weights(weights),
-            "metrics_file": given.metrics,
-            "missing": given.missing,
-            "repeats": given.repeats,
-            "unpaired": given.unpaired,
-            "input_format": given.input_format,
-        }
-        return ReadOptions(**(values | overrides))
+        given = vars(self.inputs) | {"weight": parse_weights(weights)}
+        given |= {name: split_names(given[name]) for name in ("models", "lower", "higher")}
+        return read_options({name: given.get(name) for name in reading_names()}, **overrides)
 
     def settings(self, *groups: Any) -> dict[str, Any]:
         """Options of some groups as the keyword arguments of a study's settings."""
@@ -96,7 +83,7 @@ class Session:
 
     def runtime(self, jobs: int | None) -> Runtime:
         """How to run: on how many processes, and who watches."""
-        from riskrank.studies.runtime import Runtime
+        from riskrank.studies.runtime import Runtime, available_jobs
 
         return Runtime(jobs=available_jobs(jobs), progress=self.progress)
 
@@ -249,25 +236,9 @@ def check_resampling(options: ResamplingOptions) -> None:
 
 def count_jobs(options: ResamplingOptions) -> int:
     """Return the processes to use: as asked, or one a core this process may run on."""
+    from riskrank.studies.runtime import available_jobs
+
     return available_jobs(options.jobs)
-
-
-def available_jobs(asked: int | None) -> int:
-    """Return the processes to use: as asked, or one a core this process may run on.
-
-    Raises
-    ------
-    UsageError
-    """
-    if asked is not None:
-        if asked < 1:
-            raise UsageError(
-                "--jobs must be at least 1", found=str(asked), hint="leave it out to use all cores"
-            )
-        return asked
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def describe_inputs(table: ScoreTable) -> dict[str, Any]:

@@ -24,11 +24,11 @@ def view(document: DominanceDocument) -> list[Section]:
     """Tables in words: a row a pair, the better model first."""
     models, inference = document.provenance.models, document.inference
     sections: list[Section] = []
-    for metric, study in document.columns:
+    for metric, study in document.by_column:
         sections.append(_pair_table(metric, study, models))
         if document.matrix:
             sections += [_matrix(metric, tests, models) for tests in study.tests]
-    first = document.columns[0][1]
+    first = document.by_column[0][1]
     sections += reading(first.tests, tested=inference.test, matrix=document.matrix)
     sections.append(inference_line(first, inference, models, paired=document.paired))
     return sections

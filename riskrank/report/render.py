@@ -50,6 +50,11 @@ def render(document: Document, kind: str, *, stdout: TextIO | None, width: int |
     return writers[kind](document).encode("utf-8")
 
 
+def to_text(document: Document, *, width: int | None = None) -> str:
+    """Render a document as a terminal page without colour."""
+    return _terminal_page(document, "utf-8", width, False).decode("utf-8")
+
+
 def _terminal_page(document: Document, encoding: str, width: int | None, color: bool) -> bytes:
     page = _Page(encoding)
     to_terminal(sections(document), page, width=width, color=color)

@@ -125,7 +125,7 @@ class _Piece:
         return 1 if self.metric is not None else len(self.metrics)
 
 
-def read_entries(paths: Sequence[str], options: ReadOptions, stdin=None) -> Entries:
+def read_entries(paths: Sequence[str | Source], options: ReadOptions, stdin=None) -> Entries:
     """Read every input and code its names; nothing is selected or checked but the names themselves.
 
     Raises

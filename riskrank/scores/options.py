@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
 
 from riskrank.errors import UsageError, listing, nearest
 
@@ -85,3 +87,50 @@ class ReadOptions:
                 found=f"{listing(both)} in --lower and in --higher",
                 hint=f"keep '{both[0]}' in one of the two",
             )
+
+
+# Names of the doors for fields that would be ambiguous below: --metric selects, --metrics names a file.
+_DOOR_NAMES = {"metric": "metrics", "metrics": "metrics_file", "weight": "weights"}
+_COMMANDS_OWN = ("sample_optional", "min_models", "allow_constant", "paired_only")
+
+
+def reading_defaults() -> dict[str, Any]:
+    """Defaults of all reading options, by the names both doors call them."""
+    door = {field_name: name for name, field_name in _DOOR_NAMES.items()}
+    return {
+        door.get(option.name, option.name): None if option.default is MISSING else option.default
+        for option in fields(ReadOptions)
+        if option.name not in _COMMANDS_OWN
+    }
+
+
+def reading_names() -> tuple[str, ...]:
+    """Names of all reading options as both doors call them."""
+    return tuple(reading_defaults())
+
+
+def read_options(given: Mapping[str, Any], **commands_own: Any) -> ReadOptions:
+    """Reading options from the names and the forms the doors take.
+
+    Parameters
+    ----------
+    given : mapping of str to object
+        By the names of :func:`reading_names`; None stands for the default. Names may be one string or
+        several, ``columns`` a text or a mapping of roles to columns.
+    **commands_own
+        What the command can do without, such as ``min_models=1``.
+    """
+    values: dict[str, Any] = {}
+    kinds = {option.name: option for option in fields(ReadOptions)}
+    for name, value in given.items():
+        field_name = _DOOR_NAMES.get(name, name)
+        if value is None:
+            continue
+        if kinds[field_name].default == ():
+            value = (value,) if isinstance(value, str) else tuple(value)
+        elif field_name == "columns" and isinstance(value, Mapping):
+            value = ",".join(f"{role}={column}" for role, column in value.items())
+        elif field_name == "metrics_file":
+            value = str(value)
+        values[field_name] = value
+    return ReadOptions(**(values | commands_own))

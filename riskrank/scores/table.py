@@ -13,7 +13,7 @@ from riskrank.scores.assemble import Rows, assemble
 from riskrank.scores.entries import Entries, read_entries, select
 from riskrank.scores.metrics import MetricSpec, resolve_metrics
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers.files import InputFile
+from riskrank.scores.readers.files import InputFile, Source
 from riskrank.scores.validate import constant_metrics, out_of_range, too_few_models, unusable_scores
 
 __all__ = ["InputFile", "ReadOptions", "ScoreTable", "portfolio_weights", "read_scores"]
@@ -120,14 +120,14 @@ class ScoreTable:
 
 
 def read_scores(
-    paths: Sequence[str], options: ReadOptions | None = None, stdin: BinaryIO | None = None
+    paths: Sequence[str | Source], options: ReadOptions | None = None, stdin: BinaryIO | None = None
 ) -> ScoreTable:
     """Read, check and orient the scores of one or more files.
 
     Parameters
     ----------
-    paths : sequence of str
-        Files, glob patterns, or ``-`` for `stdin`.
+    paths : sequence of str or Source
+        Files, glob patterns, ``-`` for `stdin`, or open sources.
     options : ReadOptions, optional
     stdin : BinaryIO, optional
 

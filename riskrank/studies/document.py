@@ -69,6 +69,11 @@ class Document(Generic[Row]):
         """Names of a row's fields, in order."""
         return tuple(field.name for field in dataclasses.fields(self.row_type))
 
+    def columns(self) -> dict[str, list[Any]]:
+        """All rows, field by field."""
+        rows = [as_mapping(row) for row in self.rows]
+        return {name: [row[name] for row in rows] for name in self.fields}
+
     def meta(self) -> Mapping[str, Any]:
         """Entries of ``meta`` beyond the provenance."""
         return {}

@@ -60,7 +60,7 @@ class DominanceDocument(Document[DominanceRow]):
 
     Attributes
     ----------
-    columns : tuple of (str, DominanceStudy)
+    by_column : tuple of (str, DominanceStudy)
         Every column of scores, by the name it is reported under.
     inference : Inference
     paired : bool
@@ -73,7 +73,7 @@ class DominanceDocument(Document[DominanceRow]):
     schema: ClassVar[str] = "dominance"
     row_type: ClassVar[type] = DominanceRow
 
-    columns: tuple[tuple[str, DominanceStudy], ...]
+    by_column: tuple[tuple[str, DominanceStudy], ...]
     inference: Inference
     paired: bool
     matrix: bool
@@ -125,7 +125,7 @@ def dominance(
             **described_inputs(table),
         ),
         rows=[*_rows(columns, table.models)],
-        columns=tuple(columns),
+        by_column=tuple(columns),
         inference=inference,
         paired=table.paired,
         matrix=settings.matrix,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+
+from riskrank.errors import UsageError, option
 
 Move = Callable[[int, int], None]
 
@@ -29,3 +33,24 @@ class Runtime:
 
     jobs: int = 1
     progress: Callable[[str], AbstractContextManager[Move | None]] = unwatched
+
+
+def available_jobs(asked: int | None) -> int:
+    """Return the processes to use: as asked, or one a core this process may run on.
+
+    Raises
+    ------
+    UsageError
+        If fewer than one is asked for.
+    """
+    if asked is not None:
+        if asked < 1:
+            raise UsageError(
+                f"{option('jobs')} must be at least 1",
+                found=str(asked),
+                hint="leave it out to use all cores",
+            )
+        return asked
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -69,8 +69,7 @@ def to_parquet(document: Document) -> bytes:
     import polars
 
     buffer = io.BytesIO()
-    columns = {name: [as_mapping(row)[name] for row in document.rows] for name in document.fields}
-    polars.DataFrame(columns).write_parquet(buffer, compression="zstd", statistics=False)
+    polars.DataFrame(document.columns()).write_parquet(buffer, compression="zstd", statistics=False)
     return buffer.getvalue()
 
 

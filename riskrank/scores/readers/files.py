@@ -29,10 +29,13 @@ _SEPARATORS = (",", ";", "\t")
 
 @dataclass(frozen=True, kw_only=True)
 class InputFile:
-    """Provenance of one input: the path as it was given, SHA-256 of the bytes on disk, data rows."""
+    """Provenance of one input: the path as it was given, SHA-256 of the bytes on disk, data rows.
+
+    A frame in memory has no bytes, and no digest of them.
+    """
 
     path: str
-    sha256: str
+    sha256: str | None
     rows: int
 
 
@@ -282,14 +285,15 @@ class JsonLinesSource(Source):
 
 
 def open_sources(
-    paths: Sequence[str], *, input_format: str | None = None, stdin: BinaryIO | None = None
+    paths: Sequence[str | Source], *, input_format: str | None = None, stdin: BinaryIO | None = None
 ) -> list[Source]:
     """Open every input, globs expanded, in the order given.
 
     Parameters
     ----------
-    paths : sequence of str
-        Files, glob patterns (an existing file of that very name goes first) or ``-`` for `stdin`.
+    paths : sequence of str or Source
+        Files, glob patterns (an existing file of that very name goes first), ``-`` for `stdin`, or
+        sources that are open already.
     input_format : {"csv", "tsv", "parquet", "jsonl"}, optional
         Format of every input; without it the suffix of each name decides.
     stdin : BinaryIO, optional
@@ -312,7 +316,13 @@ def open_sources(
             found="an empty list of paths",
             hint="name at least one CSV, TSV, Parquet or JSONL file, or - for standard input",
         )
-    return [_open(path, input_format, stdin) for pattern in paths for path in _expand(pattern)]
+    opened: list[Source] = []
+    for given in paths:
+        if isinstance(given, Source):
+            opened.append(given)
+        else:
+            opened += [_open(path, input_format, stdin) for path in _expand(given)]
+    return opened
 
 
 def _expand(pattern: str) -> list[str]:

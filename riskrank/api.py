@@ -1,0 +1,266 @@
+"""The Python door: files and frames in, results with rows, a verdict and every format out.
+
+One function a command, with the options of the command line as keyword arguments. A function reads,
+calls the command's study and wraps its document; it computes nothing, prints nothing and changes no
+global state. Failures are exceptions of :mod:`riskrank.errors`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from riskrank.errors import GateFailed, UsageError, listing, nearest, option, spell
+from riskrank.report.formats.data import to_csv, to_json, to_jsonl
+from riskrank.report.formats.html import to_fragment
+from riskrank.report.formats.markdown import to_markdown
+from riskrank.report.render import sections, to_text
+from riskrank.scores.options import read_options, reading_defaults, reading_names
+from riskrank.scores.readers.files import Source
+from riskrank.scores.readers.frames import FrameSource, is_frame
+from riskrank.scores.table import ScoreTable, read_scores
+from riskrank.studies import dominance as dominance_study
+from riskrank.studies import rank as rank_study
+from riskrank.studies.document import Document
+from riskrank.studies.runtime import Runtime, available_jobs
+from riskrank.studies.settings import Settings
+
+# What every command can do without is no error yet when a table is only read.
+_TOLERANT = {"sample_optional": True, "min_models": 1, "allow_constant": True}
+
+
+class Scores:
+    """Score tables that were read once and are checked by every command for what it needs.
+
+    Attributes
+    ----------
+    models, metrics, samples : tuple of str
+    warnings : tuple of str
+    """
+
+    def __init__(self, sources: Sequence[str | Source], options: Mapping[str, Any]) -> None:
+        self._sources = list(sources)
+        self._options = dict(options)
+        self._read: dict[str, ScoreTable] = {}
+        missing = {"missing": "keep"} if options.get("missing") in (None, "error", "worst") else {}
+        table = self.table(**_TOLERANT | missing)
+        self.models = table.models
+        self.metrics = tuple(metric.name for metric in table.metrics)
+        self.samples = table.samples
+        self.warnings = tuple(spell(warning, flags=False) for warning in table.warnings)
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.models)} models, {len(self.samples)} samples"
+        return f"Scores({sizes}, metrics: {listing(self.metrics)})"
+
+    def table(self, **commands_own: Any) -> ScoreTable:
+        """Validated table for a command that can do without so much."""
+        given = {name: value for name, value in self._options.items() if name not in commands_own}
+        options = read_options(given, **commands_own)
+        key = repr(options)
+        if key not in self._read:
+            self._read[key] = read_scores(self._sources, options)
+        return self._read[key]
+
+    def with_options(self, options: Mapping[str, Any]) -> Scores:
+        """Read the same sources with further options."""
+        return Scores(self._sources, self._options | options) if options else self
+
+
+class Result:
+    """What a command found.
+
+    Attributes
+    ----------
+    rows : tuple
+        Dataclasses, one a row of the CSV.
+    verdict : str
+        What a decision maker reads first.
+    warnings : tuple of str
+    failed : GateFailed or None
+        The gate that did not hold, where gates were asked for.
+    document : Document
+        Everything behind it: provenance, settings, and the engine's arrays.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.rows = tuple(document.rows)
+        self.verdict = document.verdict
+        self.warnings = tuple(spell(warning, flags=False) for warning in document.provenance.warnings)
+        self.failed: GateFailed | None = getattr(document, "failed", None)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The rows as a Polars data frame."""
+        return pl.DataFrame(self.document.columns(), infer_schema_length=None)
+
+    def to_json(self) -> str:
+        """Return the JSON document, byte for byte that of the command line."""
+        return to_json(self.document)
+
+    def to_jsonl(self) -> str:
+        """Return one JSON object a row."""
+        return to_jsonl(self.document)
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV, numbers unrounded."""
+        return to_csv(self.document)
+
+    def to_markdown(self) -> str:
+        """Return tables and words as Markdown."""
+        return to_markdown(sections(self.document))
+
+    def to_text(self, width: int | None = None) -> str:
+        """Return the page a terminal shows, without colour.
+
+        Parameters
+        ----------
+        width : int, optional
+            Columns of the page; as wide as its tables by default.
+        """
+        return to_text(self.document, width=width)
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return to_fragment(sections(self.document))
+
+
+Given = str | PathLike[str] | Scores | Any
+
+
+def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
+    """Read score tables from files or frames.
+
+    Parameters
+    ----------
+    scores : path, glob pattern, frame, dict of columns, or several of them
+        CSV, TSV, Parquet and JSON lines, or any frame that exports an Arrow stream (Polars, pandas,
+        PyArrow, DuckDB).
+    **options
+        The input options of the command line: ``columns={"model": "system"}``, ``wide=True``,
+        ``lower=["latency"]``, ``metrics="metrics.toml"``...
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    InputError
+        If a file or frame cannot be used.
+    UsageError
+        If an option is unknown or makes no sense.
+    """
+    _refuse_unknown(options, reading_names())
+    if isinstance(scores, Scores):
+        return scores.with_options(options)
+    several = isinstance(scores, Iterable) and not isinstance(scores, str) and not is_frame(scores)
+    return Scores([_source(one) for one in (scores if several else [scores])], options)
+
+
+def _source(given: Given) -> str | Source:
+    return (
+        FrameSource(given) if is_frame(given) else str(Path(given)) if isinstance(given, PathLike) else given
+    )
+
+
+def _run(
+    study: Callable[[ScoreTable, Any, Runtime], Document],
+    settings: type[Settings],
+    commands_own: Mapping[str, Any],
+    scores: Given | Iterable[Given],
+    options: Mapping[str, Any],
+    jobs: int | None,
+) -> Result:
+    """Read, study, wrap; an option belongs to the reading, to the settings, or to nobody."""
+    own = {field.name for field in fields(settings)}
+    reading = set(reading_names())
+    _refuse_unknown(options, sorted(own | reading))
+    table = read(scores, **{name: value for name, value in options.items() if name in reading})
+    chosen = settings(**{name: value for name, value in options.items() if name in own})
+    runtime = Runtime(jobs=available_jobs(jobs))
+    return Result(study(table.table(**commands_own), chosen, runtime))
+
+
+def _refuse_unknown(options: Mapping[str, Any], known: Sequence[str]) -> None:
+    for name in options:
+        if name not in known:
+            close = nearest(name, known)
+            raise UsageError(
+                f"there is no option {option(name)}",
+                found=listing(known, 60),
+                hint=f"did you mean {option(close)}?" if close else "leave it out",
+            )
+
+
+def _door(
+    function: Callable[..., Document], settings: type[Settings], commands_own: Mapping[str, Any] | None = None
+) -> Callable[..., Result]:
+    """Make the public function of a command, with a signature that names every option."""
+
+    def command(scores: Given | Iterable[Given], /, *, jobs: int | None = None, **options: Any) -> Result:
+        return _run(function, settings, commands_own or {}, scores, options, jobs)
+
+    command.__name__ = command.__qualname__ = function.__name__
+    command.__module__ = "riskrank"
+    command.__doc__ = _documented(function, settings)
+    command.__signature__ = _signature(settings)  # type: ignore[attr-defined]
+    return command
+
+
+def _signature(settings: type[Settings]) -> inspect.Signature:
+    keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
+    parameters = [inspect.Parameter("scores", inspect.Parameter.POSITIONAL_ONLY)]
+    own = [field for field in fields(settings) if field.name not in reading_names()]
+    parameters += [keyword(field.name, default=field.default) for field in own]
+    parameters += [keyword(name, default=default) for name, default in reading_defaults().items()]
+    parameters.append(keyword("jobs", default=None))
+    return inspect.Signature(parameters, return_annotation="Result")
+
+
+def _documented(function: Callable[..., Document], settings: type[Settings]) -> str:
+    """The study's summary, and the parameters of all groups its settings inherit."""
+    summary = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
+    described = []
+    for group in settings.__mro__:
+        _, found, listed = inspect.cleandoc(group.__dict__.get("__doc__") or "").partition(
+            "Parameters\n----------\n"
+        )
+        if found:
+            described.append(listed.strip())
+    return "\n".join(
+        [
+            summary,
+            "",
+            "Parameters",
+            "----------",
+            "scores : path, frame, dict of columns, several of them, or Scores",
+            "    As :func:`riskrank.read`, whose options may be given here as well.",
+            *described,
+            "jobs : int, optional",
+            "    Processes; results do not depend on it. All cores by default.",
+            "",
+            "Returns",
+            "-------",
+            "Result",
+            "",
+            "Raises",
+            "------",
+            "RiskrankError",
+            "    InputError, UsageError or NumericalError: what is wrong, what was found, what to do.",
+        ]
+    )
+
+
+rank = _door(rank_study.rank, rank_study.RankSettings)
+dominance = _door(dominance_study.dominance, dominance_study.DominanceSettings)

@@ -1,0 +1,174 @@
+"""The Python door gives what the command line gives, from files and from frames."""
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank import errors
+
+ROOT = Path(__file__).resolve().parents[1]
+CLASSIFIERS = str(ROOT / "sample_data" / "classifiers.parquet")
+METRICS = str(ROOT / "sample_data" / "classifiers.toml")
+QUICK = {"resamples": 100, "jobs": 1}
+
+
+def printed(*args: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "riskrank", *args], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def long_table() -> dict[str, list]:
+    rng = np.random.default_rng(0)
+    rows = [(model, f"s{n}", "acc", rng.normal() + 2 * (model == "A")) for model in "ABC" for n in range(40)]
+    return dict(zip(("model", "sample", "metric", "score"), map(list, zip(*rows, strict=True)), strict=True))
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance"])
+def test_json_is_that_of_the_command(command):
+    ours = getattr(rr, command)(
+        "sample_data/classifiers.parquet", metrics="sample_data/classifiers.toml", **QUICK
+    )
+    theirs = printed(
+        command,
+        "sample_data/classifiers.parquet",
+        *("--metrics", "sample_data/classifiers.toml", "--resamples", "100", "--jobs", "1"),
+        *("--quiet", "--format", "json"),
+    )
+    assert ours.to_json() == theirs
+
+
+def frames():
+    table = long_table()
+    yield "dict", table
+    yield "polars", pl.DataFrame(table)
+    yield "lazy", pl.LazyFrame(table)
+    for name in ("pandas", "pyarrow", "duckdb"):
+        library = pytest.importorskip(name)
+        if name == "pandas":
+            yield name, library.DataFrame(table)
+        elif name == "pyarrow":
+            yield name, library.table(table)
+        else:
+            frame = pl.DataFrame(table)  # noqa: F841 (DuckDB finds it by its name)
+            yield name, library.sql("SELECT * FROM frame")
+
+
+def test_every_kind_of_frame_gives_the_same_rows(tmp_path):
+    path = tmp_path / "scores.csv"
+    pl.DataFrame(long_table()).write_csv(path)
+    expected = rr.rank(path, **QUICK).rows
+    for name, frame in frames():
+        assert rr.rank(frame, **QUICK).rows == expected, name
+
+
+def test_a_table_is_read_once_and_takes_further_options():
+    scores = rr.read(long_table())
+    assert (scores.models, scores.metrics, len(scores.samples)) == (("A", "B", "C"), ("acc",), 40)
+    assert "3 models, 40 samples" in repr(scores)
+    assert {row.model for row in rr.rank(scores, models=["A", "B"], **QUICK).rows} == {"A", "B"}
+    best = rr.rank(scores, lower="acc", **QUICK).rows
+    assert best[0].model != "A"
+    assert rr.rank(scores, **QUICK).rows[0].model == "A"
+
+
+def test_columns_may_be_a_mapping():
+    table = long_table()
+    table["system"] = table.pop("model")
+    assert rr.read(table, columns={"model": "system"}).models == ("A", "B", "C")
+
+
+def test_several_sources_become_one_table():
+    table = pl.DataFrame(long_table())
+    parts = [table.filter(pl.col("model") == name) for name in "ABC"]
+    assert rr.rank(parts, **QUICK).rows == rr.rank(table, **QUICK).rows
+
+
+def test_a_result_has_every_form():
+    result = rr.dominance(long_table(), **QUICK)
+    assert result.frame.columns == list(result.document.fields)
+    assert result.frame.height == len(result.rows)
+    assert json.loads(result.to_json())["meta"]["inputs"] == [{"path": "frame", "sha256": None, "rows": 120}]
+    assert result.to_csv().splitlines()[0].startswith("metric,order")
+    assert len(result.to_jsonl().splitlines()) == len(result.rows)
+    assert "### Stochastic dominance on acc" in result.to_markdown()
+    assert "Stochastic dominance on acc" in repr(result)
+    assert "<table>" in result._repr_html_()
+
+
+def test_names_in_the_notebook_are_inert():
+    table = long_table()
+    table["model"] = [{"A": "<script>x</script>"}.get(name, name) for name in table["model"]]
+    html = rr.rank(table, **QUICK)._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_a_gate_that_does_not_hold_is_part_of_the_result():
+    result = rr.dominance(long_table(), gate_better="C:A", **QUICK)
+    assert isinstance(result.failed, errors.GateFailed)
+    assert rr.dominance(long_table(), gate_better="A:C", jobs=1).failed is None
+
+
+def test_failures_are_exceptions_in_words_of_python():
+    with pytest.raises(errors.UsageError, match='did you mean variance="clt"'):
+        rr.rank(long_table(), variance="ctl")
+    with pytest.raises(errors.UsageError, match="did you mean resamples"):
+        rr.rank(long_table(), resample=100)
+    with pytest.raises(errors.UsageError, match="there is no option"):
+        rr.read(long_table(), resamples=100)
+    with pytest.raises(errors.InputError, match="no such file"):
+        rr.rank("nowhere.csv")
+    with pytest.raises(errors.InputError, match="a frame with no rows"):
+        rr.rank(pl.DataFrame(schema={"model": str}))
+    with pytest.raises(errors.InputError, match="cannot be read"):
+        rr.rank({"model": ["A"], "score": [1.0, 2.0]})
+    with pytest.raises(AttributeError):
+        rr.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["rank", "dominance"])
+def test_signatures_and_docstrings_name_every_option(name):
+    function = getattr(rr, name)
+    parameters = inspect.signature(function).parameters
+    assert {"scores", "resamples", "alpha", "columns", "jobs"} <= set(parameters)
+    assert parameters["metric"].default == ()
+    assert parameters["metrics"].default is None
+    for option in ("resamples", "copula", "threshold", "gate_better"):
+        assert f"\n{option} : " in function.__doc__
+    assert sorted(rr.__all__) == dir(rr)
+
+
+def test_the_import_loads_nothing_heavy():
+    code = "import sys, riskrank; print([n for n in ('numpy', 'polars', 'typer') if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"
+
+
+def test_nothing_is_printed_and_no_warning_escapes(capfd):
+    rr.rank(long_table(), **QUICK)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_defaults_are_those_of_the_command_line():
+    """An option of both doors has one default."""
+    import typer
+
+    from riskrank.cli.main import app
+
+    commands = typer.main.get_command(app).commands
+    for name in ("rank", "dominance"):
+        here = inspect.signature(getattr(rr, name)).parameters
+        for option in commands[name].params:
+            if option.name in here and option.name not in ("scores", "jobs"):
+                default = here[option.name].default
+                empty = default in (None, ()) and option.default in (None, (), [])
+                assert empty or str(option.default) == str(default), (name, option.name)
