@@ -16,7 +16,18 @@ from riskrank.scores.readers.gathering import tidy, walk
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath, Reader
 
 # Format → module, imported when it is asked for. A new reader is its file and its row here.
-READERS: dict[str, str] = {}
+READERS: dict[str, str] = {
+    "alpaca-eval": "alpaca_eval",
+    "mt-bench": "mt_bench",
+    "livebench": "livebench",
+    "openai-evals": "openai_evals",
+    "lighteval": "lighteval",
+    "deepeval": "deepeval",
+    "mixinstruct": "mixinstruct",
+    "mlflow": "mlflow",
+    "ragas": "ragas",
+    "sklearn": "sklearn",
+}
 AUTO = "auto"
 
 

@@ -1,0 +1,151 @@
+"""Exports that are lists of records: found by their first bytes, read as JSON arrays or lines."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.readers.bounded import parse_json
+from riskrank.scores.readers.gathering import Gathering
+
+# Enough of a file to tell who wrote it; one record of a judge may hold several answers in full.
+_FIRST_BYTES = 1 << 18
+
+
+def first_bytes(path: Path) -> bytes:
+    """Return the beginning of a file, decompressed; nothing if it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_FIRST_BYTES)
+        data = zlib.decompressobj(31).decompress(data, _FIRST_BYTES) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, zlib.error):
+        return b""
+    return data.removeprefix(b"\xef\xbb\xbf").lstrip()
+
+
+def first_record(path: Path) -> dict[str, Any]:
+    """Return the object in the first line of a file; an empty one if there is none."""
+    try:
+        value = json.loads(first_bytes(path).partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def holds(path: Path, *keys: str) -> bool:
+    """Whether the beginning of a JSON file has all these keys."""
+    head = first_bytes(path)
+    return head[:1] in (b"{", b"[") and all(f'"{key}"'.encode() in head for key in keys)
+
+
+def records(gathering: Gathering, path: Path, data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Numbered objects of a JSON array, or of JSON lines, whatever the file is called.
+
+    Raises
+    ------
+    InputError
+        If the file is neither, or holds an entry that is no object; with `skip_bad` such entries are counted.
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data.lstrip().startswith(b"["):
+        yield from gathering.lines(path, data)
+        return
+    entries = parse_json(str(path), data)
+    if not entries:
+        raise InputError(
+            f"{path}: the file is empty", found="an array without entries", hint="check the run that wrote it"
+        )
+    for number, value in enumerate(entries, start=1):
+        if isinstance(value, dict):
+            yield number, value
+        elif gathering.rules.skip_bad:
+            gathering.count(f"{path}: entries that are no objects, left out")
+        else:
+            raise InputError(
+                f"{path}: entry {number} is not a JSON object",
+                found=json.dumps(value)[:80],
+                hint=f"check that this is the right file; {option('skip_bad', True)} leaves such entries out",
+            )
+
+
+def document(path: Path, data: bytes) -> dict[str, Any]:
+    """Return the one object a JSON file holds.
+
+    Raises
+    ------
+    InputError
+        If it holds anything else.
+    """
+    value = parse_json(str(path), data.removeprefix(b"\xef\xbb\xbf"))
+    if isinstance(value, dict):
+        return value
+    raise InputError(
+        f"{path}: the file is not a JSON object",
+        found=json.dumps(value)[:80],
+        hint="check that this is the file the tool wrote",
+    )
+
+
+def required(path: Path, number: int, record: Mapping[str, Any], *names: str) -> Any:
+    """Return the first of several fields that a record has.
+
+    Raises
+    ------
+    InputError
+        If it has none of them.
+    """
+    for name in names:
+        if record.get(name) is not None:
+            return record[name]
+    raise InputError(
+        f"{path}: entry {number} has no '{names[0]}'",
+        found=f"fields: {listing(record, 12)}",
+        hint=f"check that this is the file the tool wrote, and its format ({option('from')})",
+    )
+
+
+def text(value: object) -> str:
+    """Return a name as text; None becomes an empty one."""
+    return "" if value is None else str(value)
+
+
+def objects(place: str, value: object) -> list[dict[str, Any]]:
+    """Return a list of objects; None is an empty one.
+
+    Raises
+    ------
+    InputError
+        If it is anything else.
+    """
+    if value is None:
+        return []
+    if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
+        return value
+    raise _malformed(place, "a list of objects", value)
+
+
+def an_object(place: str, value: object) -> dict[str, Any]:
+    """Return an object; None is an empty one.
+
+    Raises
+    ------
+    InputError
+        If it is anything else.
+    """
+    if value is None:
+        return {}
+    if isinstance(value, dict):
+        return value
+    raise _malformed(place, "an object", value)
+
+
+def _malformed(place: str, expected: str, value: object) -> InputError:
+    return InputError(
+        f"{place} is not {expected}",
+        found=json.dumps(value, default=str)[:80],
+        hint="check that this is the file the tool wrote, unchanged",
+    )
