@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from riskrank.errors import InputError, UsageError, listing, nearest
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.parsing import column_kind
-from riskrank.scores.readers.files import Source
+from riskrank.scores.readers.source import Source
 
 ROLES = ("model", "sample", "metric", "score", "draw")
 

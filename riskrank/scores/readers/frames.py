@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.readers.files import InputFile, Source
+from riskrank.scores.readers.source import InputFile, Source
 
 LABEL = "frame"
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import polars as pl
 
-from riskrank.scores.readers.files import InputFile
+from riskrank.scores.readers.source import InputFile
 
 # More bytes than any export of a real evaluation has, in one file or one member of an archive.
 MAX_BYTES = 2 * 1024**3

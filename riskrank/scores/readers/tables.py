@@ -10,7 +10,7 @@ import numpy as np
 from riskrank.errors import InputError, listing
 from riskrank.scores.parsing import MISSING, TEXT, parse_scores
 from riskrank.scores.readers.bounded import parse_json
-from riskrank.scores.readers.files import DelimitedSource
+from riskrank.scores.readers.delimited import DelimitedSource
 
 Columns = dict[str, list[object]]
 

@@ -1,0 +1,94 @@
+"""Files with one JSON object a line."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+from collections.abc import Sequence
+
+import polars as pl
+
+from riskrank.errors import InputError
+from riskrank.scores.readers.source import Source, decode, excerpt
+
+
+class JsonLinesSource(Source):
+    """A file with one JSON object a line."""
+
+    def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        super().__init__(label, data.removeprefix(b"\xef\xbb\xbf"), sha256)
+        if not self._data.strip():
+            raise self._empty(f"{len(data)} bytes")
+        self._frame: pl.DataFrame | None = None
+        try:
+            # Every line is looked at: a metric that first occurs far down must not be lost.
+            schema = pl.scan_ndjson(io.BytesIO(self._data), infer_schema_length=None).collect_schema()
+            raw = list(schema)
+        except (pl.exceptions.PolarsError, OSError):
+            self._frame = self._read_line_by_line()
+            raw = self._frame.columns
+        self._raw = raw
+        self._name_columns(raw)
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return the named columns."""
+        raw = dict(zip(self.columns, self._raw, strict=True))
+        schema = {raw[name]: pl.String for name in names}
+        if self._frame is None:
+            try:
+                frame = pl.read_ndjson(io.BytesIO(self._data), schema=schema)
+                return frame.select(pl.col(raw[name]).alias(name) for name in names)
+            except (pl.exceptions.PolarsError, OSError):
+                self._frame = self._read_line_by_line()
+        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
+
+    def row_number(self, position: int) -> int:
+        """Return the number of a data row as a reader of the file would count it."""
+        lines = (number for number, line in enumerate(self._data.split(b"\n"), start=1) if line.strip())
+        return next(itertools.islice(lines, position, None), position + 1)
+
+    def _read_line_by_line(self) -> pl.DataFrame:
+        """Read as Python does, which names the line that is wrong and accepts its own NaN and Infinity."""
+        columns: dict[str, list[str | None]] = {}
+        height = 0
+        for number, line in enumerate(self._data.split(b"\n"), start=1):
+            if not line.strip():
+                continue
+            for name, value in self._object(number, line).items():
+                values = columns.setdefault(name, [])
+                values.extend([None] * (height - len(values)))
+                values.append(json_text(value))
+            height += 1
+        for values in columns.values():
+            values.extend([None] * (height - len(values)))
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+    def _object(self, number: int, line: bytes) -> dict:
+        try:
+            value = json.loads(line.decode())
+        except UnicodeDecodeError:
+            decode(self.label, self._data)
+            raise
+        except ValueError as error:
+            raise InputError(
+                f"{self.label}: row {number} is not valid JSON",
+                found=f"{excerpt(line)} ({error})",
+                hint="write one JSON object a line; a file cut short ends in the middle of a line",
+            ) from None
+        if not isinstance(value, dict):
+            raise InputError(
+                f"{self.label}: row {number} is not a JSON object",
+                found=excerpt(line),
+                hint='write one object a line, not an array: {"model": "A", "sample": "1", …}',
+            )
+        return value
+
+
+def json_text(value: object) -> str | None:
+    """Return a JSON value as the text a cell of it would be."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, int | float) else json.dumps(value)

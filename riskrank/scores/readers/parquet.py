@@ -1,0 +1,42 @@
+"""Parquet files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+
+import polars as pl
+
+from riskrank.errors import InputError
+from riskrank.scores.readers.source import Source, first_line
+
+
+class ParquetSource(Source):
+    """A Parquet file, of which only the needed columns are decoded."""
+
+    def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        super().__init__(label, data, sha256)
+        if not data:
+            raise self._empty("0 bytes")
+        self._schema = self._read(lambda: pl.read_parquet_schema(io.BytesIO(data)))
+        self._name_columns(list(self._schema))
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return the named columns."""
+        raw = dict(zip(self.columns, self._schema, strict=True))
+        wanted = [raw[name] for name in names]
+        frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=wanted))
+        frame = frame.select(pl.col(raw[name]).alias(name) for name in names)
+        if frame.height == 0:
+            raise self._empty("a Parquet file with no rows")
+        return frame
+
+    def _read(self, reader: Callable):
+        try:
+            return reader()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InputError(
+                f"{self.label}: the file cannot be read as Parquet",
+                found=first_line(error),
+                hint="copy the file again (it may be cut short), or name its format with --input-format",
+            ) from None

@@ -1,0 +1,102 @@
+"""What every format hands out: named columns of one input, and where they came from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from riskrank.errors import InputError, listing
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputFile:
+    """Provenance of one input: the path as it was given, SHA-256 of the bytes on disk, data rows.
+
+    A frame in memory has no bytes, and no digest of them.
+    """
+
+    path: str
+    sha256: str | None
+    rows: int
+
+
+class Source(ABC):
+    """One opened input file.
+
+    Attributes
+    ----------
+    label : str
+        The path as it was given; ``-`` for standard input.
+    columns : tuple of str
+        Column names in file order, without the blanks around them.
+    decimal_comma : bool
+        Whether numbers of this file may be written with a decimal comma.
+    """
+
+    decimal_comma = False
+
+    def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        self.label = label
+        self.sha256 = sha256
+        self.columns: tuple[str, ...] = ()
+        self._data = data
+
+    @abstractmethod
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return the named columns; every column of a text format is a string column."""
+
+    def row_number(self, position: int) -> int:
+        """Return the number of a data row as a reader of the file would count it."""
+        return position + 1
+
+    def input_file(self, rows: int) -> InputFile:
+        """Return the provenance of this file."""
+        return InputFile(path=self.label, sha256=self.sha256, rows=rows)
+
+    def _name_columns(self, raw: Sequence[str]) -> None:
+        """Strip the column names; one that occurs twice could mean either column."""
+        self.columns = tuple(name.strip() for name in raw)
+        named = [name for name in self.columns if name]
+        twice = [name for name in named if named.count(name) > 1]
+        if twice:
+            raise InputError(
+                f"{self.label}: two columns are called '{twice[0]}'",
+                found=f"columns: {listing(self.columns)}",
+                hint="rename one of them",
+            )
+
+    def _empty(self, found: str) -> InputError:
+        return InputError(
+            f"{self.label}: the file is empty",
+            found=found,
+            hint="check the program that wrote it; a score table needs at least one row of scores",
+        )
+
+
+def decode(label: str, data: bytes) -> str:
+    """Return bytes as text, or say which byte of which line is no UTF-8."""
+    try:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise UnicodeDecodeError("utf-8", data, 0, 2, "UTF-16")
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{label}: the text is not UTF-8",
+            found=f"byte 0x{data[error.start]:02x} in line {line}",
+            hint=f"save it as UTF-8, or convert it: iconv -f latin1 -t utf-8 {label}",
+        ) from None
+
+
+def excerpt(line: bytes) -> str:
+    """Return the beginning of a line for a message."""
+    text = line.decode(errors="replace").strip()
+    return text if len(text) <= 80 else text[:80] + "…"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what another library says is wrong."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
