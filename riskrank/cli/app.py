@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from riskrank import __version__
 from riskrank.cli.environment import Environment
+from riskrank.cli.help import Application
 from riskrank.errors import ExitStatus, NumericalError, RiskrankError, UsageError, nearest
 
 INTERRUPTED = "interrupted: nothing was written"
@@ -42,7 +43,7 @@ class Boundary(TyperGroup):
         return status
 
 
-app = typer.Typer(
+app = Application(
     cls=Boundary,
     name="riskrank",
     help="Which model is better, and how sure are we: rankings of score tables that hold up.",

@@ -13,6 +13,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
+from riskrank.cli.help import METHOD
+
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command declare dataclass parameters whose fields Typer sees as options."""
@@ -23,6 +25,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         if name in groups:
             parameters += _options(groups[name])
         else:
+            _set_panel(hints[name], METHOD)
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
     @functools.wraps(command)
@@ -41,6 +44,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 def _options(kind: type) -> list[inspect.Parameter]:
     hints = get_type_hints(kind, include_extras=True)
+    for item in dataclasses.fields(kind):
+        _set_panel(hints[item.name], getattr(kind, "PANEL", METHOD))
     return [
         inspect.Parameter(
             item.name,
@@ -50,6 +55,12 @@ def _options(kind: type) -> list[inspect.Parameter]:
         )
         for item in dataclasses.fields(kind)
     ]
+
+
+def _set_panel(hint: Any, panel: str) -> None:
+    """Tell an option the group of the help it stands in."""
+    for option in getattr(hint, "__metadata__", ()):
+        option.rich_help_panel = panel
 
 
 def _default(item: dataclasses.Field) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import typer
 
+from riskrank.cli.help import INPUT, METHOD, OUTPUT, TESTS
 from riskrank.errors import UsageError
 
 Names = list[str] | None
@@ -15,6 +16,8 @@ Names = list[str] | None
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
     """Which scores to read, and how."""
+
+    PANEL: ClassVar[str] = INPUT
 
     scores: Annotated[
         list[str],
@@ -61,6 +64,8 @@ class InputOptions:
 class PortfolioOptions:
     """How metrics become one score."""
 
+    PANEL: ClassVar[str] = METHOD
+
     copula: Annotated[
         Literal["independent", "empirical"],
         typer.Option(help="Fold the metrics by the independent, P(IC), or the empirical copula, P(EC)."),
@@ -78,6 +83,8 @@ class PortfolioOptions:
 class ResamplingOptions:
     """How to resample."""
 
+    PANEL: ClassVar[str] = TESTS
+
     resamples: Annotated[int, typer.Option(metavar="B", help="Bootstrap resamples.")] = 1000
     alpha: Annotated[float, typer.Option(metavar="LEVEL", help="Significance level of a family.")] = 0.05
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random streams.")] = 0
@@ -89,6 +96,8 @@ class ResamplingOptions:
 @dataclass(frozen=True, kw_only=True)
 class DominanceOptions:
     """Which dominance to test."""
+
+    PANEL: ClassVar[str] = TESTS
 
     order: Annotated[Literal["1", "2", "both"], typer.Option(help="Order of dominance.")] = "both"
     test: Annotated[
@@ -116,6 +125,8 @@ class DominanceOptions:
 @dataclass(frozen=True, kw_only=True)
 class MethodOptions:
     """What to rank by."""
+
+    PANEL: ClassVar[str] = METHOD
 
     per_metric: Annotated[
         bool, typer.Option("--per-metric", help="Rank by every metric on its own instead of the portfolio.")
@@ -148,6 +159,8 @@ class MethodOptions:
 class GateOptions:
     """Conditions that make the exit status 1."""
 
+    PANEL: ClassVar[str] = TESTS
+
     gate_better: Annotated[
         Names, typer.Option(metavar="NEW:OLD", help="Exit 1 unless NEW significantly dominates OLD.")
     ] = None
@@ -159,6 +172,8 @@ class GateOptions:
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
     """Where the result goes, and how it looks."""
+
+    PANEL: ClassVar[str] = OUTPUT
 
     format: Annotated[
         Literal["table", "json", "jsonl", "csv", "markdown"] | None,

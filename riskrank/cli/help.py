@@ -1,0 +1,158 @@
+"""Help a person can read: options in groups, and two commands to copy at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+# Order of the groups on the page.
+INPUT, METHOD, TESTS, OUTPUT = "Input", "Method", "Tests", "Output"
+PANELS = (INPUT, METHOD, TESTS, OUTPUT)
+
+# By command: what a line is good for, and the line. They run in a checkout, on the sample data.
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "rank": (
+        (
+            "Which classifier to ship, and how sure we are:",
+            "riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml",
+        ),
+        (
+            "One metric of two models, as JSON for another program:",
+            "riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--metric accuracy --models lda,logistic --format json",
+        ),
+    ),
+    "dominance": (
+        (
+            "Who dominates whom in log loss, whatever else is in the table:",
+            "riskrank dominance sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--metric log_loss",
+        ),
+        (
+            "Fail a CI job if lda has fallen behind logistic:",
+            "riskrank dominance sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--gate-not-worse lda:logistic",
+        ),
+    ),
+    "mrm": (
+        (
+            "Mean minus risk on the portfolio, tails at 5 %:",
+            "riskrank mrm sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--level 0.05",
+        ),
+        (
+            "One risk, each metric on its own, as CSV:",
+            "riskrank mrm sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--risk tvar --per-metric --no-test --format csv",
+        ),
+    ),
+    "gsd": (
+        (
+            "The order that holds for every utility, tested with a small threshold:",
+            "riskrank gsd sample_data/uci.csv --metrics sample_data/uci.toml --delta 0.00001 "
+            "--models GBM,RF,GLM",
+        ),
+        (
+            "Why a model does not dominate another:",
+            "riskrank gsd sample_data/uci.csv --metrics sample_data/uci.toml --explain GLM:RF --no-test",
+        ),
+    ),
+    "copa": (
+        (
+            "Choose by three objectives without a common unit:",
+            "riskrank copa sample_data/llm_leaderboard.csv --wide --metrics sample_data/llm_leaderboard.toml "
+            "--metric ifeval --metric math --metric co2",
+        ),
+        (
+            "Which model is chosen as CO2 gains weight:",
+            "riskrank copa sample_data/llm_leaderboard.csv --wide --metrics sample_data/llm_leaderboard.toml "
+            "--metric ifeval --metric math --metric co2 --sweep co2",
+        ),
+    ),
+    "portfolio": (
+        (
+            "Fold all metrics into one score a sample, to feed other commands:",
+            "riskrank portfolio sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--format csv",
+        ),
+        (
+            "Mean, spread and tail of every model:",
+            "riskrank portfolio sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--summary",
+        ),
+    ),
+    "power": (
+        (
+            "How many samples it takes to tell two normals apart:",
+            "riskrank power normal:0.5,2 normal:0,1 --sizes 50,100 --simulations 50",
+        ),
+        (
+            "The same for two models of a pilot table:",
+            "riskrank power sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--metric accuracy --models lda,logistic --pair lda:logistic --sizes 100 --simulations 20",
+        ),
+    ),
+    "convert": (
+        (
+            "A judge's verdicts on pairs of answers as scores:",
+            "riskrank convert verdicts sample_data/verdicts.csv --format csv",
+        ),
+        (
+            "The same into a file every command reads:",
+            "riskrank convert verdicts sample_data/verdicts.csv --output scores.parquet",
+        ),
+    ),
+    "check": (
+        (
+            "What a table holds, what is wrong with it, and what can be done with it:",
+            "riskrank check sample_data/classifiers.parquet --metrics sample_data/classifiers.toml",
+        ),
+        (
+            "The same of another table, as JSON:",
+            "riskrank check sample_data/uci.csv --metrics sample_data/uci.toml --format json",
+        ),
+    ),
+}
+
+
+class Command(TyperCommand):
+    """A command whose help shows its options in groups and ends with examples."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, then a section a group."""
+        arguments: list[tuple[str, str]] = []
+        groups: dict[str, list[tuple[str, str]]] = {panel: [] for panel in PANELS}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            if parameter.param_type_name == "argument":
+                arguments.append(record)
+            else:
+                panel = getattr(parameter, "rich_help_panel", None) or OUTPUT
+                groups.setdefault(panel, []).append(record)
+        for title, records in [("Arguments", arguments), *groups.items()]:
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples as they are: a wrapped command could not be copied."""
+        examples = EXAMPLES.get(self.name or "", ())
+        if not examples:
+            return
+        with formatter.section("Examples"):
+            for purpose, line in examples:
+                formatter.write_text(purpose)
+                formatter.write(f"    {line}\n")
+
+
+class Application(typer.Typer):
+    """A Typer application whose commands have such help."""
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
+        """Register a command."""
+        return super().command(name, **({"cls": Command} | options))
