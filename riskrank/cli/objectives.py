@@ -56,7 +56,7 @@ class NormOptions:
             help="Weight of an objective; the others share what is left of 1. Repeatable. [equal]",
         ),
     ] = None
-    where: Annotated[
+    require: Annotated[
         Names,
         typer.Option(
             metavar="'NAME <= VALUE'",
@@ -133,7 +133,7 @@ def read_objectives(session: Session, inputs: ObjectiveInputs, norm: NormOptions
     models = tuple(table.models[i] for i in kept)
     metrics = tuple(spec.name for spec in table.metrics)
     values = averages.raw[kept]
-    constraints = tuple(parse_constraint(text, metrics) for text in norm.where or ())
+    constraints = tuple(parse_constraint(text, metrics) for text in norm.require or ())
     feasible = feasible_models(values, constraints, names=models, metrics=metrics) if constraints else None
     ranked = population(
         averages.oriented[kept],
@@ -179,14 +179,14 @@ def parse_constraint(text: str, metrics: Sequence[str]) -> Constraint:
         bound = None
     if bound is None or not isfinite(bound):
         raise UsageError(
-            "--where needs an objective, one of <= < >= > =, and a number",
+            "--require needs an objective, one of <= < >= > =, and a number",
             found=repr(text),
-            hint=f'write --where "{metrics[0]} <= 0.5", in quotes',
+            hint=f'write --require "{metrics[0]} <= 0.5", in quotes',
         )
     if match["name"] not in metrics:
         close = nearest(match["name"], metrics)
         raise UsageError(
-            f"--where bounds {match['name']!r}, which is not an objective",
+            f"--require bounds {match['name']!r}, which is not an objective",
             found=f"the objectives are {listing(metrics)}",
             hint=f"did you mean {close!r}?"
             if close
@@ -224,7 +224,7 @@ def norm_settings(norm: NormOptions, objectives: Objectives) -> dict[str, Any]:
     """Settings of the ranks and constraints that decide the result."""
     metrics = objectives.population.metrics
     return {
-        "where": [constraint.text(metrics) for constraint in objectives.constraints],
+        "require": [constraint.text(metrics) for constraint in objectives.constraints],
         "ties": norm.ties,
         "denominator": norm.denominator,
     }

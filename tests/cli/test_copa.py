@@ -141,7 +141,7 @@ def test_further_orders_are_further_columns():
 
 def test_ranks_stay_those_of_the_whole_population_under_a_constraint():
     free = {row["model"]: row for row in as_json(*LLMS).results}
-    found = as_json(*LLMS, "--where", "co2<=0.5", "--where", "ifeval > 50")
+    found = as_json(*LLMS, "--require", "co2<=0.5", "--require", "ifeval > 50")
     able = {
         name for name, row in free.items() if row["values"]["co2"] <= 0.5 and row["values"]["ifeval"] > 50
     }
@@ -159,7 +159,7 @@ def test_ranks_stay_those_of_the_whole_population_under_a_constraint():
     ("relation", "models"), [("<=", 2), ("<", 1), (">=", 7), (">", 6), ("=", 1), ("==", 1)]
 )
 def test_every_relation(relation, models):
-    rows = as_json(*LLMS, "--where", f"co2 {relation} 0.299141").results
+    rows = as_json(*LLMS, "--require", f"co2 {relation} 0.299141").results
     assert sum(row["feasible"] for row in rows) == models
 
 
@@ -309,7 +309,7 @@ def test_explain_names_dominators_and_binding_objectives(tmp_path):
     assert [row["chosen_between"] for row in found.results] == [[], []]
     page = copa(path, "--wide", "--higher", "*", "--explain", "bad").stdout
     assert "Dominated: good is at least as good everywhere" in page
-    barred = copa(path, "--wide", "--higher", "*", "--explain", "bad", "--where", "x > 2").stdout
+    barred = copa(path, "--wide", "--higher", "*", "--explain", "bad", "--require", "x > 2").stdout
     assert "Barred: it does not meet x > 2" in barred
 
 
@@ -358,7 +358,7 @@ def test_compare_leaves_out_what_zeros_forbid_and_says_which_column():
 
 def test_compare_ranks_only_feasible_models_but_scores_the_whole_population():
     free = as_json(*LLMS, "--criterion", "min-max").results
-    bound = as_json(*LLMS, "--criterion", "min-max", "--where", "co2 <= 0.5").results
+    bound = as_json(*LLMS, "--criterion", "min-max", "--require", "co2 <= 0.5").results
     score = {(row["criterion"], row["model"]): row["score"] for row in free}
     assert len({row["model"] for row in bound}) == 4
     assert all(row["score"] == score[row["criterion"], row["model"]] for row in bound)
@@ -491,7 +491,7 @@ def test_nothing_left_for_the_other_weights_is_warned_of(small):
 def test_negative_logarithms_are_shown_and_bounded_in_original_units(tmp_path):
     path = write_wide(tmp_path / "t.csv", "abc", ["ppl"], [[10.0], [2.0], [5.0]])
     (tmp_path / "m.toml").write_text('[ppl]\ntransform = "neg_log"\ndirection = "higher"\n')
-    rows = as_json(path, "--wide", "--metrics", tmp_path / "m.toml", "--where", "ppl <= 6").results
+    rows = as_json(path, "--wide", "--metrics", tmp_path / "m.toml", "--require", "ppl <= 6").results
     assert [row["model"] for row in rows] == ["b", "c", "a"]
     assert [row["values"]["ppl"] for row in rows] == pytest.approx([2, 5, 10])
     assert [row["feasible"] for row in rows] == [True, True, False]
@@ -573,11 +573,11 @@ def test_one_objective_is_ranked_by_itself():
         (("--weight", "c2=1"), "there is no metric 'c2'", "co2"),
         (("--weight", "co2=2"), "the weights given sum to 2", "at most 1"),
         (tuple(f"--weight={name}=0" for name in OBJECTIVES), "sum to 0", "positive weight"),
-        (("--where", "co2 <= 0.01"), "no model meets co2 <= 0.01", "loosen"),
-        (("--where", "c02 <= 1"), "'c02', which is not an objective", "did you mean 'co2'?"),
-        (("--where", "co2 1"), "--where needs an objective", "in quotes"),
-        (("--where", "co2 <= nan"), "--where needs an objective", "in quotes"),
-        (("--where", "co2 <= "), "--where needs an objective", "in quotes"),
+        (("--require", "co2 <= 0.01"), "no model meets co2 <= 0.01", "loosen"),
+        (("--require", "c02 <= 1"), "'c02', which is not an objective", "did you mean 'co2'?"),
+        (("--require", "co2 1"), "--require needs an objective", "in quotes"),
+        (("--require", "co2 <= nan"), "--require needs an objective", "in quotes"),
+        (("--require", "co2 <= "), "--require needs an objective", "in quotes"),
         (("--steps", "5"), "--steps needs a sweep", "--sweep NAME"),
         (("--explain", "x", "--sweep", "co2"), "--explain and --sweep are different", "one at a time"),
         (("--sweep", "co2", "--sweep-p"), "--sweep and --sweep-p are different", "one at a time"),
@@ -622,7 +622,7 @@ def test_undeclared_directions_are_refused_by_name():
 
 
 def test_infeasible_constraints_say_how_far_the_nearest_model_is():
-    found = copa(*LLMS, "--where", "co2 <= 0.07", "--where", "ifeval >= 10")
+    found = copa(*LLMS, "--require", "co2 <= 0.07", "--require", "ifeval >= 10")
     assert found.status == 2
     assert "postbot/gpt2-medium-emailgen, has co2 = 0.078186, off by 0.008186" in found.stderr
 
@@ -636,7 +636,7 @@ def test_explaining_a_dropped_model_is_refused(gaps):
 def test_the_process_exits_with_the_status():
     """One real process: entry point, start-up and exit status."""
     done = subprocess.run(
-        [sys.executable, "-m", "riskrank", "copa", *LLMS, "--where", "co2 < 0"],
+        [sys.executable, "-m", "riskrank", "copa", *LLMS, "--require", "co2 < 0"],
         capture_output=True,
         text=True,
         check=False,
