@@ -152,7 +152,7 @@ def test_ranks_stay_those_of_the_whole_population_under_a_constraint():
         assert row["norm"] == free[row["model"]]["norm"]
         assert (row["rank"] is None) == (row["model"] not in able)
         assert not row["pareto"] or row["feasible"]
-    assert found.meta["settings"]["where"] == ["co2 <= 0.5", "ifeval > 50"]
+    assert found.meta["settings"]["require"] == ["co2 <= 0.5", "ifeval > 50"]
 
 
 @pytest.mark.parametrize(
