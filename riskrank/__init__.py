@@ -16,13 +16,14 @@ __all__ = [
     "__version__",
     "dominance",
     "errors",
+    "mrm",
     "rank",
     "read",
 ]
 
 if TYPE_CHECKING:
     from riskrank import errors
-    from riskrank.api import Result, Scores, dominance, rank, read
+    from riskrank.api import Result, Scores, dominance, mrm, rank, read
 
 
 def __getattr__(name: str) -> Any:

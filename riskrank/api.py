@@ -27,6 +27,7 @@ from riskrank.scores.readers.files import Source
 from riskrank.scores.readers.frames import FrameSource, is_frame
 from riskrank.scores.table import ScoreTable, read_scores
 from riskrank.studies import dominance as dominance_study
+from riskrank.studies import mean_risk as mean_risk_study
 from riskrank.studies import rank as rank_study
 from riskrank.studies.document import Document
 from riskrank.studies.runtime import Runtime, available_jobs
@@ -79,8 +80,6 @@ class Result:
 
     Attributes
     ----------
-    rows : tuple
-        Dataclasses, one a row of the CSV.
     verdict : str
         What a decision maker reads first.
     warnings : tuple of str
@@ -92,10 +91,14 @@ class Result:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.rows = tuple(document.rows)
         self.verdict = document.verdict
         self.warnings = tuple(spell(warning, flags=False) for warning in document.provenance.warnings)
         self.failed: GateFailed | None = getattr(document, "failed", None)
+
+    @property
+    def rows(self) -> tuple[Any, ...]:
+        """Dataclasses, one a row of the CSV."""
+        return tuple(self.document.rows)
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -264,3 +267,4 @@ def _documented(function: Callable[..., Document], settings: type[Settings]) -> 
 
 rank = _door(rank_study.rank, rank_study.RankSettings)
 dominance = _door(dominance_study.dominance, dominance_study.DominanceSettings)
+mrm = _door(mean_risk_study.mrm, mean_risk_study.MeanRiskSettings)

@@ -32,7 +32,7 @@ def long_table() -> dict[str, list]:
     return dict(zip(("model", "sample", "metric", "score"), map(list, zip(*rows, strict=True)), strict=True))
 
 
-@pytest.mark.parametrize("command", ["rank", "dominance"])
+@pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
 def test_json_is_that_of_the_command(command):
     ours = getattr(rr, command)(
         "sample_data/classifiers.parquet", metrics="sample_data/classifiers.toml", **QUICK
@@ -135,14 +135,14 @@ def test_failures_are_exceptions_in_words_of_python():
         rr.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize("name", ["rank", "dominance"])
+@pytest.mark.parametrize("name", ["rank", "dominance", "mrm"])
 def test_signatures_and_docstrings_name_every_option(name):
     function = getattr(rr, name)
     parameters = inspect.signature(function).parameters
     assert {"scores", "resamples", "alpha", "columns", "jobs"} <= set(parameters)
     assert parameters["metric"].default == ()
     assert parameters["metrics"].default is None
-    for option in ("resamples", "copula", "threshold", "gate_better"):
+    for option in ("resamples", "copula", *(() if name == "mrm" else ("threshold", "gate_better"))):
         assert f"\n{option} : " in function.__doc__
     assert sorted(rr.__all__) == dir(rr)
 
@@ -165,7 +165,7 @@ def test_defaults_are_those_of_the_command_line():
     from riskrank.cli.main import app
 
     commands = typer.main.get_command(app).commands
-    for name in ("rank", "dominance"):
+    for name in ("rank", "dominance", "mrm"):
         here = inspect.signature(getattr(rr, name)).parameters
         for option in commands[name].params:
             if option.name in here and option.name not in ("scores", "jobs"):

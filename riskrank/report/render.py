@@ -16,6 +16,7 @@ from riskrank.studies.document import Document
 # By the schema of the document: the module whose ``view`` puts it into tables and words.
 VIEWS = {
     "dominance": "riskrank.report.dominance",
+    "mrm": "riskrank.report.mean_risk",
     "rank": "riskrank.report.rank",
 }
 

@@ -19,7 +19,7 @@ from riskrank.studies.gates import failed_gates, resolve_gates
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.ranking_methods import MethodSettings, chosen_methods, gated_columns
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import numbers
+from riskrank.studies.settings import whole_numbers
 from riskrank.studies.targets import check_portfolio, score_tables
 
 STABILITY_REPEATS = 5
@@ -42,15 +42,7 @@ class RankSettings(MethodSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        sizes = numbers(self.stability)
-        for size in sizes:
-            if not size.is_integer():
-                raise UsageError(
-                    f"{option('stability')} takes whole numbers",
-                    found=f"{size:g}",
-                    hint=f"write {option('stability', '100,500')}",
-                )
-        self._normalise("stability", tuple(int(size) for size in sizes))
+        self._normalise("stability", whole_numbers(self.stability, parameter="stability"))
         if self.stability_repeats is not None and not self.stability:
             raise UsageError(
                 f"{option('stability_repeats')} goes with {option('stability')}",

@@ -6,7 +6,7 @@ settings inherit the groups it takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ CORRECTIONS = ("bonferroni", "holm", "bh", "none")
 VARIANCES = ("bootstrap", "clt")
 COPULAS = ("independent", "empirical")
 COPULA_SCOPES = ("pooled", "model")
+
+Numbers = float | str | Iterable[float | str] | None
 
 # The least number of resamples that can show p = 0.05.
 FEWEST_RESAMPLES = 20
@@ -137,7 +139,7 @@ class DominanceTestSettings(ResamplingSettings):
         one_of("test", self.test, TESTS)
         one_of("correction", self.correction, CORRECTIONS)
         one_of("variance", self.variance, VARIANCES)
-        self._normalise("threshold", numbers(self.threshold))
+        self._normalise("threshold", numbers(self.threshold, parameter="threshold", example="0.25"))
         if self.test == "relative" and self.threshold:
             raise UsageError(
                 f"{option('threshold')} belongs to absolute tests",
@@ -200,13 +202,56 @@ class DominanceTestSettings(ResamplingSettings):
         }
 
 
-def numbers(values: float | Iterable[float] | None) -> tuple[float, ...]:
-    """One number, several, or none, as a tuple."""
-    if values is None:
-        return ()
-    if isinstance(values, int | float):
-        return (float(values),)
-    return tuple(float(value) for value in values)
+def numbers(
+    values: Numbers, *, parameter: str, example: str = "0.05,0.1", kind: str = "numbers"
+) -> tuple[float, ...]:
+    """One number, several, or none, as a tuple; texts may hold several with commas between.
+
+    Raises
+    ------
+    UsageError
+        If a text is no number; ``example`` shows how to write it.
+    """
+    found = []
+    for part in _parts(values):
+        try:
+            found.append(float(part))
+        except ValueError:
+            raise UsageError(
+                f"{option(parameter)} takes {kind}",
+                found=str(part) or "nothing",
+                hint=f"write {option(parameter, example)}",
+            ) from None
+    return tuple(found)
+
+
+def whole_numbers(values: Numbers, *, parameter: str, example: str = "100,500") -> tuple[int, ...]:
+    """One whole number, several, or none, as a tuple.
+
+    Raises
+    ------
+    UsageError
+        If one is not whole.
+    """
+    found = numbers(values, parameter=parameter, example=example, kind="whole numbers")
+    for number in found:
+        if not number.is_integer():
+            raise UsageError(
+                f"{option(parameter)} takes whole numbers",
+                found=f"{number:g}",
+                hint=f"write {option(parameter, example)}",
+            )
+    return tuple(int(number) for number in found)
+
+
+def _parts(values: Numbers) -> Iterator[float | str]:
+    if isinstance(values, str):
+        yield from (part.strip() for part in values.split(","))
+    elif isinstance(values, Iterable):
+        for value in values:
+            yield from _parts(value)
+    elif values is not None:
+        yield values
 
 
 def names(values: str | Iterable[str] | None) -> tuple[str, ...]:

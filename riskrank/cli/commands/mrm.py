@@ -50,92 +50,18 @@ def mrm(
     All risks but the standard deviation and the value at risk are consistent with second-order
     dominance: a model that dominates is never placed lower. Their rankings are aggregated exactly.
     """
-    from riskrank.cli.session import (
-        Session,
-        check_resampling,
-        count_jobs,
-        describe_inputs,
-        input_settings,
-        parse_numbers,
-        portfolio_settings,
-    )
-    from riskrank.cli.targets import check_portfolio, targets
-    from riskrank.engine.portfolio.mean_risk import risk_columns
-    from riskrank.engine.portfolio.mean_risk_intervals import aggregate_over_metrics, study_mean_risk
-    from riskrank.engine.sampling.design import FEW_SAMPLES
-    from riskrank.errors import UsageError
-    from riskrank.report.document import Provenance, Result
-    from riskrank.report.mrm import FIELDS, mrm_rows, mrm_view
-    from riskrank.scores.table import portfolio_weights
-    from riskrank.studies.aggregation import described_aggregation
+    from riskrank.cli.session import Session
+    from riskrank.studies.mean_risk import MeanRiskSettings
+    from riskrank.studies.mean_risk import mrm as study
 
-    if with_portfolio and not per_metric:
-        raise UsageError(
-            "--with-portfolio adds to --per-metric",
-            found="--with-portfolio alone",
-            hint="leave it out: the portfolio is the default",
-        )
-    check_portfolio(portfolio, per_metric=per_metric and not with_portfolio)
-    check_resampling(resampling)
-    levels = parse_numbers(level, option="--level")
-    columns = risk_columns(risk, levels) if levels else risk_columns(risk)
     session = Session(context.obj, inputs, output)
-    table = session.read(portfolio.weight)
-    resamples = 0 if no_test else resampling.resamples
-    chosen = targets(table, portfolio, per_metric=per_metric)
-    if with_portfolio and len(table.metrics) > 1:
-        chosen = targets(table, portfolio) + chosen
-    studies = []
-    for target in chosen:
-        with session.progress(f"resampling {target.name}") as progress:
-            study = study_mean_risk(
-                target.scores,
-                columns,
-                names=table.models,
-                resamples=resamples,
-                alpha=resampling.alpha,
-                seed=resampling.seed,
-                jobs=count_jobs(resampling),
-                aggregator=aggregate,
-                progress=progress,
-            )
-        studies.append((target.name, study))
-    fewest = min(target.scores.effective_size for target in chosen)
-    advice = []
-    if resamples and fewest < FEW_SAMPLES:
-        advice.append(f"only {fewest} samples: bootstrap intervals below {FEW_SAMPLES} samples are fragile")
-    session.warn(advice)
-    settings = input_settings(inputs) | {
-        "risks": list(dict.fromkeys(column.risk.name for column in columns)),
-        "levels": sorted({column.level for column in columns if column.level is not None}),
-        "aggregate": aggregate,
-        "alpha": resampling.alpha,
-        "no_test": no_test,
-        "per_metric": per_metric,
-        "with_portfolio": with_portfolio,
-    }
-    if len(table.metrics) > 1 and (with_portfolio or not per_metric):
-        settings |= portfolio_settings(portfolio, table)
-    aggregations = [(f"RA(MRM@{name})", study.aggregation) for name, study in studies]
-    if per_metric and len(table.metrics) > 1:
-        single = [study for _, study in studies[-len(table.metrics) :]]
-        weights = portfolio_weights(table)
-        together = aggregate_over_metrics(single, weights, names=table.models, aggregator=aggregate)
-        aggregations.append(("RA(MRM@M)", together))
-    aggregations = [(name, found) for name, found in aggregations if found is not None]
-    session.finish(
-        Result(
-            provenance=Provenance(
-                command="mrm",
-                seed=None if no_test else resampling.seed,
-                resamples=None if no_test else resamples,
-                settings=settings,
-                warnings=[*table.warnings, *advice],
-                extra={"aggregations": [described_aggregation(*one, table.models) for one in aggregations]},
-                **describe_inputs(table),
-            ),
-            fields=FIELDS,
-            rows=mrm_rows(studies, table.models),
-            view=mrm_view(studies, aggregations, table.models),
-        )
+    settings = MeanRiskSettings(
+        **session.settings(portfolio, resampling),
+        per_metric=per_metric,
+        with_portfolio=with_portfolio,
+        risk=risk,
+        level=level,
+        aggregate=aggregate,
+        no_test=no_test,
     )
+    session.finish(study(session.read(portfolio.weight), settings, session.runtime(resampling.jobs)))

@@ -34,16 +34,13 @@ def rank(
     Models that no test separates share a rank. Under the tables stand the hidden risks: models that
     averages place clearly better than second-order dominance does.
     """
-    from riskrank.cli.session import Session, parse_sizes
+    from riskrank.cli.session import Session
     from riskrank.studies.rank import RankSettings
     from riskrank.studies.rank import rank as study
 
     session = Session(context.obj, inputs, output)
-    options = session.settings(portfolio, methods, tests, resampling, gates)
-    options["stability"] = parse_sizes(methods.stability, option="--stability")
-    document = study(
-        session.read(portfolio.weight), RankSettings(**options), session.runtime(resampling.jobs)
-    )
+    settings = RankSettings(**session.settings(portfolio, methods, tests, resampling, gates))
+    document = study(session.read(portfolio.weight), settings, session.runtime(resampling.jobs))
     session.finish(document)
     if document.failed is not None:
         raise document.failed

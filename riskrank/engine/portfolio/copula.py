@@ -6,11 +6,10 @@ Source: [RAB] section 4, eq. 15 and 17 of the final version; method §2.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError
-
-Floats = NDArray[np.float64]
 
 # Points compared at once: a block of comparison results stays in the second-level cache.
 _BLOCK_ROWS = 64
@@ -127,7 +126,7 @@ def _share_strictly_below(scores: Floats) -> Floats:
     return below[inverse.ravel()] / len(scores)
 
 
-def _count_strictly_below(points: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _count_strictly_below(points: Integers, counts: Integers) -> Integers:
     """Weighted dominance counts of distinct integer points sorted by their first column.
 
     Only points with a smaller first rank can be strictly below: about half of all comparisons, done in

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from riskrank.engine.portfolio.copula import empirical_copula, independent_copula
-
-Floats = NDArray[np.float64]
+from riskrank.engine.types import Floats
 
 
 def portfolio(

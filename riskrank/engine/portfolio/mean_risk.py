@@ -8,6 +8,7 @@ from math import ceil
 
 import numpy as np
 
+from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, listing, nearest
 
 DEFAULT_LEVELS = (0.05, 0.1, 0.25)
@@ -103,6 +104,15 @@ class MeanRisk:
     def fsd_consistent(self) -> np.ndarray:
         """Whether each column is consistent with first-order dominance, shape (R,)."""
         return np.array([column.risk.fsd_consistent for column in self.columns])
+
+    @property
+    def mean_rank_order(self) -> Integers:
+        """Models by their mean rank under all risks, the best first, shape (k,)."""
+        return self.rank.mean(axis=1).argsort(kind="stable")
+
+    def order(self, column: int) -> Integers:
+        """Models by their rank under one risk, the best first, shape (k,)."""
+        return self.rank[:, column].argsort(kind="stable")
 
 
 def risk_columns(

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
 from riskrank.engine.portfolio.mean_risk import (
@@ -22,8 +21,7 @@ from riskrank.engine.portfolio.mean_risk import (
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import run_tasks
 from riskrank.engine.sampling.resamples import blocks, is_rectangular, resampler
-
-Floats = NDArray[np.float64]
+from riskrank.engine.types import Floats
 
 # Scores resampled in one process before a second one pays for its own start.
 _WORTH_A_PROCESS = 60_000_000

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.sampling.design import ClusteredScores
-
-Floats = NDArray[np.float64]
+from riskrank.engine.types import Floats, Integers
 
 INDEPENDENT = "P(IC)"
 EMPIRICAL = "P(EC)"
@@ -44,12 +43,12 @@ class ScoreTables:
     """
 
     values: tuple[Floats, ...]
-    clusters: tuple[NDArray[np.int64], ...]
+    clusters: tuple[Integers, ...]
     metrics: tuple[str, ...]
     weights: Floats
     paired: bool = True
     per_model: bool = False
-    row_samples: tuple[NDArray[np.int64], ...] | None = None
+    row_samples: tuple[Integers, ...] | None = None
 
     @classmethod
     def build(

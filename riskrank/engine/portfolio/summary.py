@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskrank.engine.portfolio.quantiles import quantile, tail_value_at_risk
-
-Floats = NDArray[np.float64]
+from riskrank.engine.types import Floats, Integers
 
 DEFAULT_LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
 
@@ -31,7 +29,7 @@ class Summary:
         Quantiles, and means of the worst share (Tail Value at Risk).
     """
 
-    size: NDArray[np.int64]
+    size: Integers
     mean: Floats
     sd: Floats
     levels: tuple[float, ...]

@@ -12,10 +12,10 @@ T. C. Hesterberg (2015). What teachers should know about the bootstrap. The Amer
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-Floats = NDArray[np.float64]
+from riskrank.engine.types import Floats
 
 
 def expanded_p_value(share: ArrayLike, samples: int) -> Floats:

@@ -1,78 +1,35 @@
-"""Mean-risk models as rows and side by side."""
+"""Mean-risk models side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
+from riskrank.engine.types import Integers
 from riskrank.report import numbers
 from riskrank.report.aggregation import Aggregations, aggregation_lines
 from riskrank.report.view import Cell, Column, Line, Section, Table
-
-FIELDS = (
-    "metric",
-    "model",
-    "risk",
-    "level",
-    "mean",
-    "risk_value",
-    "value",
-    "value_low",
-    "value_high",
-    "rank",
-    "ssd_consistent",
-)
-
-Studies = Sequence[tuple[str, MeanRiskStudy]]
+from riskrank.studies.mean_risk import MeanRiskDocument
 
 _MOST_PAIRS = 5
 
 
-def mrm_rows(studies: Studies, models: Sequence[str]) -> list[dict[str, Any]]:
-    """One row a metric, risk and model, models by rank; ``value`` is mean minus risk."""
-    rows = []
-    for metric, study in studies:
-        for at, column in enumerate(study.models.columns):
-            order = np.argsort(study.models.rank[:, at], kind="stable")
-            rows += [_row(metric, study, at, column, int(i), models) for i in order]
-    return rows
-
-
-def _row(metric: str, study: MeanRiskStudy, at: int, column: Any, i: int, models) -> dict[str, Any]:
-    found = study.models
-    return {
-        "metric": metric,
-        "model": models[i],
-        "risk": column.risk.name,
-        "level": column.level,
-        "mean": float(found.mean[i]),
-        "risk_value": float(found.risk[i, at]),
-        "value": float(found.value[i, at]),
-        "value_low": None if study.value_low is None else float(study.value_low[i, at]),
-        "value_high": None if study.value_high is None else float(study.value_high[i, at]),
-        "rank": int(found.rank[i, at]),
-        "ssd_consistent": column.risk.ssd_consistent,
-    }
-
-
-def mrm_view(studies: Studies, aggregations: Aggregations, models: Sequence[str]) -> list[Section]:
+def view(document: MeanRiskDocument) -> list[Section]:
     """Ranks under every risk, values under every risk, and what the rankings agree on."""
+    models, aggregations = document.provenance.models, document.aggregations
     by_name = dict(aggregations)
-    view: list[Section] = []
-    for metric, study in studies:
+    sections: list[Section] = []
+    for metric, study in document.by_column:
         aggregation = by_name.get(f"RA(MRM@{metric})")
-        order = study.models.rank.mean(axis=1).argsort(kind="stable")
-        order = order if aggregation is None else aggregation.order
-        view.append(_rank_table(metric, study, aggregation, order, models))
-        view.append(_value_table(metric, study, order, models))
-        view += _contradiction_line(study, models)
-    view += aggregation_lines(aggregations, models, orders=False)
-    view += _orders_over_metrics(aggregations, models)
-    view.append(_reading(studies[0][1]))
-    return view
+        order = study.models.mean_rank_order if aggregation is None else aggregation.order
+        sections.append(_rank_table(metric, study, aggregation, order, models))
+        sections.append(_value_table(metric, study, order, models))
+        sections += _contradiction_line(study, models)
+    sections += aggregation_lines(aggregations, models, orders=False)
+    sections += _orders_over_metrics(aggregations, models)
+    sections.append(_reading(document.by_column[0][1]))
+    return sections
 
 
 def _heads(study: MeanRiskStudy) -> list[Column]:
@@ -84,7 +41,13 @@ def _heads(study: MeanRiskStudy) -> list[Column]:
     return heads
 
 
-def _rank_table(metric, study, aggregation, order, models) -> Table:
+def _rank_table(
+    metric: str,
+    study: MeanRiskStudy,
+    aggregation: Aggregation | None,
+    order: Integers,
+    models: Sequence[str],
+) -> Table:
     columns = [Column("model", "left"), *_heads(study)]
     if aggregation is not None:
         columns.insert(1, Column("RA"))
@@ -97,7 +60,7 @@ def _rank_table(metric, study, aggregation, order, models) -> Table:
     return Table(f"Ranks by mean minus risk on {metric}", tuple(columns), tuple(rows))
 
 
-def _value_table(metric, study, order, models) -> Table:
+def _value_table(metric: str, study: MeanRiskStudy, order: Integers, models: Sequence[str]) -> Table:
     columns = (Column("model", "left"), Column("mean"), *_heads(study))
     rows = tuple(
         (

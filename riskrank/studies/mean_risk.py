@@ -1,0 +1,233 @@
+"""Mean-risk models, every risk of the literature side by side: the study behind ``mrm``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
+from riskrank.engine.portfolio.mean_risk import DEFAULT_LEVELS, RISKS, RiskColumn, risk_columns
+from riskrank.engine.portfolio.mean_risk_intervals import (
+    MeanRiskStudy,
+    aggregate_over_metrics,
+    study_mean_risk,
+)
+from riskrank.engine.sampling.design import FEW_SAMPLES
+from riskrank.errors import UsageError, one_of, option
+from riskrank.scores.table import ScoreTable, portfolio_weights
+from riskrank.studies.aggregation import described_aggregation
+from riskrank.studies.document import Document, Provenance
+from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
+from riskrank.studies.ranking_methods import AGGREGATORS
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import PortfolioSettings, ResamplingSettings, names, numbers
+from riskrank.studies.targets import Target, check_portfolio, targets
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanRiskSettings(PortfolioSettings, ResamplingSettings):
+    """Which risks to subtract from the mean, and on what.
+
+    Parameters
+    ----------
+    per_metric : bool
+        Every metric on its own instead of the portfolio.
+    with_portfolio : bool
+        With ``per_metric``: the portfolio as well.
+    risk : sequence of str
+        ``standard-deviation``, ``semideviation``, ``negative-tvar``, ``quantile-deviation``, ``gini-tail``,
+        ``negative-var``; all by default.
+    level : sequence of float
+        Levels of the tail risks in (0, 1]; 0.05, 0.1 and 0.25 by default.
+    aggregate : {"kemeny", "footrule", "pearson", "borda"}
+        Distance by which the rankings of consistent risks become one.
+    no_test : bool
+        Statistics only: no resampling, no intervals.
+    """
+
+    per_metric: bool = False
+    with_portfolio: bool = False
+    risk: tuple[str, ...] = ()
+    level: tuple[float, ...] = ()
+    aggregate: str = "kemeny"
+    no_test: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.with_portfolio and not self.per_metric:
+            raise UsageError(
+                f"{option('with_portfolio', True)} adds to {option('per_metric', True)}",
+                found=f"{option('with_portfolio', True)} alone",
+                hint="leave it out: the portfolio is the default",
+            )
+        one_of("aggregate", self.aggregate, AGGREGATORS)
+        self._normalise("risk", tuple(one_of("risk", name, tuple(RISKS)) for name in names(self.risk)))
+        self._normalise("level", numbers(self.level, parameter="level"))
+        risk_columns(self.risk, self.level or DEFAULT_LEVELS)
+
+    @property
+    def columns(self) -> tuple[RiskColumn, ...]:
+        """Risks at their levels."""
+        return risk_columns(self.risk, self.level or DEFAULT_LEVELS)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanRiskRow:
+    """One model under one risk; ``value`` is mean minus risk."""
+
+    metric: str
+    model: str
+    risk: str
+    level: float | None
+    mean: float
+    risk_value: float
+    value: float
+    value_low: float | None
+    value_high: float | None
+    rank: int
+    ssd_consistent: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanRiskDocument(Document[MeanRiskRow]):
+    """Rankings by mean minus risk.
+
+    Attributes
+    ----------
+    by_column : tuple of (str, MeanRiskStudy)
+        Every column of scores, by the name it is reported under.
+    aggregations : tuple of (str, Aggregation)
+        Rankings under the consistent risks made one, by their method's name.
+    """
+
+    schema: ClassVar[str] = "mrm"
+    row_type: ClassVar[type] = MeanRiskRow
+
+    by_column: tuple[tuple[str, MeanRiskStudy], ...]
+    aggregations: tuple[tuple[str, Aggregation], ...]
+
+    def meta(self) -> Mapping[str, Any]:
+        """Aggregations with their distances."""
+        models = self.provenance.models
+        return {
+            "aggregations": [described_aggregation(name, found, models) for name, found in self.aggregations]
+        }
+
+
+def mrm(
+    table: ScoreTable, settings: MeanRiskSettings | None = None, runtime: Runtime | None = None
+) -> MeanRiskDocument:
+    """Rank models by mean minus risk under every risk, with bootstrap intervals.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    settings : MeanRiskSettings, optional
+    runtime : Runtime, optional
+
+    Returns
+    -------
+    MeanRiskDocument
+
+    Raises
+    ------
+    UsageError
+        If settings do not fit the table.
+    """
+    settings, runtime = settings or MeanRiskSettings(), runtime or Runtime()
+    check_portfolio(table, settings, per_metric=settings.per_metric and not settings.with_portfolio)
+    chosen = targets(table, settings, per_metric=settings.per_metric)
+    if settings.with_portfolio and len(table.metrics) > 1:
+        chosen = targets(table, settings) + chosen
+    by_column = [(target.name, _studied(target, table.models, settings, runtime)) for target in chosen]
+    return MeanRiskDocument(
+        provenance=_provenance(table, settings, chosen),
+        rows=[*_rows(by_column, table.models)],
+        by_column=tuple(by_column),
+        aggregations=tuple(_aggregations(table, settings, by_column)),
+    )
+
+
+def _studied(
+    target: Target, models: Sequence[str], settings: MeanRiskSettings, runtime: Runtime
+) -> MeanRiskStudy:
+    with runtime.progress(f"resampling {target.name}") as progress:
+        return study_mean_risk(
+            target.scores,
+            settings.columns,
+            names=models,
+            resamples=0 if settings.no_test else settings.resamples,
+            alpha=settings.alpha,
+            seed=settings.seed,
+            jobs=runtime.jobs,
+            aggregator=settings.aggregate,
+            progress=progress,
+        )
+
+
+def _aggregations(
+    table: ScoreTable, settings: MeanRiskSettings, by_column: Sequence[tuple[str, MeanRiskStudy]]
+) -> Iterator[tuple[str, Aggregation]]:
+    for name, study in by_column:
+        if study.aggregation is not None:
+            yield f"RA(MRM@{name})", study.aggregation
+    if settings.per_metric and len(table.metrics) > 1:
+        single = [study for _, study in by_column[-len(table.metrics) :]]
+        together = aggregate_over_metrics(
+            single, portfolio_weights(table), names=table.models, aggregator=settings.aggregate
+        )
+        if together is not None:
+            yield "RA(MRM@M)", together
+
+
+def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[Target]) -> Provenance:
+    fewest = min(target.scores.effective_size for target in chosen)
+    advice = []
+    if not settings.no_test and fewest < FEW_SAMPLES:
+        advice.append(f"only {fewest} samples: bootstrap intervals below {FEW_SAMPLES} samples are fragile")
+    columns = settings.columns
+    described = reading_settings(table) | {
+        "risks": list(dict.fromkeys(column.risk.name for column in columns)),
+        "levels": sorted({column.level for column in columns if column.level is not None}),
+        "aggregate": settings.aggregate,
+        "alpha": settings.alpha,
+        "no_test": settings.no_test,
+        "per_metric": settings.per_metric,
+        "with_portfolio": settings.with_portfolio,
+    }
+    if len(table.metrics) > 1 and (settings.with_portfolio or not settings.per_metric):
+        described |= portfolio_settings(settings, table)
+    return Provenance(
+        command="mrm",
+        seed=None if settings.no_test else settings.seed,
+        resamples=None if settings.no_test else settings.resamples,
+        settings=described,
+        warnings=[*table.warnings, *advice],
+        **described_inputs(table),
+    )
+
+
+def _rows(by_column: Sequence[tuple[str, MeanRiskStudy]], models: Sequence[str]) -> Iterator[MeanRiskRow]:
+    """One row a metric, risk and model, models by rank."""
+    for metric, study in by_column:
+        for at, column in enumerate(study.models.columns):
+            for i in study.models.order(at):
+                yield _row(metric, models[i], study, at, column, int(i))
+
+
+def _row(metric: str, model: str, study: MeanRiskStudy, at: int, column: RiskColumn, i: int) -> MeanRiskRow:
+    found = study.models
+    return MeanRiskRow(
+        metric=metric,
+        model=model,
+        risk=column.risk.name,
+        level=column.level,
+        mean=float(found.mean[i]),
+        risk_value=float(found.risk[i, at]),
+        value=float(found.value[i, at]),
+        value_low=None if study.value_low is None else float(study.value_low[i, at]),
+        value_high=None if study.value_high is None else float(study.value_high[i, at]),
+        rank=int(found.rank[i, at]),
+        ssd_consistent=column.risk.ssd_consistent,
+    )
