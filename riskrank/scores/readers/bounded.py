@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import zstandard
+
 from riskrank.errors import InputError, option
 from riskrank.scores.readers.files import read_bytes
 
@@ -72,8 +74,6 @@ def inflate(label: str, data: bytes, limit: int, *, window: int = -15) -> bytes:
 
 def unzstd(label: str, data: bytes, limit: int) -> bytes:
     """Undo Zstandard, frame after frame."""
-    import zstandard
-
     parts: list[bytes] = []
     size = 0
     stream = zstandard.ZstdDecompressor().decompressobj()

@@ -110,26 +110,29 @@ class Gathering:
         **columns : str
             Further columns: ``task``, ``split``, ...
         """
+        for name, number in self.scores(metric, value):
+            row: dict[str, str | float | None] = {"model": model, "sample": sample, "metric": name}
+            row["score"] = number
+            if draw is not None:
+                row["draw"] = draw
+            row.update(columns)
+            self._rows.append(row)
+            self._height += 1
+
+    def scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
+        """Names and scores a logged value stands for: one, or one a part, or none; counts what is none."""
         if self.rules.parts and isinstance(value, list | tuple):
-            for place, part in enumerate(value):
-                self.add(
-                    model=model, sample=sample, metric=f"{metric}.{place}", value=part, draw=draw, **columns
-                )
-            return
+            return [
+                found for place, part in enumerate(value) for found in self.scores(f"{metric}.{place}", part)
+            ]
         number = as_score(value)
         if isinstance(number, str):
-            advice = f"; {option('parts', True)} makes each part a metric" if number == "a list" else ""
-            self.count(f"{metric}: values that are {number}, no scores: left out{advice}")
-            return
+            advice = f" ({option('parts', True)} makes each part a metric)" if number == "lists" else ""
+            self.count(f"{metric}: values left out that are {number}, not scores{advice}")
+            return []
         if number is None:
             self.count(f"{metric}: rows without a score")
-        row: dict[str, str | float | None] = {"model": model, "sample": sample, "metric": metric}
-        row["score"] = number
-        if draw is not None:
-            row["draw"] = draw
-        row.update(columns)
-        self._rows.append(row)
-        self._height += 1
+        return [(metric, number)]
 
     def add_frame(self, frame: pl.DataFrame) -> None:
         """Add many rows at once, checked already; columns as in `Export.rows`."""
@@ -178,9 +181,10 @@ class Gathering:
             schema = {name: pl.Float64 if name == "score" else pl.String for name in names}
             frames.append(pl.DataFrame(self._rows, schema=schema))
         rows = frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal")
+        known = set(rows["metric"].unique())
         return Export(
             rows=tidy(rows),
-            directions={name: way for name, way in self.directions.items() if way},
+            directions={name: way for name, way in self.directions.items() if way and name in known},
             notes=notes,
             inputs=tuple(self._inputs.values()),
         )
@@ -205,10 +209,10 @@ def as_score(value: object) -> float | str | None:
         try:
             number = float(value)
         except OverflowError:
-            return "a number beyond the range of floats"
+            return "numbers beyond the range of floats"
         return None if math.isnan(number) else number
-    kinds: dict[type, str] = {str: "text", list: "a list", tuple: "a list", dict: "an object"}
-    return kinds.get(type(value), f"a {type(value).__name__}")
+    kinds: dict[type, str] = {str: "text", list: "lists", tuple: "lists", dict: "objects"}
+    return kinds.get(type(value), f"of type {type(value).__name__}")
 
 
 def files_of(paths: Iterable[LabelledPath], wanted: Callable[[Path], bool]) -> Iterator[Path]:

@@ -75,7 +75,7 @@ def test_nothing_gathered_is_an_error_that_says_what_there_was():
     add(gathering, value="text")
     with pytest.raises(InputError, match="no scores") as error:
         gathering.export()
-    assert "m: values that are text" in error.value.found
+    assert "m: values left out that are text" in error.value.found
 
 
 def test_a_bad_file_is_refused_or_left_out_whole(tmp_path):

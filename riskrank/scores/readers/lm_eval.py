@@ -1,0 +1,288 @@
+"""What lm-evaluation-harness writes under ``--log_samples``, in every layout it has had.
+
+``samples_<task>_<date>.jsonl`` stand beside ``results_<date>.json`` in a folder a model (tree) or in one
+folder for all (flat: only the dates tell runs apart); before 0.4.3, ``<model arguments>_<task>.jsonl`` are
+JSON arrays beside ``results.json``. A document has a row a filter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from riskrank.errors import InputError, listing
+from riskrank.scores.readers.bounded import parse_json
+from riskrank.scores.readers.beginnings import first_bytes
+from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of
+from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.readers.lm_eval_rows import frame_of
+
+NAME = "lm-eval"
+
+_DATE = r"(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)"
+_SUFFIX = r"(?:\.gz|\.zst)?$"
+_SAMPLES = re.compile(rf"^samples_(.+)_{_DATE}\.jsonl{_SUFFIX}")
+_RESULTS = re.compile(rf"^results(?:_{_DATE})?\.json{_SUFFIX}")
+_LINES = re.compile(rf"\.jsonl{_SUFFIX}")
+# Where a model's name stands among its arguments, in the order the harness itself looks.
+_MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """What a results file says about the sample files beside it."""
+
+    path: Path
+    document: Mapping[str, Any]
+
+    @property
+    def tasks(self) -> Mapping[str, Any]:
+        found = self.document.get("results")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def model(self) -> str | None:
+        name = self.document.get("model_name")
+        if isinstance(name, str) and name:
+            return name
+        config = self.document.get("config")
+        arguments = config.get("model_args") if isinstance(config, dict) else None
+        if isinstance(arguments, str):
+            arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
+        if not isinstance(arguments, dict):
+            return None
+        return next((str(arguments[key]) for key in _MODEL_ARGUMENTS if arguments.get(key)), None)
+
+    def config(self, task: str) -> Mapping[str, Any]:
+        found = (self.document.get("configs") or {}).get(task)
+        return found if isinstance(found, dict) else {}
+
+    def filters(self, task: str) -> tuple[str, ...]:
+        """Names of the filters in the order of their rows."""
+        return tuple(entry["name"] for entry in self.config(task).get("filter_list") or ()) or ("none",)
+
+    def metrics(self, task: str) -> tuple[str, ...]:
+        """Metrics that have an aggregate; keys are ``metric,filter``, with standard errors among them."""
+        names = [key.partition(",")[0] for key in self.tasks.get(task) or {} if "," in key]
+        return tuple(dict.fromkeys(name for name in names if not name.endswith("_stderr")))
+
+    def directions(self, task: str) -> dict[str, bool]:
+        listed = {
+            entry["metric"]: entry.get("higher_is_better")
+            for entry in self.config(task).get("metric_list") or ()
+            if isinstance(entry.get("metric"), str)
+        }
+        listed |= (self.document.get("higher_is_better") or {}).get(task) or {}
+        return {name: up for name, up in listed.items() if isinstance(up, bool)}
+
+    def evaluated(self, task: str) -> int | None:
+        counts = (self.document.get("n-samples") or {}).get(task)
+        found = counts.get("effective") if isinstance(counts, dict) else None
+        return found if isinstance(found, int) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """The rows of one file: columns ``doc``, ``hash``, ``filter``, ``metric``, ``score``."""
+
+    path: Path
+    model: str
+    task: str
+    date: str
+    rows: pl.DataFrame
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file is one of samples."""
+    if not _LINES.search(path.name):
+        return False
+    head = first_bytes(path).lstrip(b"[ \r\n\t")
+    documents = b'"doc_id"' in head and (b'"doc"' in head or b'"resps"' in head)
+    return documents or (_SAMPLES.match(path.name) is not None and not head.startswith(b'{"schema_version"'))
+
+
+def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+    """Read sample files, each with the results file of its run.
+
+    Parameters
+    ----------
+    files : sequence of LabelledPath
+        Sample files, or folders.
+    rules : ExportRules
+        `filters` picks among the filters of a task.
+
+    Returns
+    -------
+    Export
+        A sample is ``task/doc_id``; further columns are ``task`` and ``filter``.
+
+    Raises
+    ------
+    InputError, UsageError
+    """
+    gathering = Gathering(rules)
+    runs = _Runs(gathering)
+    parts: list[_Part] = []
+    label = files[0].label if files else None
+    for path in files_of(files, recognises):
+        if _RESULTS.match(path.name):
+            continue
+        gathering.take(path, partial(_read_samples, path, runs, gathering, parts, label))
+    if runs.cut_short:
+        gathering.note(f"fewer samples than were evaluated: {listing(runs.cut_short, 3)}")
+    _note_repeated_runs(parts, gathering)
+    filters = _chosen_filters(parts, rules)
+    dates = Counter((part.model, part.task) for part in parts)
+    for part in parts:
+        repeated = dates[part.model, part.task] > 1
+        gathering.add_frame(_named(part, filters[part.task], repeated=repeated))
+    _check_documents(parts, gathering)
+    export = gathering.export()
+    kept = export.rows["metric"].unique().to_list()
+    told = ((name, gathering.directions.get(name.partition(",")[0])) for name in sorted(kept))
+    return replace(export, directions={name: way for name, way in told if way})
+
+
+class _Runs:
+    """Results files, read once each, found by the folder and date of a sample file."""
+
+    def __init__(self, gathering: Gathering) -> None:
+        self._gathering = gathering
+        self.cut_short: list[str] = []
+        self._folders: dict[Path, dict[str, Path]] = {}
+        self._read: dict[Path, _Run] = {}
+
+    def of(self, path: Path) -> _Run | None:
+        """The run of a sample file: of its date, else the only one of the folder."""
+        folder = path.parent
+        if folder not in self._folders:
+            found = ((_RESULTS.match(entry.name), entry) for entry in sorted(folder.iterdir()))
+            self._folders[folder] = {match[1] or "": entry for match, entry in found if match}
+        there = self._folders[folder]
+        match = _SAMPLES.match(path.name)
+        if match and match[2] in there:
+            return self._open(there[match[2]])
+        if len(there) == 1 and ("" in there or not match):
+            return self._open(next(iter(there.values())))
+        return None
+
+    def _open(self, path: Path) -> _Run:
+        if path not in self._read:
+            document = parse_json(str(path), self._gathering.read(path))
+            if not isinstance(document, dict) or not isinstance(document.get("results"), dict):
+                raise InputError(
+                    f"{path}: no results of lm-eval in it",
+                    found="a document without 'results'",
+                    hint="copy the folder of the run again, with its results file",
+                )
+            self._read[path] = _Run(path=path, document=document)
+        return self._read[path]
+
+
+def _read_samples(
+    path: Path, runs: _Runs, gathering: Gathering, parts: list[_Part], label: str | None, data: bytes
+) -> None:
+    run = runs.of(path)
+    task, date = _task_of(path, run)
+    model = model_of(path, _model_name(path, run), gathering.rules, label=label)
+    metrics = run.metrics(task) if run else ()
+    rows = frame_of(path, data, gathering, filters=run.filters(task) if run else (), metrics=metrics)
+    if not rows.height:
+        gathering.note(f"{path}: no score in it")
+        return
+    if run:
+        for metric, up in run.directions(task).items():
+            gathering.direct(metric, "higher" if up else "lower")
+        expected, found = run.evaluated(task), rows["doc"].n_unique()
+        if expected is not None and found < expected:
+            runs.cut_short.append(f"{path} has {found:,} of {expected:,}")
+    names = rows["filter"].unique(maintain_order=True).to_list()
+    choose("filter", gathering.rules.filters, names, what="filters", where=f"{path}: task {task}")
+    parts.append(_Part(path=path, model=model, task=task, date=date, rows=rows))
+
+
+def _task_of(path: Path, run: _Run | None) -> tuple[str, str]:
+    """Task and date from a file's name: the task may hold underscores, and begin like another task."""
+    match = _SAMPLES.match(path.name)
+    if match:
+        return match[1], match[2]
+    stem = _LINES.sub("", path.name)
+    fitting = [task for task in (run.tasks if run else ()) if stem == task or stem.endswith(f"_{task}")]
+    if fitting:
+        return max(fitting, key=len), ""
+    raise InputError(
+        f"{path}: cannot tell the task from the file's name",
+        found="neither samples_TASK_DATE.jsonl nor the name of a task of a results.json beside it",
+        hint="copy the folder of the run as a whole, with its results file",
+    )
+
+
+def _model_name(path: Path, run: _Run | None) -> str | None:
+    """Model by the results file, else by the folder of the tree layout, whose name writes / as __."""
+    if run is not None and run.model:
+        return run.model
+    folder = path.parent.name
+    return folder.replace("__", "/") if run is None and "__" in folder else None
+
+
+def _chosen_filters(parts: Sequence[_Part], rules: ExportRules) -> dict[str, tuple[str, ...]]:
+    """Filters to keep, a task at a time: the same ones for every model."""
+    there: dict[str, dict[str, None]] = defaultdict(dict)
+    for part in parts:
+        there[part.task].update(dict.fromkeys(part.rows["filter"].unique(maintain_order=True)))
+    if parts:
+        check_used("filter", rules.filters, [name for names in there.values() for name in names])
+    return {
+        task: choose("filter", rules.filters, names, what="filters", where=f"task {task}")
+        for task, names in there.items()
+    }
+
+
+def _named(part: _Part, filters: tuple[str, ...], *, repeated: bool) -> pl.DataFrame:
+    metric = pl.col("metric")
+    if len(filters) > 1:
+        metric = pl.concat_str(metric, "filter", separator=",")
+    frame = part.rows.filter(pl.col("filter").is_in(filters)).select(
+        model=pl.lit(part.model),
+        sample=pl.lit(f"{part.task}/") + pl.col("doc"),
+        metric=metric,
+        score="score",
+        task=pl.lit(part.task),
+        filter="filter",
+    )
+    return frame.with_columns(draw=pl.lit(part.date or part.path.as_posix())) if repeated else frame
+
+
+def _note_repeated_runs(parts: Sequence[_Part], gathering: Gathering) -> None:
+    runs: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    for part in parts:
+        runs[part.model, part.task].append(part.path)
+    for (model, task), paths in runs.items():
+        if len(paths) > 1:
+            gathering.note(
+                f"{len(paths)} runs of model '{model}' on task '{task}', from {listing(paths, 3)}: they are "
+                "repeats of the same samples"
+            )
+
+
+def _check_documents(parts: Sequence[_Part], gathering: Gathering) -> None:
+    """Note documents that differ between models under one number: their scores cannot be paired."""
+    tasks: dict[str, list[pl.DataFrame]] = defaultdict(list)
+    for part in parts:
+        tasks[part.task].append(part.rows.select("doc", "hash").unique())
+    for task, frames in tasks.items():
+        if len(frames) > 1:
+            known = pl.concat(frames).drop_nulls().unique()
+            differing = known.height - known["doc"].n_unique()
+            if differing:
+                gathering.note(
+                    f"task '{task}': {differing:,} doc_ids stand for different documents in different files; "
+                    "were the runs made with different data or limits?"
+                )

@@ -1,0 +1,176 @@
+"""The rows of one lm-eval sample file: by Polars where they are plain, else one by one."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from riskrank.errors import InputError, option
+from riskrank.scores.readers.bounded import parse_json
+from riskrank.scores.readers.gathering import Gathering
+
+# Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
+_BOOKKEEPING = frozenset(
+    {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "task_name"}
+    | {"doc_hash", "prompt_hash", "target_hash", "doc_task_alias"}
+)
+_SCHEMA = {"doc": pl.String, "hash": pl.UInt64, "filter": pl.String, "metric": pl.String, "score": pl.Float64}
+
+
+def frame_of(
+    path: Path, data: bytes, gathering: Gathering, *, filters: Sequence[str], metrics: Sequence[str]
+) -> pl.DataFrame:
+    """Scores of a sample file, one row a document, filter and metric.
+
+    Parameters
+    ----------
+    path : Path
+    data : bytes
+        JSON lines, or an array of objects whatever the file is called.
+    gathering : Gathering
+        Counts what is no score.
+    filters : sequence of str
+        For rows that do not name their filter: the filters in the order of the rows.
+    metrics : sequence of str
+        Metrics of the results file, for rows that do not list theirs.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``doc``, ``hash`` (of the document, null where it has none), ``filter``, ``metric``,
+        ``score``.
+    """
+    if data.lstrip()[:1] == b"[":
+        return _one_by_one(path, _array(path, data, gathering), gathering, filters, metrics)
+    plain = _at_once(data, gathering)
+    if plain is not None:
+        return plain
+    return _one_by_one(path, gathering.lines(path, data), gathering, filters, metrics)
+
+
+def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
+    """Read rows that all have the same numeric metrics; None for any others.
+
+    Polars refuses whatever is no number, so nothing but numbers and nulls comes through here.
+    """
+    first = data.lstrip().partition(b"\n")[0]
+    try:
+        row = json.loads(first)
+    except (ValueError, RecursionError):
+        return None
+    names = row.get("metrics") if isinstance(row, dict) else None
+    if not names or not isinstance(names, list) or "filter" not in row or "doc_id" not in row:
+        return None
+    if not all(isinstance(name, str) and type(row.get(name)) in (int, float) for name in names):
+        return None
+    text = dict.fromkeys(("doc_id", "doc_hash", "filter"), pl.String)
+    schema = text | {"metrics": pl.List(pl.String)} | dict.fromkeys(names, pl.Float64)
+    if len(schema) != 4 + len(set(names)):
+        return None
+    try:
+        frame = pl.read_ndjson(io.BytesIO(data), schema=schema)
+    except (pl.exceptions.PolarsError, OSError):
+        return None
+    if frame["doc_id"].null_count() or frame["filter"].null_count() or frame["metrics"].n_unique() != 1:
+        return None
+    for name in names:
+        gathering.count(f"{name}: rows without a score", frame[name].null_count())
+    frame = frame.select(
+        pl.col("doc_id").alias("doc"),
+        pl.col("doc_hash").hash().alias("hash"),
+        "filter",
+        *dict.fromkeys(names),
+    )
+    return frame.unpivot(index=["doc", "hash", "filter"], variable_name="metric", value_name="score")
+
+
+def _array(path: Path, data: bytes, gathering: Gathering) -> Iterable[tuple[int, dict[str, Any]]]:
+    rows = parse_json(str(path), data)
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict):
+            yield number, row
+        elif gathering.rules.skip_bad:
+            gathering.count(f"{path}: entries that are no objects, left out")
+        else:
+            raise InputError(
+                f"{path}: entry {number} is not an object",
+                found=str(row)[:80],
+                hint="is it a file of samples that lm-eval wrote?",
+            )
+
+
+def _one_by_one(
+    path: Path,
+    rows: Iterable[tuple[int, dict[str, Any]]],
+    gathering: Gathering,
+    filters: Sequence[str],
+    metrics: Sequence[str],
+) -> pl.DataFrame:
+    found: list[tuple[str, str | None, str | None, str, float | None]] = []
+    seen: Counter[str] = Counter()
+    nameless = 0
+    for number, row in rows:
+        document = row.get("doc_id")
+        if isinstance(document, bool) or not isinstance(document, int | str):
+            if gathering.rules.skip_bad:
+                gathering.count(f"{path}: rows without a doc_id, left out")
+                continue
+            raise InputError(
+                f"{path}: row {number} has no doc_id",
+                found=f"keys {', '.join(list(row)[:8]) or 'none'}",
+                hint=f"is it a file of lm-eval? {option('skip_bad', True)} leaves such rows out",
+            )
+        doc, hashed = str(document), row.get("doc_hash")
+        name = row.get("filter")
+        if not isinstance(name, str):
+            # Before 0.4.5 rows come filter after filter and do not say which.
+            place = seen[doc]
+            name = filters[place] if place < len(filters) else f"filter {place + 1}"
+            nameless = max(nameless, place + 1)
+        seen[doc] += 1
+        for metric in _metrics_of(row, metrics):
+            value = _brier(row[metric]) if metric == "brier_score" else row[metric]
+            for part, score in gathering.scores(metric, value):
+                found.append((doc, hashed if isinstance(hashed, str) else None, name, part, score))
+    if nameless > max(1, len(filters)):
+        raise InputError(
+            f"{path}: rows that do not say which filter they are of",
+            found=f"a document has {nameless} rows; the run names {len(filters) or 'no'} filters",
+            hint="keep results.json beside the file: it lists the filters",
+        )
+    schema = _SCHEMA | {"hash": pl.String}
+    return pl.DataFrame(found, schema=schema, orient="row").with_columns(
+        hash=pl.when(pl.col("hash").is_null()).then(None).otherwise(pl.col("hash").hash())
+    )
+
+
+def _metrics_of(row: dict[str, Any], known: Sequence[str]) -> list[str]:
+    """Metrics of a row: as it lists them, else as the results file does, else whatever is no bookkeeping."""
+    listed = row.get("metrics")
+    if isinstance(listed, list):
+        return [name for name in dict.fromkeys(listed) if isinstance(name, str) and name in row]
+    present = [name for name in row if name not in _BOOKKEEPING]
+    return [name for name in present if name in known] if known else present
+
+
+def _brier(value: object) -> object:
+    """Squared distance of the probabilities from the right answer, of which the metric is the mean.
+
+    The log holds the right answer's index and the probabilities, these as NumPy prints them.
+    """
+    if not isinstance(value, list) or len(value) != 2 or type(value[0]) is not int:
+        return value
+    gold, text = value
+    try:
+        shares = [float(share) for share in (text.strip("[] ").split() if isinstance(text, str) else text)]
+    except (TypeError, ValueError):
+        return value
+    if not 0 <= gold < len(shares):
+        return value
+    return sum((share - (place == gold)) ** 2 for place, share in enumerate(shares))
