@@ -12,6 +12,37 @@ from riskrank.errors import UsageError
 
 Names = list[str] | None
 
+# Rules for reading what a harness exported; `convert` takes them too.
+Filters = Annotated[
+    Names,
+    typer.Option(
+        metavar="NAME", help="Of an export: the filter, prompt or scorer that counts; '*' is all. Repeatable."
+    ),
+]
+Splits = Annotated[
+    Names,
+    typer.Option(
+        metavar="NAME", help="Of an export: the split or perturbation to keep; '*' is all. Repeatable."
+    ),
+]
+ModelFromPath = Annotated[
+    str | None,
+    typer.Option(metavar="REGEX", help="Of an export: finds the model in a path, by its one group."),
+]
+Parts = Annotated[
+    bool, typer.Option("--parts", help="Of an export: a list of numbers becomes a metric a part.")
+]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Of an export: count what cannot be read, and go on without it.")
+]
+MaxBytes = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=1, show_default=False, help="Of an export: most bytes a file may unpack to. [2 GiB]"
+    ),
+]
+MAX_BYTES = 2 * 1024**3
+
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
@@ -58,6 +89,20 @@ class InputOptions:
         Literal["csv", "tsv", "parquet", "jsonl"] | None,
         typer.Option(help="Format of the input where no file name tells it."),
     ] = None
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="The inputs are what a harness wrote: lm-eval, inspect, ..., or auto. Folders will do.",
+        ),
+    ] = None
+    filter: Filters = None
+    split: Splits = None
+    model_from_path: ModelFromPath = None
+    parts: Parts = False
+    skip_bad: SkipBad = False
+    max_bytes: MaxBytes = MAX_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.environment import Environment
@@ -43,6 +44,7 @@ class Session:
         output: OutputOptions,
         *,
         formats: Sequence[str] = FORMATS,
+        piped: str = "table",
     ) -> None:
         from riskrank.report.files import check_writable, choose_format
 
@@ -51,6 +53,8 @@ class Session:
         self.inputs = inputs
         self.output = output
         self.format = choose_format(output.format, output.output, allowed=formats)
+        if self.format == "table" and output.format is None and not environment.stdout.isatty():
+            self.format = piped
         named = [*inputs.scores, *([inputs.metrics] if inputs.metrics else [])]
         check_writable(output.output, named)
 
@@ -91,6 +95,28 @@ class Session:
         """Keep warnings for stderr; they come with the result, so that an error stays three lines."""
         if not self.output.quiet:
             self._warnings += warnings
+
+    def say(self, line: str) -> None:
+        """Tell something on stderr, unless it has to be quiet."""
+        if not self.output.quiet:
+            self.environment.say(line)
+
+    def write_beside(self, text: str, suffix: str, *, use: str) -> None:
+        """Write a companion of the output file, if there is an output file and something to write.
+
+        A file of that name that says something else may be a person's work: it stays.
+        """
+        from riskrank.report.files import write
+
+        if self.output.output is None or not text or not Path(self.output.output).is_file():
+            return
+        path = Path(self.output.output).with_suffix(suffix)
+        data = text.encode("utf-8")
+        if path.exists() and (not path.is_file() or path.read_bytes() != data):
+            self.say(f"kept {path}, which says something else than the export")
+            return
+        write(data, str(path), self.environment.stdout)
+        self.say(f"wrote {path}: {use} {path} reads it")
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Move | None]:
@@ -268,7 +294,19 @@ def describe_metric(metric: Any) -> Mapping[str, Any]:
 
 def input_settings(options: InputOptions) -> dict[str, Any]:
     """Settings of reading that decide the result."""
-    return {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
+    from riskrank.studies.provenance import described_rules
+
+    settings: dict[str, Any] = {
+        "missing": options.missing,
+        "repeats": options.repeats,
+        "unpaired": options.unpaired,
+    }
+    if options.from_ is not None:
+        from riskrank.scores.options import read_options, reading_names
+
+        given = {name: getattr(options, name, None) for name in reading_names()}
+        settings |= {"from": options.from_, **described_rules(read_options(given).rules)}
+    return settings
 
 
 def portfolio_settings(options: PortfolioOptions, table: ScoreTable) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from riskrank.errors import spell
 from riskrank.report import numbers
 from riskrank.report.view import Cell, Column, Line, Section, Table
 
@@ -62,9 +63,9 @@ def check_meta(report: Any) -> dict[str, Any]:
         "problems": [
             {
                 "severity": problem.severity,
-                "what": problem.what,
-                "found": problem.found or None,
-                "hint": problem.hint or None,
+                "what": spell(problem.what, flags=True),
+                "found": spell(problem.found, flags=True) or None,
+                "hint": spell(problem.hint, flags=True) or None,
             }
             for problem in report.problems
         ],
@@ -154,5 +155,6 @@ def _problem_line(problem: Any) -> Line:
     parts = [problem.what]
     parts += [f"found: {problem.found}"] if problem.found else []
     parts += [f"hint: {problem.hint}"] if problem.hint else []
+    parts = [spell(part, flags=True) for part in parts]
     label = "Error:" if problem.severity == "error" else "Warning:"
     return Line("\n".join(parts), label, "red" if problem.severity == "error" else "yellow")

@@ -15,6 +15,8 @@ from riskrank.studies.document import Document
 
 # By the schema of the document: the module whose ``view`` puts it into tables and words.
 VIEWS = {
+    "convert": "riskrank.report.convert",
+    "convert-verdicts": "riskrank.report.verdicts",
     "dominance": "riskrank.report.dominance",
     "mrm": "riskrank.report.mean_risk",
     "rank": "riskrank.report.rank",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores import parsing
 from riskrank.scores.columns import Roles, assign_roles
 from riskrank.scores.options import ReadOptions
+from riskrank.scores.readers.exports import ExportSource
 from riskrank.scores.readers.files import InputFile, Source, open_sources
 
 # A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
@@ -50,6 +51,12 @@ class Entries:
         Maps an entry to (file, row number, column); slow, for messages.
     text : callable
         Maps an entry to the text of its score; slow, for messages.
+    directions : mapping of str to str
+        Which way is better, of the metrics an export tells it of.
+    notes : tuple of str
+        What the reader of an export left out.
+    origin : str
+        What messages call the inputs, where the files themselves are too many.
     position : ndarray of int64, shape (n,), or None
         Entry number before a selection, what `where` and `text` want; None for no selection.
     """
@@ -70,6 +77,9 @@ class Entries:
     rows: int
     where: Callable[[int], tuple[str, int, str]]
     text: Callable[[int], str]
+    directions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    origin: str = ""
     position: np.ndarray | None = None
 
     def place(self, entry: int) -> str:
@@ -95,7 +105,7 @@ class Entries:
 
     def files(self) -> str:
         """Return the names of the input files."""
-        return listing((file.path for file in self.inputs), 3)
+        return self.origin or listing((file.path for file in self.inputs), 3)
 
     def invalid(self) -> np.ndarray:
         """Return a mask of the entries that hold no usable score, shape (n,)."""
@@ -135,11 +145,30 @@ def read_entries(paths: Sequence[str | Source], options: ReadOptions, stdin=None
     UsageError
         For options that make no sense, or that name metrics the table does not have.
     """
+    if options.from_ is not None:
+        return _read_exports(paths, options)
     sources = open_sources(paths, input_format=options.input_format, stdin=stdin)
     roles = [assign_roles(source, options) for source in sources]
     read = _read_wide if options.wide else _read_long
     pieces = [read(source, role, options) for source, role in zip(sources, roles, strict=True)]
     return _code(pieces, options)
+
+
+def _read_exports(paths: Sequence[str | Source], options: ReadOptions) -> Entries:
+    from riskrank.scores.readers.table import AUTO, read_export
+
+    named = [path for path in paths if isinstance(path, str)]
+    if len(named) < len(paths):
+        raise UsageError(
+            f"{option('from', options.from_)} reads files, and a frame was given",
+            found="data in memory",
+            hint=f"leave out {option('from')}, or name files",
+        )
+    export = read_export(options.from_ or AUTO, named, options.rules)
+    source = ExportSource(listing(named, 3), export)
+    piece = _read_long(source, assign_roles(source, options), options)
+    entries = _code([piece], options)
+    return replace(entries, directions=export.directions, notes=export.notes, origin=source.label)
 
 
 def select(entries: Entries, options: ReadOptions) -> Entries:
@@ -341,7 +370,7 @@ def _code(pieces: Sequence[_Piece], options: ReadOptions) -> Entries:
         draw_column=draw_column,
         has_samples=has_samples,
         known_metrics=known,
-        inputs=tuple(piece.source.input_file(piece.rows) for piece in pieces),
+        inputs=tuple(file for piece in pieces for file in piece.source.input_files(piece.rows)),
         rows=total,
         where=where,
         text=text,

@@ -134,14 +134,16 @@ def inspect_scores(
     """
     options = options or ReadOptions()
     entries = select(read_entries(paths, options, stdin), options)
-    specs, doubts = resolve_metrics(entries.metrics, known=entries.known_metrics, options=options)
+    specs, doubts = resolve_metrics(
+        entries.metrics, known=entries.known_metrics, options=options, told=entries.directions
+    )
     means, _ = assemble(
         entries, entries.value, replace(options, missing="keep", repeats="mean", unpaired=True)
     )
     covered = np.zeros((len(entries.models), len(entries.samples)), dtype=bool)
     covered[means.model, means.sample] = True
     errors = [*_errors(entries, specs, means, options)]
-    warnings = [*doubts, *_dropped(entries, options)]
+    warnings = [*entries.notes, *doubts, *_dropped(entries, options)]
     alone = covered.sum(axis=0) == 1
     repeats = _rows_per_cell(entries)
     return TableReport(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -112,7 +112,11 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
 
 
 def resolve_metrics(
-    names: Sequence[str], *, known: Sequence[str], options: ReadOptions
+    names: Sequence[str],
+    *,
+    known: Sequence[str],
+    options: ReadOptions,
+    told: Mapping[str, str] | None = None,
 ) -> tuple[tuple[MetricSpec, ...], tuple[str, ...]]:
     """Combine the command line and the metrics file into one description per selected metric.
 
@@ -123,6 +127,8 @@ def resolve_metrics(
     known : sequence of str
         Every metric of the table, selected or not: what options may name.
     options : ReadOptions
+    told : mapping of str to {"higher", "lower"}, optional
+        What the files themselves say; the caller knows better.
 
     Returns
     -------
@@ -156,9 +162,17 @@ def resolve_metrics(
                 found=f"the scores hold {listing(known)}",
                 hint=f"did you mean [{close}]?" if close else f"remove the table [{name}]",
             )
-    specs = tuple(_combine(described.get(name, MetricSpec(name=name)), options) for name in names)
+    told = told or {}
+    specs = tuple(
+        _combine(described.get(name, MetricSpec(name=name)), options, told.get(name)) for name in names
+    )
     _check_weights(specs)
-    named = {*options.lower, *options.higher, *(name for name, spec in described.items() if spec.declared)}
+    named = {
+        *options.lower,
+        *options.higher,
+        *told,
+        *(name for name, spec in described.items() if spec.declared),
+    }
     return specs, tuple(
         text for spec in specs for text in _direction_warnings(spec, named=spec.name in named)
     )
@@ -239,7 +253,7 @@ def _require_known(named: Sequence[str] | dict, known: Sequence[str], flag: str)
             )
 
 
-def _combine(spec: MetricSpec, options: ReadOptions) -> MetricSpec:
+def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> MetricSpec:
     asked = "lower" if spec.name in options.lower else "higher" if spec.name in options.higher else None
     if asked and spec.declared and spec.direction != asked:
         raise UsageError(
@@ -249,6 +263,8 @@ def _combine(spec: MetricSpec, options: ReadOptions) -> MetricSpec:
         )
     if asked:
         spec = replace(spec, direction=asked, declared=True)
+    if not spec.declared and told is not None:
+        spec = replace(spec, direction=told, declared=True)
     if not spec.declared and ALL_OTHERS in (*options.lower, *options.higher):
         spec = replace(spec, direction="lower" if ALL_OTHERS in options.lower else "higher", declared=True)
     if spec.name in options.weights:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from riskrank.errors import UsageError, listing, nearest
+from riskrank.errors import UsageError, listing, nearest, option
+from riskrank.scores.readers.interface import MAX_BYTES, ExportRules
 
 _CHOICES = {
     "missing": ("error", "drop", "keep"),
@@ -42,6 +43,18 @@ class ReadOptions:
         Models have samples of their own.
     input_format : {"csv", "tsv", "parquet", "jsonl"}, optional
         Format of every file, whatever its name; needed for standard input.
+    from_ : str, optional
+        The inputs are exports of this harness, or of whichever one is recognised (``auto``).
+    filter, split : tuple of str
+        Of an export: which filters, prompts or scorers, and which splits or perturbations count.
+    model_from_path : str, optional
+        Of an export: regular expression whose one group is the model, searched in paths.
+    parts : bool
+        Of an export: a list of numbers becomes one metric a part.
+    skip_bad : bool
+        Of an export: count what cannot be read, and go on without it.
+    max_bytes : int
+        Of an export: most bytes a file may unpack to.
     sample_optional : bool
         A table without a sample column has one row per model (its only sample is called ``""``).
     min_models : int
@@ -64,6 +77,13 @@ class ReadOptions:
     repeats: str = "error"
     unpaired: bool = False
     input_format: str | None = None
+    from_: str | None = None
+    filter: tuple[str, ...] = ()
+    split: tuple[str, ...] = ()
+    model_from_path: str | None = None
+    parts: bool = False
+    skip_bad: bool = False
+    max_bytes: int = MAX_BYTES
     sample_optional: bool = False
     min_models: int = 2
     allow_constant: bool = False
@@ -80,12 +100,45 @@ class ReadOptions:
                     found=f"{value!r}; the choices are {listing(known)}",
                     hint=f"did you mean {_FLAGS[name]} {close}?",
                 )
+        self._check_export()
         both = sorted(set(self.lower) & set(self.higher))
         if both:
             raise UsageError(
                 f"metric '{both[0]}' is declared both lower-is-better and higher-is-better",
                 found=f"{listing(both)} in --lower and in --higher",
                 hint=f"keep '{both[0]}' in one of the two",
+            )
+
+    @property
+    def rules(self) -> ExportRules:
+        """What only a person can decide about an export."""
+        return ExportRules(
+            filters=self.filter,
+            splits=self.split,
+            metrics=self.metrics,
+            model_from_path=self.model_from_path,
+            parts=self.parts,
+            skip_bad=self.skip_bad,
+            max_bytes=self.max_bytes,
+        )
+
+    def _check_export(self) -> None:
+        """Rules for exports go with exports, and options for tables with tables."""
+        if self.from_ is None:
+            given = self.rules.given()
+            if given:
+                raise UsageError(
+                    f"{option(given[0])} is a rule for reading a harness's export",
+                    found=f"no {option('from')}: the inputs are score tables",
+                    hint=f"add {option('from', 'auto')}, or leave it out",
+                )
+            return
+        tables = {"wide": self.wide, "input_format": self.input_format is not None}
+        for name in (name for name, used in tables.items() if used):
+            raise UsageError(
+                f"{option(name)} is for score tables and contradicts {option('from', self.from_)}",
+                found=f"{option('from', self.from_)}: the inputs are exports, whose format is known",
+                hint="leave one of the two out",
             )
 
 

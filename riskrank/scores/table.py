@@ -145,14 +145,16 @@ def read_scores(
     """
     options = options or ReadOptions()
     entries = select(read_entries(paths, options, stdin), options)
-    specs, warnings = resolve_metrics(entries.metrics, known=entries.known_metrics, options=options)
+    specs, warnings = resolve_metrics(
+        entries.metrics, known=entries.known_metrics, options=options, told=entries.directions
+    )
     _check(too_few_models(entries, options.min_models))
     _check(unusable_scores(entries, nan_is_missing=options.missing != "error"))
     _check(out_of_range(entries, specs))
     rows, dropped = assemble(entries, _orient(entries, specs), options)
     if not options.allow_constant:
         _check(constant_metrics(entries, rows.values, specs))
-    return _table(entries, rows, specs, (*warnings, *dropped), options)
+    return _table(entries, rows, specs, (*entries.notes, *warnings, *dropped), options)
 
 
 def portfolio_weights(table: ScoreTable) -> np.ndarray:

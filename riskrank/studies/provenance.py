@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from riskrank.scores.metrics import MetricSpec
+from riskrank.scores.readers.interface import ExportRules
 from riskrank.scores.table import ScoreTable, portfolio_weights
 from riskrank.studies.settings import PortfolioSettings
 
@@ -38,7 +39,25 @@ def described_metric(metric: MetricSpec) -> Mapping[str, Any]:
 def reading_settings(table: ScoreTable) -> dict[str, Any]:
     """Settings of reading that decide the result."""
     options = table.options
-    return {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
+    settings: dict[str, Any] = {
+        "missing": options.missing,
+        "repeats": options.repeats,
+        "unpaired": options.unpaired,
+    }
+    if options.from_ is not None:
+        settings |= {"from": options.from_, **described_rules(options.rules)}
+    return settings
+
+
+def described_rules(rules: ExportRules) -> dict[str, Any]:
+    """Rules of an export that decide the result."""
+    return {
+        "filter": list(rules.filters),
+        "split": list(rules.splits),
+        "model_from_path": rules.model_from_path,
+        "parts": rules.parts,
+        "skip_bad": rules.skip_bad,
+    }
 
 
 def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[str, Any]:

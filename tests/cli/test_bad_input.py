@@ -177,7 +177,7 @@ def test_a_mistyped_command_line(run, case):
 
 
 def test_standard_input_needs_a_format(refused):
-    assert "standard input" in refused("rank", "-", stdin=GOOD.encode())[0]
+    assert "standard input" in refused("rank", "-", stdin=b"model sample\nA 1\n")[0]
 
 
 def test_hints_suggest_the_near_miss(refused, write, tmp_path):

@@ -100,8 +100,11 @@ def test_incomplete_verdicts_feed_rank_too(run, write, tmp_path):
     assert document["meta"]["samples"] == 57
 
 
-def test_a_table_by_default(run, write):
-    outcome = run("convert", "verdicts", write("v.csv", judged()))
+def test_a_table_for_people_and_csv_for_a_pipe(run, write):
+    path = write("v.csv", judged())
+    assert run("convert", "verdicts", path).stdout.startswith("model,sample,metric,score\n")  # to a pipe
+    assert "Scores from verdicts by model" in run("convert", "verdicts", path, tty=True).stdout
+    outcome = run("convert", "verdicts", path, "--format", "table")
     assert "Scores from verdicts by model" in outcome.stdout
     rows = [
         line.split()[0] for line in outcome.stdout.splitlines() if line.split()[:1] in (["x"], ["y"], ["z"])
@@ -112,7 +115,7 @@ def test_a_table_by_default(run, write):
 def test_columns_of_other_names_and_standard_input(run, write):
     arena = FEW.replace("sample", "question_id").replace(",verdict", ",winner")
     expected = run("convert", "verdicts", write("v.csv", FEW), "--format", "csv").stdout
-    named = ("--columns", "sample=question_id,verdict=winner", "--format", "csv", "--input-format", "csv")
+    named = ("--columns", "sample=question_id,verdict=winner", "--format", "csv")
     assert run("convert", "verdicts", "-", *named, stdin=arena.encode()).stdout == expected
 
 

@@ -239,9 +239,9 @@ def test_unknown_suffix(write):
     assert read_scores([write("u.txt", GOOD)], ReadOptions(input_format="csv")).rows == 4
 
 
-def test_standard_input_needs_a_format():
-    error = refusal("-", UsageError, io.BytesIO(GOOD.encode()))
-    assert "--input-format" in error.hint
+def test_standard_input_that_could_be_anything_needs_a_format():
+    error = refusal("-", UsageError, io.BytesIO(b"model sample\nA 1\n"))
+    assert "input_format" in error.hint
 
 
 def test_no_files():

@@ -8,11 +8,38 @@ import typer
 
 from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
-from riskrank.cli.options import InputOptions, Names, OutputOptions, split_names
+from riskrank.cli.options import (
+    MAX_BYTES,
+    Filters,
+    InputOptions,
+    MaxBytes,
+    ModelFromPath,
+    Names,
+    OutputOptions,
+    Parts,
+    SkipBad,
+    Splits,
+    split_names,
+)
+
+# Formats of exports, with what --help says of each; `riskrank.scores.readers.table` has their readers.
+EXPORTS = {
+    "lm-eval": "lm-evaluation-harness: the samples of --log_samples, with their results files.",
+    "alpaca-eval": "AlpacaEval: annotations of a judge.",
+    "mt-bench": "MT-Bench: judgments of FastChat, of single answers or of pairs.",
+    "livebench": "LiveBench: ground-truth judgments.",
+    "openai-evals": "OpenAI Evals: logs of events.",
+    "lighteval": "lighteval: details as Parquet, with their results files.",
+    "deepeval": "DeepEval: test runs.",
+    "mixinstruct": "MixInstruct: candidates with their scores.",
+    "mlflow": "MLflow: tables of evaluation results.",
+    "ragas": "Ragas: results as CSV.",
+    "sklearn": "scikit-learn: cv_results_ of a search, as CSV or JSON.",
+}
 
 convert = typer.Typer(
     name="convert",
-    help="Turn other tables into a score table that every command reads.",
+    help="Turn what harnesses and judges write into a score table that every command reads.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -22,7 +49,7 @@ app.add_typer(convert)
 
 @convert.callback()
 def _convert() -> None:
-    """Turn other tables into a score table that every command reads."""
+    """Turn what harnesses and judges write into a score table that every command reads."""
 
 
 @convert.command(short_help="A judge's verdicts on pairs of answers become scores.")
@@ -60,54 +87,65 @@ def verdicts(
     A win over another model counts 2, a loss -2, a tie 0. A verdict is a, b, tie, both-good or
     both-bad, or a spelling in use for these, such as model_a, [[A]], "A is better", "tie (bothbad)".
     A pair judged in both orders counts once, with the mean. The result is a long table (model,
-    sample, metric, score); --output x.parquet writes Parquet.
+    sample, metric, score); --output x.parquet writes Parquet. A pipe gets CSV.
     """
     from riskrank.cli.session import FORMATS, Session
-    from riskrank.engine.portfolio.judge_verdicts import score_verdicts
-    from riskrank.report.convert import (
-        FIELDS,
-        verdict_counts,
-        verdict_rows,
-        verdict_summary,
-        verdict_view,
-        verdict_warnings,
-    )
-    from riskrank.report.document import Provenance, Result
-    from riskrank.scores.verdicts import read_verdicts
+    from riskrank.report.verdicts import summary
+    from riskrank.studies.convert import VerdictSettings, convert_verdicts
 
     inputs = InputOptions(scores=files, columns=columns, models=models, input_format=input_format)
-    session = Session(context.obj, inputs, output, formats=(*FORMATS, "parquet"))
-    table = read_verdicts(files, columns=columns, input_format=input_format, stdin=session.environment.stdin)
-    scores = score_verdicts(
-        table.samples,
-        table.first,
-        table.second,
-        table.verdicts,
-        models=split_names(models) or None,
-        place=table.place,
+    session = Session(context.obj, inputs, output, formats=(*FORMATS, "parquet"), piped="csv")
+    settings = VerdictSettings(
+        columns=columns, models=split_names(models), metric_name=metric_name, input_format=input_format
     )
-    warnings = verdict_warnings(scores, table.without_verdict)
-    if not output.quiet:
-        session.environment.say(verdict_summary(scores))
-    session.warn(warnings)
-    rows = verdict_rows(scores, metric_name)
-    session.finish(
-        Result(
-            provenance=Provenance(
-                command="convert",
-                schema="convert-verdicts",
-                seed=None,
-                resamples=None,
-                settings={"format": "verdicts", "columns": columns, "metric_name": metric_name},
-                inputs=[vars(entry) for entry in table.inputs],
-                models=scores.models,
-                metrics=[metric_name],
-                samples=len(scores.samples),
-                warnings=warnings,
-                extra={"verdicts": verdict_counts(scores, table.without_verdict)},
-            ),
-            fields=FIELDS,
-            rows=rows,
-            view=verdict_view(scores, rows),
-        )
+    document = convert_verdicts(files, settings, session.environment.stdin)
+    session.say(summary(document.scores))
+    session.finish(document)
+
+
+@grouped
+def export(
+    context: typer.Context,
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders or globs, each also as LABEL=PATH."),
+    ],
+    output: OutputOptions,
+    filter: Filters = None,
+    split: Splits = None,
+    model_from_path: ModelFromPath = None,
+    parts: Parts = False,
+    skip_bad: SkipBad = False,
+    max_bytes: MaxBytes = MAX_BYTES,
+) -> None:
+    """Turn what a harness wrote into a score table.
+
+    The result is a long table: model, sample, metric, score, draw where samples repeat, and columns
+    such as task and split. A pipe gets CSV; --output x.parquet writes Parquet, and x.metrics.toml
+    beside it where the export tells which way its metrics are better. LABEL=PATH names the model.
+    """
+    from riskrank.cli.session import FORMATS, Session
+    from riskrank.report.convert import summary
+    from riskrank.studies.convert import ExportSettings, convert_export
+
+    inputs = InputOptions(
+        scores=paths,
+        from_=context.info_name,
+        filter=filter,
+        split=split,
+        model_from_path=model_from_path,
+        parts=parts,
+        skip_bad=skip_bad,
+        max_bytes=max_bytes,
     )
+    session = Session(context.obj, inputs, output, formats=(*FORMATS, "parquet"), piped="csv")
+    settings = ExportSettings(format=context.info_name or "auto", rules=session.read_options().rules)
+    document = convert_export(paths, settings)
+    session.say(summary(document))
+    session.finish(document)
+    session.write_beside(document.metrics_file, ".metrics.toml", use="--metrics")
+
+
+convert.command("auto", short_help="Recognise which harness wrote it.")(export)
+for name, text in EXPORTS.items():
+    convert.command(name, short_help=text)(export)

@@ -12,6 +12,7 @@ from typing import Any
 from riskrank import __version__
 from riskrank.errors import spell
 from riskrank.studies.document import Document, as_mapping
+from riskrank.studies.frames import FrameRows
 
 SCHEMA_VERSION = "1.0"
 
@@ -55,6 +56,8 @@ def to_jsonl(document: Document) -> str:
 
 def to_csv(document: Document) -> str:
     """Write rows as CSV: unrounded numbers, empty for null, JSON for lists and objects."""
+    if isinstance(document.rows, FrameRows):
+        return document.rows.frame.write_csv()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(document.fields)
@@ -69,6 +72,9 @@ def to_parquet(document: Document) -> bytes:
     import polars
 
     buffer = io.BytesIO()
+    if isinstance(document.rows, FrameRows):
+        document.rows.frame.write_parquet(buffer, compression="zstd", statistics=False)
+        return buffer.getvalue()
     polars.DataFrame(document.columns()).write_parquet(buffer, compression="zstd", statistics=False)
     return buffer.getvalue()
 

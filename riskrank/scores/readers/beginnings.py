@@ -33,7 +33,7 @@ def head_of(head: bytes, size: int = SIZE) -> bytes:
 
 
 def sniffed(data: bytes) -> str | None:
-    """Format of a score table by its first bytes, those of compressed text too; None where they leave doubt."""
+    """Format of a score table by its first bytes, compressed or not; None where they leave a doubt."""
     head = head_of(data[:SIZE])
     if head[:4] == b"PAR1":
         return "parquet"

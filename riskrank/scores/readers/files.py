@@ -13,11 +13,12 @@ from typing import BinaryIO
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.scores.readers.beginnings import sniffed
 from riskrank.scores.readers.delimited import DelimitedSource
 from riskrank.scores.readers.json_lines import JsonLinesSource
 from riskrank.scores.readers.parquet import ParquetSource
-from riskrank.scores.readers.source import InputFile, Source, first_line
+from riskrank.scores.readers.source import InputFile, Source, excerpt, first_line
 
 __all__ = ["FORMATS", "InputFile", "Source", "open_sources", "read_bytes"]
 
@@ -84,13 +85,15 @@ def _expand(pattern: str) -> list[str]:
 
 def _open(path: str, input_format: str | None, stdin: BinaryIO | None) -> Source:
     if path == "-":
-        if input_format is None or stdin is None:
+        data = stdin.read() if stdin is not None else b""
+        told, compression = input_format or sniffed(data), None
+        if told is None:
             raise UsageError(
-                "-: standard input has no suffix to tell its format by",
-                found="no --input-format",
-                hint=f"add --input-format with one of {listing(FORMATS)}",
+                "-: cannot tell the format of standard input from its beginning",
+                found=excerpt(data[:200].partition(b"\n")[0]),
+                hint=f"say it: {option('input_format')} with one of {listing(FORMATS)}",
             )
-        data, kind, compression = stdin.read(), input_format, None
+        kind = told
     else:
         kind, compression = _format_of(path, input_format)
         data = read_bytes(path)

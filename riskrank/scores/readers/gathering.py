@@ -8,6 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -55,11 +56,7 @@ class Gathering:
             del self._rows[rows:], self._frames[frames:], self._notes[notes:]
             self._height, self._counts = height, counts
             self.note(f"left out: {error.what} ({error.found})")
-        entry = self._inputs.get(str(path))
-        if entry is not None:
-            self._inputs[str(path)] = InputFile(
-                path=entry.path, sha256=entry.sha256, rows=entry.rows + self._height - height
-            )
+        self._credit(path, self._height - height)
 
     def read(self, path: Path) -> bytes:
         """Return the bytes of a file, without its compression, and keep its name and SHA-256."""
@@ -134,10 +131,20 @@ class Gathering:
             self.count(f"{metric}: rows without a score")
         return [(metric, number)]
 
-    def add_frame(self, frame: pl.DataFrame) -> None:
-        """Add many rows at once, checked already; columns as in `Export.rows`."""
+    def add_frame(self, frame: pl.DataFrame, *, of: Path | None = None) -> None:
+        """Add many rows at once, checked already; columns as in `Export.rows`.
+
+        `of` is the file they are from, where `take` is done with it.
+        """
         self._frames.append(frame)
         self._height += frame.height
+        if of is not None:
+            self._credit(of, frame.height)
+
+    def _credit(self, path: Path, rows: int) -> None:
+        entry = self._inputs.get(str(path))
+        if entry is not None:
+            self._inputs[str(path)] = replace(entry, rows=entry.rows + rows)
 
     def count(self, what: str, times: int = 1) -> None:
         """Count something for the notes: ``count("match: samples that failed")`` is ``…: 2`` in the end."""

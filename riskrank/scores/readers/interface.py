@@ -48,6 +48,9 @@ class ExportRules:
         for all of them, each of which then is a metric (or model) of its own.
     splits : tuple of str
         Which of several splits, perturbations or the like to keep; ``*`` for all of them.
+    metrics : tuple of str
+        The metrics somebody wants; empty for all. A reader need not leave out others, but asks for no rule
+        that only they would need.
     model_from_path : str or None
         Regular expression with one group (or one named ``model``) that finds the model in a path.
     parts : bool
@@ -60,10 +63,22 @@ class ExportRules:
 
     filters: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
     model_from_path: str | None = None
     parts: bool = False
     skip_bad: bool = False
     max_bytes: int = MAX_BYTES
+
+    def given(self) -> tuple[str, ...]:
+        """Parameters that were given, by the names a caller gave them under; limits are none of these."""
+        named = {
+            "filter": self.filters,
+            "split": self.splits,
+            "model_from_path": self.model_from_path is not None,
+            "parts": self.parts,
+            "skip_bad": self.skip_bad,
+        }
+        return tuple(name for name, value in named.items() if value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,8 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.readers.bounded import parse_json
 from riskrank.scores.readers.beginnings import first_bytes
+from riskrank.scores.readers.bounded import parse_json
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.lm_eval_rows import frame_of
@@ -137,16 +137,17 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         gathering.take(path, partial(_read_samples, path, runs, gathering, parts, label))
     if runs.cut_short:
         gathering.note(f"fewer samples than were evaluated: {listing(runs.cut_short, 3)}")
+    parts = _wanted(parts, rules.metrics)
     _note_repeated_runs(parts, gathering)
     filters = _chosen_filters(parts, rules)
     dates = Counter((part.model, part.task) for part in parts)
     for part in parts:
         repeated = dates[part.model, part.task] > 1
-        gathering.add_frame(_named(part, filters[part.task], repeated=repeated))
+        gathering.add_frame(_named(part, filters[part.task], repeated=repeated), of=part.path)
     _check_documents(parts, gathering)
     export = gathering.export()
     kept = export.rows["metric"].unique().to_list()
-    told = ((name, gathering.directions.get(name.partition(",")[0])) for name in sorted(kept))
+    told = ((name, _direction(name, gathering.directions)) for name in sorted(kept))
     return replace(export, directions={name: way for name, way in told if way})
 
 
@@ -203,8 +204,6 @@ def _read_samples(
         expected, found = run.evaluated(task), rows["doc"].n_unique()
         if expected is not None and found < expected:
             runs.cut_short.append(f"{path} has {found:,} of {expected:,}")
-    names = rows["filter"].unique(maintain_order=True).to_list()
-    choose("filter", gathering.rules.filters, names, what="filters", where=f"{path}: task {task}")
     parts.append(_Part(path=path, model=model, task=task, date=date, rows=rows))
 
 
@@ -230,6 +229,18 @@ def _model_name(path: Path, run: _Run | None) -> str | None:
         return run.model
     folder = path.parent.name
     return folder.replace("__", "/") if run is None and "__" in folder else None
+
+
+def _wanted(parts: list[_Part], metrics: Sequence[str]) -> list[_Part]:
+    """Parts with a metric that is wanted, so that no filter is asked for that nobody needs."""
+    bare = {*metrics, *(name.rpartition(",")[0] for name in metrics)}
+    kept = [part for part in parts if not bare.isdisjoint(part.rows["metric"].unique())]
+    return kept or parts
+
+
+def _direction(name: str, told: Mapping[str, str]) -> str | None:
+    """Direction of a metric, which may be called ``metric,filter``."""
+    return told.get(name) or told.get(name.rpartition(",")[0])
 
 
 def _chosen_filters(parts: Sequence[_Part], rules: ExportRules) -> dict[str, tuple[str, ...]]:

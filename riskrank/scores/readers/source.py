@@ -56,6 +56,10 @@ class Source(ABC):
         """Return the provenance of this file."""
         return InputFile(path=self.label, sha256=self.sha256, rows=rows)
 
+    def input_files(self, rows: int) -> tuple[InputFile, ...]:
+        """Return the provenance of all files behind this source."""
+        return (self.input_file(rows),)
+
     def _name_columns(self, raw: Sequence[str]) -> None:
         """Strip the column names; one that occurs twice could mean either column."""
         self.columns = tuple(name.strip() for name in raw)

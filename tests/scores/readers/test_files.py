@@ -248,3 +248,11 @@ def test_draws_against_a_dictionary(pair):
             for code, row in zip(table.clusters[i].tolist(), table.values[i].tolist(), strict=True)
         ]
         assert found == expected
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "csv.gz", "jsonl.zst", "tsv"])
+def test_standard_input_tells_its_format(write, long_frame, suffix):
+    path = Path(write(f"t.{suffix}", long_frame))
+    found = read_scores(["-"], ReadOptions(lower=("loss",)), stdin=io.BytesIO(path.read_bytes()))
+    expected = read_scores([str(path)], ReadOptions(lower=("loss",)))
+    assert all((a == b).all() for a, b in zip(found.values, expected.values, strict=True))

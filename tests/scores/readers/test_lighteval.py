@@ -43,7 +43,7 @@ def test_documents_of_tasks(tmp_path):
         (model, "texts|0/8", "em", "texts|0"): 0.75,
     }
     assert export.directions == {"acc": "higher", "loss": "lower", "em": "higher"}
-    assert any("pair" in note and "a list" in note for note in export.notes)
+    assert any("pair" in note and "lists" in note for note in export.notes)
 
 
 def test_without_results_the_folders_name_the_model(tmp_path):

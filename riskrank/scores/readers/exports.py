@@ -1,0 +1,31 @@
+"""A harness's export as a source of columns, like a file of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from riskrank.scores.readers.interface import Export
+from riskrank.scores.readers.source import InputFile, Source
+
+
+class ExportSource(Source):
+    """Long rows that a reader made; rows are numbered as ``convert`` writes them."""
+
+    def __init__(self, label: str, export: Export) -> None:
+        super().__init__(label, b"", "")
+        self.columns = tuple(export.rows.columns)
+        self._export = export
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return the named columns."""
+        return self._export.rows.select(names)
+
+    def row_number(self, position: int) -> int:
+        """Return the number of a row in the file ``convert`` writes, which has a header line."""
+        return position + 2
+
+    def input_files(self, rows: int) -> tuple[InputFile, ...]:
+        """Return the provenance of every file of the export."""
+        return self._export.inputs

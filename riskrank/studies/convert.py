@@ -1,0 +1,267 @@
+"""What is no score table yet becomes one: exports of harnesses, and a judge's verdicts on pairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, ClassVar
+
+from riskrank.engine.portfolio.judge_verdicts import VerdictScores, score_verdicts
+from riskrank.errors import option
+from riskrank.scores.readers.interface import ExportRules
+from riskrank.scores.readers.table import read_export
+from riskrank.scores.verdicts import read_verdicts
+from riskrank.studies.document import Document, Provenance
+from riskrank.studies.frames import FrameRows
+from riskrank.studies.provenance import described_rules
+from riskrank.studies.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """One score; exports add columns of their own, such as ``task`` and ``split``."""
+
+    model: str
+    sample: str
+    metric: str
+    score: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportSettings(Settings):
+    """How to read an export.
+
+    Parameters
+    ----------
+    format : str
+        Harness that wrote it, or ``auto``.
+    rules : ExportRules
+    """
+
+    format: str = "auto"
+    rules: ExportRules = field(default_factory=ExportRules)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportDocument(Document[Mapping[str, Any]]):
+    """Scores of an export as a long table.
+
+    Attributes
+    ----------
+    rows : FrameRows
+        `ScoreRow` and further columns.
+    directions : mapping of str to {"higher", "lower"}
+        Of the metrics whose direction the export tells.
+    """
+
+    schema: ClassVar[str] = "convert"
+    row_type: ClassVar[type] = ScoreRow
+
+    rows: FrameRows
+    directions: Mapping[str, str]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Columns of the table."""
+        return tuple(self.rows.frame.columns)
+
+    def meta(self) -> Mapping[str, Any]:
+        """Directions, for ``meta``."""
+        return {"directions": dict(self.directions)}
+
+    @property
+    def metrics_file(self) -> str:
+        """The directions as a metrics file, empty where the export tells none."""
+        tables = (
+            f'[{_toml_key(name)}]\ndirection = "{direction}"\n'
+            for name, direction in sorted(self.directions.items())
+        )
+        return "\n".join(tables)
+
+
+def convert_export(paths: Sequence[str], settings: ExportSettings) -> ExportDocument:
+    """Read exports into one long table.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files, folders and patterns, each also as ``LABEL=PATH``.
+    settings : ExportSettings
+
+    Returns
+    -------
+    ExportDocument
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or nothing in it is a score.
+    UsageError
+        If the format is unknown or not recognised, or a rule has to be given.
+    """
+    export = read_export(settings.format, paths, settings.rules)
+    return ExportDocument(
+        provenance=Provenance(
+            command="convert",
+            seed=None,
+            resamples=None,
+            settings={"format": settings.format, **described_rules(settings.rules)},
+            inputs=[vars(entry) for entry in export.inputs],
+            models=export.rows["model"].unique().sort().to_list(),
+            metrics=export.rows["metric"].unique().sort().to_list(),
+            samples=export.rows["sample"].n_unique(),
+            warnings=export.notes,
+        ),
+        rows=FrameRows(export.rows),
+        directions=export.directions,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictSettings(Settings):
+    """How to read verdicts.
+
+    Parameters
+    ----------
+    columns : str, optional
+        Roles of columns, ``"sample=question_id,verdict=winner"``.
+    models : tuple of str
+        All models there are; any other is an error. Empty for whichever occur.
+    metric_name : str
+        Name of the metric that is written.
+    input_format : str, optional
+        Format of every file, where no name tells it.
+    """
+
+    columns: str | None = None
+    models: tuple[str, ...] = ()
+    metric_name: str = "verdict"
+    input_format: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictDocument(Document[ScoreRow]):
+    """Scores made from verdicts.
+
+    Attributes
+    ----------
+    scores : VerdictScores
+    without_verdict : int
+        Rows left out because they hold no verdict.
+    """
+
+    schema: ClassVar[str] = "convert-verdicts"
+    row_type: ClassVar[type] = ScoreRow
+
+    scores: VerdictScores
+    without_verdict: int
+
+    def meta(self) -> Mapping[str, Any]:
+        """Counts, for ``meta``."""
+        scores = self.scores
+        counts = {
+            "counts": scores.counts,
+            "rows_without_verdict": self.without_verdict,
+            "expected_pairs": scores.expected_pairs,
+            "judged_pairs": scores.judged_pairs,
+            "missing_pairs": scores.missing_pairs,
+            "missing_scores": scores.missing_scores,
+            "swapped_pairs": scores.swapped_pairs,
+            "contradictory_pairs": scores.contradictory_pairs,
+        }
+        return {"verdicts": counts}
+
+
+def convert_verdicts(
+    paths: Sequence[str], settings: VerdictSettings, stdin: BinaryIO | None = None
+) -> VerdictDocument:
+    """Turn a judge's verdicts on pairs of answers into a score per model and sample.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files, glob patterns, or ``-`` for `stdin`.
+    settings : VerdictSettings
+    stdin : BinaryIO, optional
+
+    Returns
+    -------
+    VerdictDocument
+
+    Raises
+    ------
+    InputError
+        If a file, its columns or a verdict cannot be used.
+    UsageError
+        If the settings make no sense.
+    """
+    table = read_verdicts(paths, columns=settings.columns, input_format=settings.input_format, stdin=stdin)
+    scores = score_verdicts(
+        table.samples,
+        table.first,
+        table.second,
+        table.verdicts,
+        models=settings.models or None,
+        place=table.place,
+    )
+    return VerdictDocument(
+        provenance=Provenance(
+            command="convert",
+            seed=None,
+            resamples=None,
+            settings={
+                "format": "verdicts",
+                "columns": settings.columns,
+                "metric_name": settings.metric_name,
+            },
+            inputs=[vars(entry) for entry in table.inputs],
+            models=scores.models,
+            metrics=[settings.metric_name],
+            samples=len(scores.samples),
+            warnings=_verdict_warnings(scores, table.without_verdict),
+        ),
+        rows=_verdict_rows(scores, settings.metric_name),
+        scores=scores,
+        without_verdict=table.without_verdict,
+    )
+
+
+def _verdict_rows(scores: VerdictScores, metric: str) -> list[ScoreRow]:
+    """One row a model and sample that was judged."""
+    columns = zip(scores.models, scores.scores.T.tolist(), (scores.judged > 0).T.tolist(), strict=True)
+    return [
+        ScoreRow(model, sample, metric, score)
+        for model, column, judged in columns
+        for sample, score, known in zip(scores.samples, column, judged, strict=True)
+        if known
+    ]
+
+
+def _verdict_warnings(scores: VerdictScores, without_verdict: int) -> list[str]:
+    """What is missing or contradictory, each with its consequence."""
+    warnings: list[str] = []
+    if without_verdict:
+        warnings.append(f"rows without a verdict, left out: {without_verdict:,}")
+    if scores.missing_pairs:
+        warnings.append(
+            f"pairs of models on a sample without a verdict: {scores.missing_pairs:,} of "
+            f"{scores.expected_pairs:,}; they count as ties"
+        )
+    if scores.missing_scores:
+        warnings.append(
+            f"scores missing, of models not judged on a sample at all: {scores.missing_scores:,} of "
+            f"{scores.scores.size:,}; they were left out, so read the result with "
+            + option("missing", "drop")
+        )
+    if scores.contradictory_pairs:
+        warnings.append(
+            f"pairs judged in both orders with two different results: {scores.contradictory_pairs:,} of "
+            f"{scores.swapped_pairs:,}; their mean counts"
+        )
+    return warnings
+
+
+def _toml_key(name: str) -> str:
+    """Write any name as a quoted TOML key: JSON's escapes, and DEL, which JSON leaves as it is."""
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

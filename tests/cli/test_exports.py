@@ -1,0 +1,139 @@
+"""Exports of harnesses from the command line: converted, piped, and read by every command."""
+
+import json
+import tomllib
+
+import polars as pl
+import pytest
+
+from riskrank.cli.commands.convert import EXPORTS
+from riskrank.scores.readers.table import READERS, reader
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Two models of lm-eval, thirty documents, two filters; directions known."""
+    for place, model in enumerate(("org/a", "org/b")):
+        folder = tmp_path / "runs" / model.replace("/", "__")
+        folder.mkdir(parents=True)
+        rows = [
+            {
+                "doc_id": doc,
+                "doc": {},
+                "filter": name,
+                "metrics": ["acc", "loss"],
+                "acc": float((doc + place) % 3 == 0 or (name == "loose" and doc % 2 == 0)),
+                "loss": 0.01 * ((doc * 7 + place * 5) % 31) + place,
+            }
+            for name in ("strict", "loose")
+            for doc in range(30)
+        ]
+        (folder / "samples_sums_2026-01-01T00-00-00.0.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        results = {
+            "results": {"sums": {}},
+            "model_name": model,
+            "higher_is_better": {"sums": {"acc": True, "loss": False}},
+        }
+        (folder / "results_2026-01-01T00-00-00.0.json").write_text(json.dumps(results))
+    return tmp_path / "runs"
+
+
+def test_every_reader_is_a_command_and_every_module_a_reader():
+    assert set(EXPORTS) == set(READERS)
+    for name in READERS:
+        module = reader(name)
+        assert name == module.NAME
+        assert callable(module.recognises)
+        assert callable(module.read)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_converted_tables_give_the_same_ranking_as_the_export_itself(run, runs, quick, tmp_path, suffix):
+    table = tmp_path / f"scores.{suffix}"
+    done = run("convert", "lm-eval", runs, "--filter", "loose", "-o", table)
+    assert (done.status, done.stdout) == (0, "")
+    assert "read 120 scores of 2 models on 30 samples and 2 metrics from 4 files" in done.stderr
+    metrics = tmp_path / "scores.metrics.toml"
+    assert f"wrote {metrics}" in done.stderr
+    assert tomllib.loads(metrics.read_text()) == {
+        "acc": {"direction": "higher"},
+        "loss": {"direction": "lower"},
+    }
+    direct = run("rank", "--from", "lm-eval", runs, "--filter", "loose", *quick, "--format", "json").document
+    through = run("rank", table, "--metrics", metrics, *quick, "--format", "json").document
+    assert direct["results"] == through["results"]
+    assert direct["meta"]["metrics"] == through["meta"]["metrics"]
+    assert direct["meta"]["settings"]["from"] == "lm-eval"
+    assert direct["meta"]["settings"]["filter"] == ["loose"]
+    assert len(direct["meta"]["inputs"]) == 4
+
+
+def test_a_pipe_gets_csv_and_is_read_without_saying_so(run, runs, quick):
+    piped = run("convert", "auto", runs, "--filter", "strict")
+    assert piped.stdout.startswith("model,sample,metric,score,task,filter\norg/a,sums/0,acc,")
+    ranked = run("rank", "-", "--lower", "loss", *quick, stdin=piped.stdout.encode())
+    assert ranked.status == 0
+    shown = run("convert", "auto", runs, "--filter", "strict", tty=True)
+    assert "Scores of the export by metric and model" in shown.stdout
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance", "mrm", "portfolio", "check", "copa"])
+def test_every_command_reads_exports(run, runs, command):
+    options = ("--from", "auto", "--filter", "strict", "--metric", "loss", "--format", "json")
+    outcome = run(command, runs, *options)
+    assert outcome.status == 0, outcome.stderr
+    assert outcome.document["meta"]["settings"].get("from", "auto") == "auto"
+
+
+def test_a_direction_of_the_export_gives_way_to_the_caller(run, runs):
+    options = ("--from", "auto", "--filter", "strict", "--format", "json", "--no-test")
+    found = run("rank", runs, *options, "--higher", "loss").document["meta"]["metrics"]
+    assert [(metric["name"], metric["direction"]) for metric in found] == [
+        ("acc", "higher"),
+        ("loss", "higher"),
+    ]
+
+
+def test_labels_name_models(run, runs):
+    one, two = sorted(runs.iterdir())
+    outcome = run("convert", "lm-eval", f"new={one}", f"old={two}", "--filter", "strict", "--format", "json")
+    assert outcome.document["meta"]["models"] == ["new", "old"]
+
+
+def test_a_metrics_file_somebody_changed_stays(run, runs, tmp_path):
+    metrics = tmp_path / "scores.metrics.toml"
+    metrics.write_text("[acc]\nweight = 2\n")
+    done = run("convert", "lm-eval", runs, "--filter", "strict", "-o", tmp_path / "scores.csv")
+    assert f"kept {metrics}" in done.stderr
+    assert metrics.read_text() == "[acc]\nweight = 2\n"
+
+
+def test_rules_that_are_asked_for_and_rules_that_do_not_fit(refused, runs, table):
+    asked = refused("rank", runs, "--from", "lm-eval")
+    assert "several filters" in asked[0]
+    assert asked[2] == "hint: pick one: --filter strict; or keep all: --filter '*'"
+    assert "--filter is a rule for reading" in refused("rank", table, "--filter", "x")[0]
+    assert "contradicts --from auto" in refused("rank", runs, "--from", "auto", "--wide")[0]
+    assert "did you mean --from lm-eval" in refused("rank", runs, "--from", "lm_eval")[2]
+    assert "which harness" in refused("rank", table, "--from", "auto")[0]
+    assert "no such file" in refused("convert", "lm-eval", "nowhere")[0]
+    assert "more than 10 bytes" in refused("convert", "lm-eval", runs, "--max-bytes", "10")[0]
+
+
+def test_bad_files_are_left_out_and_counted_when_asked(run, refused, runs):
+    bad = runs / "org__a" / "samples_other_2026-01-01T00-00-00.0.jsonl"
+    bad.write_text('{"doc_id": 1, "doc":')
+    options = ("convert", "lm-eval", runs, "--filter", "strict")
+    assert f"{bad}: line 1 is not valid JSON" in refused(*options)[0]
+    done = run(*options, "--skip-bad", "--format", "csv")
+    assert done.status == 0
+    assert f"warning: {bad}: 1 line that cannot be read, left out" in done.stderr
+
+
+def test_names_that_need_quotes_come_back(run, runs, tmp_path):
+    for path in runs.rglob("*.json*"):
+        path.write_text(path.read_text().replace('"acc"', '"a \\"b\\" é,\\u007f"'))
+    run("convert", "lm-eval", runs, "--filter", "strict", "-o", tmp_path / "s.parquet")
+    name = 'a "b" é,\x7f'
+    assert tomllib.loads((tmp_path / "s.metrics.toml").read_text())[name] == {"direction": "higher"}
+    assert name in set(pl.read_parquet(tmp_path / "s.parquet")["metric"])
