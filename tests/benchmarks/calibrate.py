@@ -121,4 +121,6 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    import calibrate  # workers import what they run, and a program has no name to import it by
+
+    calibrate.main()

@@ -77,4 +77,6 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    import calibrate_gsd  # workers import what they run, and a program has no name to import it by
+
+    calibrate_gsd.main()

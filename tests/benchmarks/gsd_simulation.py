@@ -112,4 +112,6 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    import gsd_simulation  # workers import what they run, and a program has no name to import it by
+
+    gsd_simulation.main()

@@ -6,58 +6,48 @@ data shared by all tasks travels once to each process.
 
 from __future__ import annotations
 
-import multiprocessing
+import os
+import selectors
 import signal
-import threading
+import subprocess
+import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor, CancelledError, Executor
+from pathlib import Path
 from typing import Any
 
-from riskrank.errors import NumericalError
+from riskrank.engine.sampling.messages import Parts, pack, receive, send, unpack
+from riskrank.engine.sampling.threads import single_threaded
+from riskrank.engine.sampling.worker import CALL, SHARE
+from riskrank.errors import NumericalError, option
 
-_shared: Any = None
+Task = Callable[[Any, Any], Any]
+"""A module-level function of the data all tasks share and of one task."""
 
-
-def run_tasks(
-    function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any], *, jobs: int = 1
-) -> Iterator[Any]:
-    """Yield ``function(shared, task)`` for every task, in order.
-
-    Parameters
-    ----------
-    function : callable
-        A module-level function of the shared data and one task.
-    shared : object
-        Data every task needs; sent once to each process.
-    tasks : sequence
-        One small description a task.
-    jobs : int
-        Number of processes; with 1 everything runs in this one.
-
-    Raises
-    ------
-    NumericalError
-        If a process dies, as it does when the machine runs out of memory.
-    """
-    with Workers(min(jobs, len(tasks))) as workers:
-        yield from workers.run(function, shared, tasks)
+# Where Python looks for modules is told, not guessed: by itself it would put the current directory first, and
+# a file there named like a module of the standard library would run.
+_SERVE = "import sys; sys.path[:] = sys.argv[1:]; from riskrank.engine.sampling.worker import serve; serve()"
+_HOME = str(Path(__file__).parents[3])
 
 
 class Workers:
-    """Processes that stay from one `run` to the next while the shared data is the same object.
+    """Processes that stay from one `run` to the next, or an executor of the caller's.
 
     Parameters
     ----------
     jobs : int
         Number of processes; with 1 everything runs in this one.
+    executor : concurrent.futures.Executor, optional
+        Where to run tasks instead. It stays open. Has it a method ``share``, data go through it once for
+        all tasks; otherwise they go with each.
     """
 
-    def __init__(self, jobs: int) -> None:
+    def __init__(self, jobs: int = 1, executor: Executor | None = None) -> None:
         self._jobs = jobs
-        self._shared: Any = None
-        self._executor: ProcessPoolExecutor | None = None
+        self._executor = executor
+        self._processes: list[_Process] = []
+        self._running = False
 
     def __enter__(self) -> Workers:
         return self
@@ -65,70 +55,176 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def run(self, function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+    def __reduce__(self) -> tuple[type[int], tuple[int]]:
+        # Settings that name workers travel with the data; at the other end there is one process.
+        return int, (1,)
+
+    def run(self, function: Task, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
         """Yield ``function(shared, task)`` for every task, in order; see `run_tasks`."""
-        if self._jobs <= 1:
-            for task in tasks:
-                yield function(shared, task)
-            return
-        if self._executor is None or shared is not self._shared:
-            self._stop()
-            # Fresh processes: forking one that already runs Polars' threads may deadlock.
-            context = multiprocessing.get_context("spawn")
-            self._executor = ProcessPoolExecutor(self._jobs, context, initializer=_start, initargs=(shared,))
-            self._shared = shared
+        if self._executor is not None:
+            return _submit(self._executor, function, shared, tasks)
+        if min(self._jobs, len(tasks)) <= 1:
+            return (function(shared, task) for task in tasks)
+        return self._spread(function, shared, tasks)
+
+    def _spread(self, function: Task, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+        done: dict[int, tuple[Exception | None, Any]] = {}
+        waiting = deque(enumerate(tasks))
+        if self._running:
+            raise RuntimeError("these workers are at a run whose results have not all been read")
+        self._running, finished = True, False
         try:
-            with _interrupts_put_off():
-                pending = [self._executor.submit(_call, function, task) for task in tasks]
-            for future in pending:
-                yield future.result()
-        except BrokenProcessPool:
+            while len(self._processes) < min(self._jobs, len(tasks)):
+                self._processes.append(_Process())
+            data = pack(shared)
+            with selectors.DefaultSelector() as answers:
+                for process in self._processes:
+                    process.share(data)
+                    answers.register(process.answers, selectors.EVENT_READ, process)
+                del data
+                for process in self._processes[: len(tasks)]:
+                    process.ask(function, *waiting.popleft())
+                for number in range(len(tasks)):
+                    while number not in done:
+                        for key, _ in answers.select():
+                            process = key.data
+                            done[process.task] = process.answer()
+                            if waiting:
+                                process.ask(function, *waiting.popleft())
+                    error, result = done.pop(number)
+                    if error is not None:
+                        error.add_note(result)  # its trace there
+                        raise error
+                    yield result
+            finished = True
+        except _Ended as ended:
             raise NumericalError(
                 "a worker process died before it finished",
-                found=f"{self._jobs} processes at work",
-                hint="the machine may be short of memory: try --jobs 1",
+                found=f"one of {len(self._processes)} ended {ended}",
+                hint=f"the machine may be short of memory: try {option('jobs', 1)}",
             ) from None
+        finally:
+            self._running = False
+            if not finished:  # an error, an interrupt, or nobody wants the rest
+                self._stop()
 
     def _stop(self) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, cancel_futures=True)
-            self._executor = None
+        processes, self._processes = self._processes, []
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
 
 
-@contextmanager
-def _interrupts_put_off() -> Iterator[None]:
-    """Let a Ctrl-C wait until the processes are started and know their tasks.
+def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: int | Workers = 1) -> Iterator[Any]:
+    """Yield ``function(shared, task)`` for every task, in order.
 
-    Within ``submit`` it could leave a lock of the executor taken, and the shutdown would wait for ever.
-    A process started meanwhile inherits the blocked signal, so that it never answers it either: until
-    `_start` runs there, it would die with a traceback of its imports.
+    Parameters
+    ----------
+    function : callable
+        A function of the shared data and one task that can be imported by its name.
+    shared : object
+        Data every task needs; sent once to each process.
+    tasks : sequence
+        One small description a task.
+    jobs : int or Workers
+        Number of processes, or those there are; with 1 everything runs in this one.
+
+    Raises
+    ------
+    NumericalError
+        If a process dies, as it does when the machine runs out of memory.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread is ever interrupted
+    if isinstance(jobs, Workers):
+        yield from jobs.run(function, shared, tasks)
         return
-    asked: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: asked.append(number))
-    try:
-        # Windows has no masks; its processes may show the traceback.
-        mask = getattr(signal, "pthread_sigmask", None)
-        before = mask(signal.SIG_BLOCK, {signal.SIGINT}) if mask else None
+    with Workers(jobs) as workers:
+        yield from workers.run(function, shared, tasks)
+
+
+class _Ended(Exception):
+    """A process is gone; says how."""
+
+
+class _Process:
+    """One process, and the number of the task it is at."""
+
+    def __init__(self) -> None:
+        self.task = -1
+        places = [place for place in sys.path if place]
+        variables = dict(os.environ)
+        single_threaded(variables)
         try:
-            yield
-        finally:
-            if mask:
-                mask(signal.SIG_SETMASK, before)
+            self._process = subprocess.Popen(
+                [sys.executable, "-I" if sys.flags.isolated else "-P", "-c", _SERVE, *places, _HOME],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                # What a dying process prints would stand between the lines of ours.
+                stderr=subprocess.DEVNULL,
+                # In a group of its own it does not hear Ctrl-C: only its parent answers that.
+                process_group=0,
+                env=variables,
+            )
+        except OSError as error:
+            raise NumericalError(
+                "a worker process cannot be started",
+                found=error.strerror or str(error),
+                hint=f"run in one process: {option('jobs', 1)}",
+            ) from None
+        self.answers: Any = self._process.stdout
+        self._requests: Any = self._process.stdin
+
+    def share(self, data: Parts) -> None:
+        self._send([SHARE, *data])
+
+    def ask(self, function: Task, number: int, task: Any) -> None:
+        self.task = number
+        self._send([CALL, *pack((function, task))])
+
+    def answer(self) -> tuple[Exception | None, Any]:
+        try:
+            parts = receive(self.answers)
+        except (EOFError, OSError):
+            raise self._ended() from None
+        error, result = unpack(parts)
+        return error, result
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def wait(self) -> None:
+        with self._process:
+            pass  # leaving closes the pipes and waits
+
+    def _send(self, parts: Parts) -> None:
+        try:
+            send(self._requests, parts)
+        except OSError:
+            raise self._ended() from None
+
+    def _ended(self) -> _Ended:
+        try:
+            status = self._process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            return _Ended("without a word")
+        return _Ended(f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}")
+
+
+def _submit(executor: Executor, function: Task, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
+    share = getattr(executor, "share", None)
+    data = shared if share is None else share(shared)
+    pending = deque(executor.submit(function, data, task) for task in tasks)
+    try:
+        while pending:
+            yield pending[0].result()
+            pending.popleft()
+    except (BrokenExecutor, CancelledError, *getattr(executor, "failures", ())) as error:
+        raise NumericalError(
+            "the executor lost its workers before they finished",
+            found=f"{type(error).__name__}: {error}",
+            hint=f"look at its log, or run here: leave out {option('executor')}",
+        ) from None
     finally:
-        signal.signal(signal.SIGINT, handler)
-    if asked:
-        signal.raise_signal(signal.SIGINT)
-
-
-def _start(shared: Any) -> None:
-    global _shared
-    # Ctrl-C reaches the whole process group; only the parent answers it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _shared = shared
-
-
-def _call(function: Callable[[Any, Any], Any], task: Any) -> Any:
-    return function(_shared, task)
+        for future in pending:
+            future.cancel()

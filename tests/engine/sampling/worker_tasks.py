@@ -1,0 +1,68 @@
+"""What the workers in the tests do. They import this file, so it imports little."""
+
+import operator
+import os
+import signal
+import sys
+import time
+
+
+def scaled(shared, task):
+    return shared[0] * task, os.getpid()
+
+
+def stumbling(shared, task):
+    if task == 3:
+        raise shared
+    return task
+
+
+def unspeakable(shared, task):
+    raise Unspeakable("one", "two")
+
+
+def dying(shared, task):
+    if task == 1:
+        time.sleep(0.2)
+        shared()
+    return task
+
+
+class Unspeakable(Exception):
+    """Cannot be unpickled."""
+
+    def __init__(self, one, two):
+        super().__init__(one)
+
+
+class FatalToRead:
+    """Kills the process that unpickles it, while others are still starting."""
+
+    def __reduce__(self):
+        return by_kill, ()
+
+
+def by_kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def by_exit():
+    os._exit(7)
+
+
+def noisy(shared, task):
+    os.write(1, b"a solver prints")
+    sys.stdout.write("so does Python")
+    sys.stdout.flush()
+    return task
+
+
+def threads(shared, task):
+    return os.environ["OPENBLAS_NUM_THREADS"], os.environ["OMP_NUM_THREADS"]
+
+
+class UnreadableThere:
+    """Fails to be unpickled."""
+
+    def __reduce__(self):
+        return operator.truediv, (1, 0)
