@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all lint format calibrate bench data readme clean
+.PHONY: help demo test test-all lint format kill-trials calibrate bench data readme clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,9 @@ lint: $(VENV)/.group-lint  ## check style and formatting
 format: $(VENV)/.group-lint  ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+kill-trials: $(VENV)/.installed  ## kill runs at 200 random moments and count what is left (half an hour)
+	$(BIN)/python tests/fuzz/kill_trials.py --trials 200
 
 calibrate: $(VENV)/.installed  ## simulate the size and power of the tests (about half an hour)
 	$(BIN)/python tests/benchmarks/calibrate.py

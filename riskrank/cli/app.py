@@ -14,9 +14,8 @@ from typer.core import TyperGroup
 from riskrank import __version__
 from riskrank.cli.environment import Environment
 from riskrank.cli.help import Application
+from riskrank.cli.interrupts import INTERRUPTED, settle_interrupts
 from riskrank.errors import ExitStatus, NumericalError, RiskrankError, UsageError, nearest
-
-INTERRUPTED = "interrupted: nothing was written"
 
 
 class Boundary(TyperGroup):
@@ -30,10 +29,12 @@ class Boundary(TyperGroup):
         try:
             code = super().main(arguments, standalone_mode=False, obj=environment, **extra)
             environment.stdout.flush()
+            settle_interrupts()
             status = int(code or 0)
             if status == ExitStatus.INTERRUPTED:  # Typer turns Ctrl-C into an exit
                 environment.say(INTERRUPTED)
         except BaseException as error:
+            settle_interrupts()
             status = _answer(error, environment, traceback="--traceback" in arguments)
         if standalone_mode:
             # A Ctrl-C that hits code Python runs from a string, as dataclasses and named tuples do, marks

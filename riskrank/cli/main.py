@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 from riskrank.cli.app import app
@@ -14,5 +15,8 @@ for name in COMMANDS:
 
 
 def run() -> None:
-    """Entry point of the ``riskrank`` command."""
+    """Run the ``riskrank`` command."""
+    from riskrank.engine.sampling.threads import single_threaded
+
+    single_threaded(os.environ)
     app()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.environment import Environment
+from riskrank.cli.interrupts import tidying_up
 from riskrank.cli.options import InputOptions, OutputOptions, PortfolioOptions, ResamplingOptions, split_names
 from riskrank.errors import UsageError, spell
 
@@ -149,7 +150,8 @@ class Session:
             width=None if to_file else self._terminal_width(),
             color=not to_file and self._wants_color(),
         )
-        write(data, self.output.output, stdout)
+        with tidying_up():
+            write(data, self.output.output, stdout)
 
     def _terminal_width(self) -> int | None:
         stdout = self.environment.stdout

@@ -94,50 +94,206 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def deaf_to_interrupts(pid: int) -> bool:
+def seconds_of_work(pid: int) -> float:
     try:
-        lines = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    except (OSError, ValueError):
-        return False
-    bit = 1 << (signal.SIGINT - 1)
-    return any(int(lines[name], 16) & bit for name in ("SigIgn", "SigBlk"))
+        ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11]
+    except OSError:
+        return 0.0
+    return int(ticks) / os.sysconf("SC_CLK_TCK")
 
 
 def at_work(pid: int, jobs: int) -> bool:
-    """Whether the bootstrap has begun: its processes are up, or the imports must be done by now."""
+    """Whether the bootstrap has begun: the imports must be done by now."""
     if jobs > 1:
-        # The workers and the tracker of their resources.
-        return sum(deaf_to_interrupts(child) for child in children(pid)) > jobs
-    ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11]
-    return int(ticks) / os.sysconf("SC_CLK_TCK") > 1.2
+        return len(children(pid)) == jobs and all(seconds_of_work(child) > 0.6 for child in children(pid))
+    return seconds_of_work(pid) > 1.2
 
 
 def being_started(pid: int, jobs: int) -> bool:
     """Whether the last process has begun to import what it needs."""
-    return len(children(pid)) > jobs
+    return len(children(pid)) == jobs
 
 
-@LINUX
-@pytest.mark.parametrize(("jobs", "begun"), [(1, at_work), (2, being_started), (2, at_work)])
-def test_an_interrupt_leaves_nothing_behind(start, write, make_scores, tmp_path, jobs, begun):
+def wait_for(condition, *args) -> None:
+    until = time.monotonic() + 60
+    while not condition(*args) and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def long_run(start, write, make_scores, tmp_path):
+    """Start a run of minutes that writes a file; give its process and the folder to be left as it was."""
     path = write("t.parquet", make_scores(models=tuple("ABCDEFGH"), n=500))
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "r.json").write_text("before")
-    process = start(
-        "rank", path, "--resamples", 500_000, "--jobs", jobs, "-o", folder / "r.json", start_new_session=True
-    )
-    try:
-        until = time.monotonic() + 60
-        while not begun(process.pid, jobs) and time.monotonic() < until:
-            time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGINT)
-        status, stdout, stderr = finish(process)
-    finally:
+    processes = []
+
+    def begin(jobs, begun) -> subprocess.Popen:
+        process = start(
+            "rank", path, "--resamples", 500_000, "--jobs", jobs, "-o", folder / "r.json",
+            start_new_session=True,
+        )  # fmt: skip
+        processes.append(process)
+        wait_for(begun, process.pid, jobs)
+        return process
+
+    yield begin
+    for process in processes:
         process.kill()
-    assert (status, stdout, stderr) == (130, "", "interrupted: nothing was written\n")
+        wait_for(lambda pid: not session_of(pid), process.pid)
+        assert not session_of(process.pid)
     assert [entry.name for entry in folder.iterdir()] == ["r.json"]
     assert (folder / "r.json").read_text() == "before"
+
+
+def session_of(pid: int) -> list[int]:
+    """Living processes of the session a process began."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, session = status.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(session) == pid and state != "Z":
+            found.append(int(status.parent.name))
+    return found
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("jobs", "begun", "times"),
+    [(1, at_work, 1), (2, being_started, 1), (2, being_started, 3), (2, at_work, 3)],
+)
+def test_an_interrupt_leaves_nothing_behind(long_run, jobs, begun, times):
+    process = long_run(jobs, begun)
+    for _ in range(times):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.02)
+    assert finish(process) == (130, "", "interrupted: nothing was written\n")
+
+
+@LINUX
+def test_a_worker_killed_while_others_start_ends_the_run(long_run):
+    process = long_run(2, being_started)
+    os.kill(children(process.pid)[-1], signal.SIGKILL)
+    status, stdout, stderr = finish(process)
+    assert (status, stdout) == (3, "")
+    assert [line.split(": ")[0] for line in stderr.splitlines()] == ["error", "found", "hint"]
+    assert "SIGKILL" in stderr
+
+
+@LINUX
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_the_workers_too(long_run, number):
+    process = long_run(2, at_work)
+    process.send_signal(number)
+    assert finish(process) == (-number, "", "")
+
+
+@LINUX
+@pytest.mark.parametrize("module", ["typer", "polars"])
+def test_an_interrupt_amid_imports(start, table, module):
+    """Libraries have callbacks that print what is raised there, and forget it."""
+    code = f"""
+import os, signal, sys
+from riskrank.__main__ import main
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                for _ in range(1000): pass
+            except BaseException:
+                print("swallowed", file=sys.stderr)
+
+sys.meta_path.insert(0, Watch())
+main()
+"""
+    process = start("rank", table, "--no-test", code=code)
+    assert finish(process) == (130, "", "interrupted: nothing was written\n")
+
+
+def test_an_interrupt_somebody_swallows(start):
+    code = """
+import os, signal, time
+import riskrank.scores.table as module
+from riskrank.__main__ import main
+
+def stubborn(*args):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+    except BaseException:
+        time.sleep(60)
+
+module.read_scores = stubborn
+main()
+"""
+    assert finish(start("rank", "x.csv", code=code)) == (130, "", "interrupted: nothing was written\n")
+
+
+@LINUX
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_writing_leaves_no_temporary_file(start, table, tmp_path, number):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    code = f"""
+import os, time
+from riskrank.__main__ import main
+
+def stuck(*args):
+    os.kill(os.getpid(), {int(number)})
+    time.sleep(60)
+
+os.fsync = stuck
+main()
+"""
+    process = start("check", table, "-o", folder / "c.json", code=code)
+    assert finish(process) == (-number, "", "")
+    assert list(folder.iterdir()) == []
+
+
+def test_an_ignored_interrupt_stays_ignored(start, table):
+    """As in the background jobs of a script."""
+    code = """
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from riskrank.__main__ import main
+import riskrank.scores.table as module
+
+read = module.read_scores
+def reading(*args):
+    os.kill(os.getpid(), signal.SIGINT)
+    return read(*args)
+
+module.read_scores = reading
+main()
+"""
+    assert finish(start("check", table, code=code))[0] == 0
+
+
+@LINUX
+def test_linear_algebra_takes_one_thread(start, write, make_scores):
+    """With more it sums in another order, and the last bits would depend on the machine."""
+    path = write("t.parquet", make_scores(models=("A", "B"), n=50))
+    code = """
+import sys
+from riskrank.cli.main import app, run
+from pathlib import Path
+
+class Look:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            import os
+            print(os.environ["OPENBLAS_NUM_THREADS"], file=sys.stderr)
+
+sys.meta_path.insert(0, Look())
+run()
+"""
+    status, _, stderr = finish(start("rank", path, "--no-test", "-q", code=code))
+    assert (status, stderr) == (0, "1\n")
 
 
 def test_an_interrupt_while_python_runs_text(start, tmp_path):
