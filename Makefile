@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all lint format kill-trials calibrate bench data readme clean
+.PHONY: help demo test test-all test-lowest test-newest lint format kill-trials calibrate bench data readme clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,8 +25,14 @@ $(VENV)/.group-%: pyproject.toml $(VENV)/.installed
 demo: $(VENV)/.installed  ## set up and rank the sample classifiers
 	$(BIN)/riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml
 
-test: $(VENV)/.group-test  ## set up and run the quick test suite
-	$(BIN)/python -m pytest -m "not slow"
+test: $(VENV)/.group-test  ## set up and run the quick test suite, on all cores
+	$(BIN)/python -m pytest -m "not slow" -n logical
+
+test-lowest:  ## the quick suite with the oldest versions pyproject.toml allows
+	.ci/test-with build/lowest $(PYTHON) .ci/lowest.txt
+
+test-newest:  ## the quick suite with the newest Python on this machine
+	.ci/test-with build/newest "$$(.ci/newest-python)"
 
 test-all: $(VENV)/.group-test  ## the whole suite, slow tests included
 	$(BIN)/python -m pytest
