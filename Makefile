@@ -50,6 +50,7 @@ kill-trials: $(VENV)/.installed  ## kill runs at 200 random moments and count wh
 
 calibrate: $(VENV)/.installed  ## simulate the size and power of the tests (about half an hour)
 	$(BIN)/python tests/benchmarks/calibrate.py
+	$(BIN)/python tests/benchmarks/calibrate_effects.py
 	$(BIN)/python tests/benchmarks/calibrate_gsd.py
 
 bench: $(VENV)/.group-bench  ## measure speed and memory, other packages beside ours

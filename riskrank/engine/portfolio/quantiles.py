@@ -89,6 +89,26 @@ def tail_value_at_risk(sample: ArrayLike, level: ArrayLike) -> Floats:
     return integrated_quantile(sample, level) / _levels(level)
 
 
+def tail_value_of_sorted(ordered: Floats, level: float) -> Floats:
+    """Tail Value at Risk of samples that are sorted already.
+
+    Parameters
+    ----------
+    ordered : ndarray, shape (..., n)
+        Scores sorted upwards along the last axis.
+    level : float
+        Probability in (0, 1].
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    n = ordered.shape[-1]
+    steps = int(_steps(n, _levels(level)))
+    part = n * level - (steps - 1)
+    return (ordered[..., : steps - 1].sum(axis=-1) + part * ordered[..., steps - 1]) / (n * level)
+
+
 def _levels(level: ArrayLike) -> Floats:
     levels = np.asarray(level, dtype=np.float64)
     if not np.all((levels > 0) & (levels <= 1)):

@@ -37,6 +37,25 @@ def expanded_p_value(share: ArrayLike, samples: int) -> Floats:
     return stdtr(n - 1, np.sqrt((n - 1) / n) * ndtri(np.asarray(share, dtype=np.float64)))
 
 
+def expanded_share(p_value: ArrayLike, samples: int) -> Floats:
+    """Share p₀ of replicates that `expanded_p_value` turns into a p-value; its inverse.
+
+    Parameters
+    ----------
+    p_value : array_like
+        P-values in (0, 1].
+    samples : int
+        Independent samples n of the least-sampled model, at least 2.
+
+    Returns
+    -------
+    ndarray
+        Same shape. With B resamples of which none crosses, p-values below that of 1/(B + 1) cannot be shown.
+    """
+    n = samples
+    return ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, np.asarray(p_value, dtype=np.float64)))
+
+
 def expanded_interval(replicates: Floats, samples: int, *, level: float = 0.95) -> tuple[Floats, Floats]:
     """Expanded percentile interval of each column of replicates.
 
@@ -53,7 +72,6 @@ def expanded_interval(replicates: Floats, samples: int, *, level: float = 0.95) 
     -------
     low, high : ndarray, shape (...)
     """
-    n = samples
-    tail = ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, (1 - level) / 2))
+    tail = expanded_share((1 - level) / 2, samples)
     low, high = np.quantile(replicates, [tail, 1 - tail], axis=0)
     return low, high

@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, tail_value_at_risk
+from riskrank.engine.portfolio.quantiles import (
+    integrated_quantile,
+    quantile,
+    tail_value_at_risk,
+    tail_value_of_sorted,
+)
 from riskrank.errors import InputError
 
 samples = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
@@ -52,3 +57,19 @@ def test_levels_outside_the_unit_interval_are_refused(level):
 def test_an_empty_sample_is_refused():
     with pytest.raises(InputError, match="at least one"):
         quantile([], 0.5)
+
+
+@given(samples, levels)
+def test_tail_means_of_sorted_samples_against_the_integrated_quantile(sample, level):
+    rows = np.stack([np.sort(sample), np.sort(sample) - 3.0])
+    found = tail_value_of_sorted(rows, level)
+    assert found.shape == (2,)
+    assert found == pytest.approx([tail_value_at_risk(row, level) for row in rows], abs=1e-7)
+
+
+def test_a_tail_mean_looks_at_the_worst_scores_only():
+    rows = np.sort(np.random.default_rng(0).normal(size=(3, 100)))
+    cut = rows.copy()
+    cut[:, 7:] = 1e9
+    assert np.array_equal(tail_value_of_sorted(rows, 0.07), tail_value_of_sorted(cut, 0.07))
+    assert tail_value_of_sorted(rows, 0.07) == pytest.approx(rows[:, :7].mean(axis=1))

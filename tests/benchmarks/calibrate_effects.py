@@ -1,0 +1,213 @@
+"""Simulate what is said beside a ranking: intervals of differences, and hidden risks (method §4).
+
+Run by ``make calibrate``. Each table is drawn with a known truth; printed are the share of intervals that
+hold the true difference, and the share of tables with a model called a hidden risk, rightly or wrongly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.dominance.effect_sizes import effect_sizes
+from riskrank.engine.dominance.hidden_risk import RISK, hidden_risk
+from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
+from riskrank.engine.sampling.processes import run_tasks
+
+# Scores resampled at once: 100 MB of doubles.
+BATCH = 12_000_000
+
+Draw = Callable[[np.random.Generator, int, int], np.ndarray]
+
+
+def tail_level(n: int) -> float:
+    return max(0.05, 5 / n)
+
+
+def statistics(values: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and tail mean of the last axis, without sorting more than the tail."""
+    worst = math.ceil(level * values.shape[-1] + 1e-9)
+    part = np.partition(values, worst - 1, axis=-1)[..., :worst]
+    part.sort(axis=-1)
+    # A tail mean looks at the worst scores only; the rest may be anything of the right number.
+    padded = np.concatenate([part, np.zeros((*part.shape[:-1], values.shape[-1] - worst))], axis=-1)
+    return values.mean(axis=-1), tail_value_of_sorted(padded, level)
+
+
+def replicates(values: np.ndarray, level: float, resamples: int, rng) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and tail mean of resamples of paired models, shapes (B, k)."""
+    k, n = values.shape
+    parts = []
+    for start in range(0, resamples, max(BATCH // (k * n), 1)):
+        count = min(max(BATCH // (k * n), 1), resamples - start)
+        chosen = rng.integers(0, n, (count, n))
+        parts.append(statistics(np.moveaxis(values[:, chosen], 0, 1), level))
+    means, tails = (np.concatenate(kind) for kind in zip(*parts, strict=True))
+    return means, tails
+
+
+# How tables are drawn: (generator, models, samples) -> scores (models, samples).
+
+
+def normal(rng, k, n):
+    return rng.normal(size=(k, n))
+
+
+def student(rng, k, n):
+    return rng.standard_t(3, size=(k, n))
+
+
+def correlated(rng, k, n):
+    return math.sqrt(0.8) * rng.normal(size=n) + math.sqrt(0.2) * rng.normal(size=(k, n))
+
+
+def skewed(rng, k, n):
+    return rng.exponential(size=(k, n))
+
+
+def uneven(rng, k, n):
+    """Standard deviations 1 and 2, correlation a half."""
+    z = math.sqrt(0.5) * rng.normal(size=n) + math.sqrt(0.5) * rng.normal(size=(k, n))
+    return z * np.linspace(1, 2, k)[:, None]
+
+
+def five_points(rng, k, n):
+    return np.clip(np.rint(3 + correlated(rng, k, n)), 1, 5)
+
+
+def zero_one(rng, k, n):
+    return (rng.random((k, n)) < np.linspace(0.6, 0.8, k)[:, None]).astype(float)
+
+
+COVERAGE: dict[str, Draw] = {
+    "normal": normal,
+    "normal, correlation .8": correlated,
+    "sd 1 against 2, correlation .5": uneven,
+    "exponential": skewed,
+    "t with 3 df": student,
+    "5-point scale": five_points,
+    "0/1, .6 against .8": zero_one,
+}
+
+
+def truth(draw: Draw, level: float) -> np.ndarray:
+    """Differences of the second model to the first: means and tail means of two million samples."""
+    values = draw(np.random.default_rng(0), 2, 2_000_000)
+    return np.array([np.diff(found)[0] for found in statistics(values, level)])
+
+
+def coverage_task(shared, task):
+    name, n, resamples, seeds = task
+    level = tail_level(n)
+    expected = truth(COVERAGE[name], level)
+    held = np.empty((len(seeds), 2), dtype=bool)
+    for at, seed in enumerate(seeds):
+        rng = np.random.default_rng(np.random.SeedSequence([seed, n, *name.encode()]))
+        values = COVERAGE[name](rng, 2, n)
+        drawn = replicates(values, level, resamples, rng)
+        found = effect_sizes(
+            *statistics(values, level),
+            leader=0,
+            level=level,
+            samples=n,
+            mean_replicates=drawn[0],
+            tail_replicates=drawn[1],
+        )
+        for which, difference in enumerate((found.mean_difference, found.tail_difference)):
+            held[at, which] = difference.low[1] <= expected[which] <= difference.high[1]
+    return held
+
+
+@dataclass(frozen=True)
+class RiskCase:
+    """Eight models, of which the first may be a hidden risk."""
+
+    name: str
+    draw: Draw
+    sizes: tuple[int, ...]
+    risky: bool = False
+
+
+def shifted(rng, k, n):
+    return rng.normal(size=(k, n)) + np.linspace(0, 0.7, k)[:, None]
+
+
+def disasters(share: float, loss: float) -> Draw:
+    """The first model is better by half a standard deviation, but for rare disasters."""
+
+    def draw(rng, k, n):
+        scores = rng.normal(size=(k, n))
+        scores[0] = np.where(rng.random(n) < share, loss, scores[0] + 0.5)
+        return scores
+
+    return draw
+
+
+RISKS = (
+    RiskCase("identical normals", normal, (50, 150, 500)),
+    RiskCase("identical t with 3 df", student, (50, 150, 500)),
+    RiskCase("identical normals, correlation .8", correlated, (50, 150, 500)),
+    RiskCase("plain shifts of .1", shifted, (150, 500)),
+    RiskCase("5 % chance of -6", disasters(0.05, -6.0), (150, 500), risky=True),
+    RiskCase("2 % chance of -20", disasters(0.02, -20.0), (150, 500), risky=True),
+)
+
+
+def risk_task(shared, task):
+    number, n, resamples, seeds = task
+    case = RISKS[number]
+    level = tail_level(n)
+    outcome = np.empty((len(seeds), 2), dtype=bool)
+    for at, seed in enumerate(seeds):
+        rng = np.random.default_rng(np.random.SeedSequence([seed, n, number]))
+        values = case.draw(rng, 8, n)
+        found = hidden_risk(
+            *statistics(values, level), replicates(values, level, resamples, rng)[1], samples=n
+        )
+        flagged = found.status == RISK
+        outcome[at] = flagged[0], flagged[1:].any()
+    return outcome
+
+
+def shares(outcomes: np.ndarray) -> list[str]:
+    rates = outcomes.mean(axis=0)
+    errors = np.sqrt(rates * (1 - rates) / len(outcomes))
+    return [f"{rate:.3f} ± {error:.3f}" for rate, error in zip(rates, errors, strict=True)]
+
+
+def batches(count: int, size: int = 20) -> list[range]:
+    return [range(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", type=int, default=2000, help="tables a coverage case")
+    parser.add_argument("--risk-tables", type=int, default=200, help="tables a hidden-risk case")
+    parser.add_argument("--resamples", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    start = time.perf_counter()
+    print(f"share of 95 % intervals that hold the difference of two models, {options.tables} tables each")
+    print(f"{'scores':34}{'n':>5}{'mean':>17}{'tail mean':>17}")
+    for name in COVERAGE:
+        for n in (30, 100, 300):
+            tasks = [(name, n, options.resamples, seeds) for seeds in batches(options.tables, 250)]
+            held = np.concatenate(list(run_tasks(coverage_task, None, tasks, jobs=options.jobs)))
+            print(f"{name:34}{n:>5}" + "".join(f"{share:>17}" for share in shares(held)), flush=True)
+    print(f"\nhidden risks among eight models, {options.risk_tables} tables each")
+    print(f"{'scores':34}{'n':>5}{'first model':>17}{'any other':>17}")
+    for number, case in enumerate(RISKS):
+        for n in case.sizes:
+            tasks = [(number, n, options.resamples, seeds) for seeds in batches(options.risk_tables)]
+            found = np.concatenate(list(run_tasks(risk_task, None, tasks, jobs=options.jobs)))
+            print(f"{case.name:34}{n:>5}" + "".join(f"{share:>17}" for share in shares(found)), flush=True)
+    print(f"\n{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""A short look at what ``make calibrate`` measures at length: intervals of differences and hidden risks."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+path = Path(__file__).parents[2] / "benchmarks" / "calibrate_effects.py"
+
+
+@pytest.fixture(scope="module")
+def calibration():
+    spec = importlib.util.spec_from_file_location("calibrate_effects", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def flagged(calibration, name, n, tables=30):
+    number = [case.name for case in calibration.RISKS].index(name)
+    return calibration.risk_task(None, (number, n, 1000, range(tables))).mean(axis=0)
+
+
+def test_rare_disasters_are_found(calibration):
+    first, others = flagged(calibration, "5 % chance of -6", 300, tables=15)
+    assert first > 0.6
+    assert others < 0.2
+
+
+def test_shifts_are_no_risk(calibration):
+    assert flagged(calibration, "plain shifts of .1", 100).tolist() == [0, 0]
+
+
+def test_intervals_of_means_cover(calibration):
+    held = calibration.coverage_task(None, ("normal, correlation .8", 30, 400, range(150)))
+    assert held[:, 0].mean() == pytest.approx(0.95, abs=0.05)
+    assert held[:, 1].mean() > 0.88
+
+
+def test_the_benchmarks_own_replicates_are_those_of_the_definition(calibration):
+    from riskrank.engine.portfolio.quantiles import tail_value_at_risk
+
+    values = np.random.default_rng(0).normal(size=(3, 41))
+    mean, tail = calibration.statistics(values, 0.13)
+    assert mean == pytest.approx(values.mean(axis=1))
+    assert tail == pytest.approx([tail_value_at_risk(row, 0.13) for row in values])
