@@ -14,16 +14,18 @@ __all__ = [
     "Result",
     "Scores",
     "__version__",
+    "check",
     "dominance",
     "errors",
     "mrm",
+    "portfolio",
     "rank",
     "read",
 ]
 
 if TYPE_CHECKING:
     from riskrank import errors
-    from riskrank.api import Result, Scores, dominance, mrm, rank, read
+    from riskrank.api import Result, Scores, check, dominance, mrm, portfolio, rank, read
 
 
 def __getattr__(name: str) -> Any:

@@ -22,13 +22,16 @@ from riskrank.report.formats.data import to_csv, to_json, to_jsonl
 from riskrank.report.formats.html import to_fragment
 from riskrank.report.formats.markdown import to_markdown
 from riskrank.report.render import sections, to_text
+from riskrank.scores.inspect import TableReport, inspect_scores
 from riskrank.scores.options import read_options, reading_defaults, reading_names
 from riskrank.scores.readers.files import Source
 from riskrank.scores.readers.frames import FrameSource, is_frame
 from riskrank.scores.table import ScoreTable, read_scores
 from riskrank.studies import dominance as dominance_study
 from riskrank.studies import mean_risk as mean_risk_study
+from riskrank.studies import portfolio as portfolio_study
 from riskrank.studies import rank as rank_study
+from riskrank.studies.check import check as check_study
 from riskrank.studies.document import Document
 from riskrank.studies.runtime import Runtime, available_jobs
 from riskrank.studies.settings import Settings
@@ -69,6 +72,10 @@ class Scores:
         if key not in self._read:
             self._read[key] = read_scores(self._sources, options)
         return self._read[key]
+
+    def report(self, options: Mapping[str, Any]) -> TableReport:
+        """What the sources hold and what is wrong with it."""
+        return inspect_scores(self._sources, read_options(self._options | options))
 
     def with_options(self, options: Mapping[str, Any]) -> Scores:
         """Read the same sources with further options."""
@@ -167,8 +174,40 @@ def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
     _refuse_unknown(options, reading_names())
     if isinstance(scores, Scores):
         return scores.with_options(options)
+    return Scores(_sources(scores), options)
+
+
+def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
+    """Say what a score table holds and what is wrong with it; nothing wrong in it is an exception.
+
+    Parameters
+    ----------
+    scores : path, frame, dict of columns, several of them, or Scores
+        As for :func:`riskrank.read`.
+    **options
+        As for :func:`riskrank.read`.
+
+    Returns
+    -------
+    Result
+        ``document.refusal`` is why the other commands would refuse the table, or None.
+
+    Raises
+    ------
+    InputError
+        If a file or its columns cannot be read at all.
+    UsageError
+        If an option is unknown or makes no sense.
+    """
+    _refuse_unknown(options, reading_names())
+    if isinstance(scores, Scores):
+        return Result(check_study(scores.report(options)))
+    return Result(check_study(inspect_scores(_sources(scores), read_options(options))))
+
+
+def _sources(scores: Given | Iterable[Given]) -> list[str | Source]:
     several = isinstance(scores, Iterable) and not isinstance(scores, str) and not is_frame(scores)
-    return Scores([_source(one) for one in (scores if several else [scores])], options)
+    return [_source(one) for one in (scores if several else [scores])]
 
 
 def _source(given: Given) -> str | Source:
@@ -268,3 +307,4 @@ def _documented(function: Callable[..., Document], settings: type[Settings]) -> 
 rank = _door(rank_study.rank, rank_study.RankSettings)
 dominance = _door(dominance_study.dominance, dominance_study.DominanceSettings)
 mrm = _door(mean_risk_study.mrm, mean_risk_study.MeanRiskSettings)
+portfolio = _door(portfolio_study.portfolio, portfolio_study.FoldingSettings, portfolio_study.READING)

@@ -46,6 +46,22 @@ def test_json_is_that_of_the_command(command):
     assert ours.to_json() == theirs
 
 
+@pytest.mark.parametrize("command", ["portfolio", "check"])
+def test_json_is_that_of_a_command_that_resamples_nothing(command):
+    files = ("sample_data/classifiers.parquet", "--metrics", "sample_data/classifiers.toml")
+    ours = getattr(rr, command)(files[0], metrics=files[2])
+    assert ours.to_json() == printed(command, *files, "--quiet", "--format", "json")
+
+
+def test_a_wrong_table_is_checked_without_an_exception():
+    table = long_table()
+    table["score"][0] = float("nan")
+    result = rr.check(table)
+    assert isinstance(result.document.refusal, errors.InputError)
+    assert "Error:" in repr(result)
+    assert rr.check(rr.read(long_table()), lower="acc").rows[0].direction == "lower"
+
+
 def frames():
     table = long_table()
     yield "dict", table
@@ -165,7 +181,7 @@ def test_defaults_are_those_of_the_command_line():
     from riskrank.cli.main import app
 
     commands = typer.main.get_command(app).commands
-    for name in ("rank", "dominance", "mrm"):
+    for name in ("rank", "dominance", "mrm", "portfolio"):
         here = inspect.signature(getattr(rr, name)).parameters
         for option in commands[name].params:
             if option.name in here and option.name not in ("scores", "jobs"):

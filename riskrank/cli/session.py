@@ -137,7 +137,7 @@ class Session:
 
         shown = self._warnings
         if isinstance(result, Document) and not self.output.quiet:
-            shown = result.provenance.warnings
+            shown = [] if result.tells_warnings else result.provenance.warnings
         for warning in shown:
             self.environment.say(f"warning: {spell(warning, flags=True)}")
         self._warnings = []

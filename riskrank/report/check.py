@@ -1,107 +1,44 @@
-"""What a score table holds and what is wrong with it, as rows and in words.
-
-The report comes from ``riskrank.scores.inspect``; it is passed in whole, so that this package and
-``scores`` stay independent of each other.
-"""
+"""What a score table holds and what is wrong with it, in words."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from riskrank.errors import spell
 from riskrank.report import numbers
 from riskrank.report.view import Cell, Column, Line, Section, Table
-
-FIELDS = (
-    "metric",
-    "direction",
-    "declared",
-    "transform",
-    "scale",
-    "n",
-    "minimum",
-    "maximum",
-    "mean",
-    "distinct",
-    "tied_share",
-    "missing",
-    "outside_bounds",
-    "constant",
-)
+from riskrank.studies.check import CheckDocument, MetricRow, Problem, TableReport
 
 
-def check_rows(report: Any) -> list[dict[str, Any]]:
-    """One row a metric, in the units of the file."""
-    return [
-        {
-            "metric": metric.spec.name,
-            "direction": metric.spec.direction,
-            "declared": metric.spec.declared,
-            "transform": metric.spec.transform,
-            "scale": metric.spec.scale,
-            **{name: getattr(metric, name) for name in FIELDS[5:]},
-        }
-        for metric in report.metrics
-    ]
-
-
-def check_meta(report: Any) -> dict[str, Any]:
-    """Models, pairing, repeats and problems, for ``meta``."""
-    return {
-        "table": {
-            "rows": report.rows,
-            "models": [
-                {"model": model.name, "samples": model.samples, "only_here": model.only_here}
-                for model in report.models
-            ],
-            "common_samples": report.common_samples,
-            "paired": report.same_samples,
-            "fewest_repeats": report.fewest_repeats,
-            "most_repeats": report.most_repeats,
-            "repeated_cells": report.repeated_cells,
-        },
-        "problems": [
-            {
-                "severity": problem.severity,
-                "what": spell(problem.what, flags=True),
-                "found": spell(problem.found, flags=True) or None,
-                "hint": spell(problem.hint, flags=True) or None,
-            }
-            for problem in report.problems
-        ],
-    }
-
-
-def check_view(report: Any) -> list[Section]:
+def view(document: CheckDocument) -> list[Section]:
     """What the table holds first, what is wrong with it last."""
-    view: list[Section] = [
+    report = document.report
+    sections: list[Section] = [
         Line(_holdings(report), "Table:"),
         Line(_pairing(report), "Samples:"),
         Line(_repeats(report), "Repeats:"),
-        _metric_table(report),
+        _metric_table(document),
     ]
     if not report.same_samples:
-        view.append(_model_table(report))
-    view += [_problem_line(problem) for problem in report.problems]
+        sections.append(_model_table(report))
+    sections += [_problem_line(problem) for problem in report.problems]
     if not report.problems:
-        view.append(Line("none: every command can read this table.", "Problems:", "green"))
-    return view
+        sections.append(Line("none: every command can read this table.", "Problems:", "green"))
+    return sections
 
 
-def _holdings(report: Any) -> str:
+def _holdings(report: TableReport) -> str:
     return (
         f"{report.rows:,} rows, {len(report.models)} models, {report.samples:,} samples, "
         f"{len(report.metrics)} metrics."
     )
 
 
-def _pairing(report: Any) -> str:
+def _pairing(report: TableReport) -> str:
     if report.same_samples:
         return f"all models have the same {report.samples:,} samples (paired)."
     return f"{report.common_samples:,} of {report.samples:,} samples are common to all models."
 
 
-def _repeats(report: Any) -> str:
+def _repeats(report: TableReport) -> str:
     if report.most_repeats <= 1:
         return "one score a model, sample and metric."
     return (
@@ -110,7 +47,7 @@ def _repeats(report: Any) -> str:
     )
 
 
-def _metric_table(report: Any) -> Table:
+def _metric_table(document: CheckDocument) -> Table:
     columns = (
         Column("metric", "left"),
         Column("better", "left"),
@@ -123,12 +60,12 @@ def _metric_table(report: Any) -> Table:
         Column("missing"),
     )
     rows = []
-    for metric in report.metrics:
+    for metric in document.rows:
         values = (metric.minimum, metric.mean, metric.maximum)
         rows.append(
             (
-                metric.spec.name,
-                _better(metric.spec),
+                metric.metric,
+                _better(metric),
                 f"{metric.n:,}",
                 *("–" if value is None else numbers.score(value) for value in values),
                 f"{metric.distinct:,}",
@@ -139,19 +76,19 @@ def _metric_table(report: Any) -> Table:
     return Table("Metrics, in the units of the file", columns, tuple(rows))
 
 
-def _better(spec: Any) -> str:
+def _better(metric: MetricRow) -> str:
     """Direction as it applies to the numbers in the file: a negative logarithm turns it around."""
-    lower = (spec.direction == "lower") != (spec.transform == "neg_log")
-    return ("lower" if lower else "higher") + ("" if spec.declared else " (assumed)")
+    lower = (metric.direction == "lower") != (metric.transform == "neg_log")
+    return ("lower" if lower else "higher") + ("" if metric.declared else " (assumed)")
 
 
-def _model_table(report: Any) -> Table:
+def _model_table(report: TableReport) -> Table:
     rows = tuple((model.name, f"{model.samples:,}", f"{model.only_here:,}") for model in report.models)
     columns = (Column("model", "left"), Column("samples"), Column("no other\nmodel has"))
     return Table("Samples by model", columns, rows)
 
 
-def _problem_line(problem: Any) -> Line:
+def _problem_line(problem: Problem) -> Line:
     parts = [problem.what]
     parts += [f"found: {problem.found}"] if problem.found else []
     parts += [f"hint: {problem.hint}"] if problem.hint else []

@@ -39,6 +39,10 @@ class Result:
         """Name of the schema."""
         return self.provenance.schema or self.provenance.command
 
+    def columns(self) -> dict[str, list[Any]]:
+        """All rows, field by field."""
+        return {name: [row[name] for row in self.rows] for name in self.fields}
+
     def meta(self) -> Mapping[str, Any]:
         """Entries of ``meta`` beyond the provenance."""
         return self.provenance.extra

@@ -15,10 +15,12 @@ from riskrank.studies.document import Document
 
 # By the schema of the document: the module whose ``view`` puts it into tables and words.
 VIEWS = {
+    "check": "riskrank.report.check",
     "convert": "riskrank.report.convert",
     "convert-verdicts": "riskrank.report.verdicts",
     "dominance": "riskrank.report.dominance",
     "mrm": "riskrank.report.mean_risk",
+    "portfolio": "riskrank.report.portfolio",
     "rank": "riskrank.report.rank",
 }
 

@@ -1,4 +1,4 @@
-"""What a table holds and what is wrong with it, for `riskrank check`."""
+"""What a table holds and what is wrong with it, for ``check``."""
 
 from __future__ import annotations
 
@@ -96,6 +96,8 @@ class TableReport:
         Cells with more than one row.
     problems : tuple of Problem
         Errors first.
+    options : ReadOptions
+        How the files were read.
     """
 
     inputs: tuple[InputFile, ...]
@@ -109,6 +111,7 @@ class TableReport:
     most_repeats: int
     repeated_cells: int
     problems: tuple[Problem, ...]
+    options: ReadOptions
 
 
 def inspect_scores(
@@ -166,6 +169,7 @@ def inspect_scores(
             *(Problem(severity="error", what=e.what, found=e.found, hint=e.hint) for e in errors),
             *(Problem(severity="warning", what=text) for text in warnings),
         ),
+        options=options,
     )
 
 
@@ -229,7 +233,8 @@ def _describe(
         n=n,
         minimum=float(values[0]) if n else None,
         maximum=float(values[-1]) if n else None,
-        mean=float(values @ counts / n) if n else None,
+        # Not a matrix product: its last bit hangs on where in memory the arrays lie.
+        mean=float((values * counts).sum() / n) if n else None,
         distinct=values.size,
         tied_share=float(counts[counts > 1].sum() / n) if n else 0.0,
         missing=int(cells - np.count_nonzero(~np.isnan(means.values[:, code]))),

@@ -66,6 +66,10 @@ class ExportDocument(Document[Mapping[str, Any]]):
         """Columns of the table."""
         return tuple(self.rows.frame.columns)
 
+    def columns(self) -> dict[str, list[Any]]:
+        """All rows, field by field."""
+        return self.rows.frame.to_dict(as_series=False)
+
     def meta(self) -> Mapping[str, Any]:
         """Directions, for ``meta``."""
         return {"directions": dict(self.directions)}

@@ -59,6 +59,8 @@ class Document(Generic[Row]):
 
     schema: ClassVar[str]
     row_type: ClassVar[type]
+    tells_warnings: ClassVar[bool] = False
+    """Whether its page itself holds the warnings."""
 
     provenance: Provenance
     rows: Sequence[Row]

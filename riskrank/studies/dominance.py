@@ -112,7 +112,9 @@ def dominance(
             study = study_dominance(target.scores, settings.claims, inference, progress=progress)
         columns.append((target.name, study))
     advice = list(dict.fromkeys(line for _, study in columns for line in study.advice))
-    described = reading_settings(table) | settings.described_tests() | {"per_metric": settings.per_metric}
+    described = (
+        reading_settings(table.options) | settings.described_tests() | {"per_metric": settings.per_metric}
+    )
     if not settings.per_metric and len(table.metrics) > 1:
         described |= portfolio_settings(settings, table)
     return DominanceDocument(

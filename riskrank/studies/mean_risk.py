@@ -187,7 +187,7 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
     if not settings.no_test and fewest < FEW_SAMPLES:
         advice.append(f"only {fewest} samples: bootstrap intervals below {FEW_SAMPLES} samples are fragile")
     columns = settings.columns
-    described = reading_settings(table) | {
+    described = reading_settings(table.options) | {
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),
         "aggregate": settings.aggregate,

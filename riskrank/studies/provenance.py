@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from riskrank.scores.metrics import MetricSpec
+from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.interface import ExportRules
 from riskrank.scores.table import ScoreTable, portfolio_weights
 from riskrank.studies.settings import PortfolioSettings
@@ -36,9 +37,8 @@ def described_metric(metric: MetricSpec) -> Mapping[str, Any]:
     }
 
 
-def reading_settings(table: ScoreTable) -> dict[str, Any]:
+def reading_settings(options: ReadOptions) -> dict[str, Any]:
     """Settings of reading that decide the result."""
-    options = table.options
     settings: dict[str, Any] = {
         "missing": options.missing,
         "repeats": options.repeats,

@@ -175,7 +175,7 @@ def _provenance(
     advice = list(dict.fromkeys(line for found in study.studies.values() for line in found.dominance.advice))
     if settings.all_methods and any(metric.weight is not None for metric in table.metrics):
         advice.append("P(EC) is left out: the empirical copula has no use for weights")
-    described = reading_settings(table) | settings.described_tests()
+    described = reading_settings(table.options) | settings.described_tests()
     described |= {"per_metric": settings.per_metric, "methods": list(study.rankings)}
     described |= {"aggregate": settings.aggregator if study.aggregations else None}
     if len(table.metrics) > 1 and not settings.folds_nothing:

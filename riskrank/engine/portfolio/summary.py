@@ -36,6 +36,11 @@ class Summary:
     quantiles: Floats
     tail_values: Floats
 
+    @property
+    def best_mean_first(self) -> Integers:
+        """Models by their mean, the best first, shape (k,)."""
+        return np.argsort(-self.mean, kind="stable")
+
 
 def summarise(scores: Sequence[Floats], levels: Sequence[float]) -> Summary:
     """Summarise each model's scores.

@@ -6,12 +6,13 @@ import csv
 import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from json.encoder import encode_basestring
 from typing import Any
 
 from riskrank import __version__
 from riskrank.errors import spell
-from riskrank.studies.document import Document, as_mapping
+from riskrank.studies.document import Document
 from riskrank.studies.frames import FrameRows
 
 SCHEMA_VERSION = "1.0"
@@ -37,21 +38,19 @@ def to_json(document: Document) -> str:
         "warnings": [spell(warning, flags=True) for warning in origin.warnings],
         **document.meta(),
     }
-    whole = {
-        "schema": f"riskrank/{document.schema}",
-        "schema_version": SCHEMA_VERSION,
-        "meta": meta,
-        "results": [as_mapping(row) for row in document.rows],
-    }
-    return json.dumps(_plain(whole), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    head = {"schema": f"riskrank/{document.schema}", "schema_version": SCHEMA_VERSION, "meta": meta}
+    text = json.dumps(_plain(head | {"results": []}), indent=2, ensure_ascii=False, allow_nan=False)
+    before, _, _ = text.rpartition("[]")
+    rows = [
+        "    {\n" + ",\n".join(cells) + "\n    }"
+        for cells in zip(*_named_cells(document, indent=2, margin="      "), strict=True)
+    ]
+    return before + ("[\n" + ",\n".join(rows) + "\n  ]" if rows else "[]") + "\n}\n"
 
 
 def to_jsonl(document: Document) -> str:
     """Write one JSON object a row, without provenance."""
-    return "".join(
-        json.dumps(_plain(as_mapping(row)), ensure_ascii=False, allow_nan=False) + "\n"
-        for row in document.rows
-    )
+    return "".join("{" + ", ".join(cells) + "}\n" for cells in zip(*_named_cells(document), strict=True))
 
 
 def to_csv(document: Document) -> str:
@@ -61,9 +60,7 @@ def to_csv(document: Document) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(document.fields)
-    for row in document.rows:
-        values = as_mapping(row)
-        writer.writerow([_csv_cell(_plain(values[name])) for name in document.fields])
+    writer.writerows(zip(*map(_csv_column, document.columns().values()), strict=True))
     return text.getvalue()
 
 
@@ -77,6 +74,32 @@ def to_parquet(document: Document) -> bytes:
         return buffer.getvalue()
     polars.DataFrame(document.columns()).write_parquet(buffer, compression="zstd", statistics=False)
     return buffer.getvalue()
+
+
+def _named_cells(document: Document, indent: int | None = None, margin: str = "") -> list[list[str]]:
+    """Columns of JSON texts ``"name": value``; column by column, as a portfolio may have a million rows."""
+    columns = []
+    for name, values in document.columns().items():
+        before = f"{margin}{encode_basestring(name)}: "
+        columns.append([before + text for text in _json_column(values, indent, margin)])
+    return columns
+
+
+def _json_column(values: list[Any], indent: int | None, margin: str) -> Iterable[str]:
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        return map(encode_basestring, values)
+    if kinds == {float} and all(map(math.isfinite, values)):
+        return map(float.__repr__, values)
+    texts = (json.dumps(_plain(v), indent=indent, ensure_ascii=False, allow_nan=False) for v in values)
+    return (text.replace("\n", f"\n{margin}") for text in texts)
+
+
+def _csv_column(values: list[Any]) -> list[Any]:
+    kinds = set(map(type, values))
+    if kinds == {str} or (kinds == {float} and all(map(math.isfinite, values))):
+        return values
+    return [_csv_cell(_plain(value)) for value in values]
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,265 @@
+"""Several metrics folded into one score a sample, or summed up by model: the study behind ``portfolio``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, overload
+
+import numpy as np
+
+from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, summarise
+from riskrank.engine.types import Floats, Integers
+from riskrank.errors import UsageError, option
+from riskrank.scores.table import ScoreTable
+from riskrank.studies.document import Document, Provenance
+from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import PortfolioSettings, numbers
+from riskrank.studies.targets import check_portfolio, fold
+
+READING: dict[str, Any] = {"min_models": 1}
+"""A portfolio of one model is fine."""
+
+METRIC = "portfolio"
+"""Metric of the scores in the table that is written, which every command reads."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldingSettings(PortfolioSettings):
+    """How to fold, and what to show of it.
+
+    Parameters
+    ----------
+    summary : bool
+        One row a model: mean, standard deviation, quantiles, Tail Value at Risk.
+    level : sequence of float
+        Levels of quantiles and TVaR in (0, 1]; 0.01, 0.05, 0.1, 0.25, 0.5 and 0.75 by default.
+    """
+
+    summary: bool = False
+    level: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._normalise("level", numbers(self.level, parameter="level"))
+        if self.level and not self.summary:
+            raise UsageError(
+                f"{option('level')} belongs to {option('summary', True)}",
+                found=f"{option('level', f'{self.level[0]:g}')} without {option('summary', True)}",
+                hint=f"add {option('summary', True)}, or leave out {option('level')}",
+            )
+        outside = [level for level in self.level if not 0 < level <= 1]
+        if outside:
+            raise UsageError(
+                "a quantile level must lie above 0 and at most at 1",
+                found=f"{outside[0]:g}",
+                hint="give levels such as 0.05 or 0.5",
+            )
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Levels in order, each once."""
+        return tuple(sorted(set(self.level or DEFAULT_LEVELS)))
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioRow:
+    """One sample's score."""
+
+    model: str
+    sample: str
+    metric: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioDraw:
+    """One draw's score; draws of a sample are told apart by their number."""
+
+    model: str
+    sample: str
+    draw: int
+    metric: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioSummary:
+    """One model's scores; quantiles and Tail Values at Risk by their level."""
+
+    model: str
+    n: int
+    mean: float
+    sd: float
+    quantiles: Mapping[str, float]
+    tvar: Mapping[str, float]
+
+
+ScoreRow = PortfolioRow | PortfolioDraw
+
+
+@dataclass(frozen=True, eq=False)
+class PortfolioScores(Sequence[ScoreRow]):
+    """Rows by model and sample, made when they are asked for: there may be millions.
+
+    Attributes
+    ----------
+    models, samples : sequence of str
+    scores : tuple of k ndarrays, shapes (n_i,)
+    clusters : tuple of k ndarrays of int, shapes (n_i,)
+        Sample of each score as an index into ``samples``, non-decreasing.
+    draws : bool
+        Whether a sample may have several scores.
+    """
+
+    models: Sequence[str]
+    samples: Sequence[str]
+    scores: tuple[Floats, ...]
+    clusters: tuple[Integers, ...]
+    draws: bool
+
+    def __len__(self) -> int:
+        return sum(len(column) for column in self.scores)
+
+    @overload
+    def __getitem__(self, at: int) -> ScoreRow: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[ScoreRow]: ...
+
+    def __getitem__(self, at: int | slice) -> ScoreRow | list[ScoreRow]:
+        if isinstance(at, slice):
+            return [self._row(place) for place in range(len(self))[at]]
+        return self._row(range(len(self))[at])
+
+    def columns(self) -> dict[str, list[Any]]:
+        """All rows, field by field."""
+        sizes = [len(column) for column in self.scores]
+        numbered = (
+            {"draw": np.concatenate([*map(_draw_numbers, self.clusters)]).tolist()} if self.draws else {}
+        )
+        return {
+            "model": [model for model, size in zip(self.models, sizes, strict=True) for _ in range(size)],
+            "sample": [self.samples[at] for at in np.concatenate(self.clusters).tolist()],
+            **numbered,
+            "metric": [METRIC] * len(self),
+            "score": np.concatenate(self.scores).tolist(),
+        }
+
+    def _row(self, place: int) -> ScoreRow:
+        model = 0
+        while place >= len(self.scores[model]):
+            place -= len(self.scores[model])
+            model += 1
+        cluster, score = self.clusters[model], float(self.scores[model][place])
+        name, sample = self.models[model], self.samples[cluster[place]]
+        if not self.draws:
+            return PortfolioRow(name, sample, METRIC, score)
+        draw = place - int(np.searchsorted(cluster, cluster[place])) + 1
+        return PortfolioDraw(name, sample, draw, METRIC, score)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortfolioDocument(Document[ScoreRow]):
+    """Portfolio scores as a long table.
+
+    Attributes
+    ----------
+    rows : PortfolioScores
+    """
+
+    schema: ClassVar[str] = "portfolio"
+    row_type: ClassVar[type] = PortfolioRow
+
+    rows: PortfolioScores
+
+    def columns(self) -> dict[str, list[Any]]:
+        """All rows, field by field, without making them."""
+        return self.rows.columns()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortfolioDrawsDocument(PortfolioDocument):
+    """Portfolio scores of samples that have several draws."""
+
+    row_type: ClassVar[type] = PortfolioDraw
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortfolioSummaryDocument(Document[PortfolioSummary]):
+    """Portfolio scores summed up by model.
+
+    Attributes
+    ----------
+    found : Summary
+    """
+
+    schema: ClassVar[str] = "portfolio"
+    row_type: ClassVar[type] = PortfolioSummary
+
+    found: Summary
+
+
+def portfolio(
+    table: ScoreTable, settings: FoldingSettings | None = None, runtime: Runtime | None = None
+) -> PortfolioDocument | PortfolioSummaryDocument:
+    """Fold the metrics of every sample into one portfolio score, by a copula of pooled CDFs.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Of one model or more.
+    settings : FoldingSettings, optional
+    runtime : Runtime, optional
+        Folding needs none of it.
+
+    Returns
+    -------
+    PortfolioDocument or PortfolioSummaryDocument
+        Rows a sample, a draw, or with ``summary`` a model.
+
+    Raises
+    ------
+    UsageError
+        If weights are given that the empirical copula has no use for.
+    """
+    settings = settings or FoldingSettings()
+    check_portfolio(table, settings)
+    scores = fold(table, settings)
+    provenance = Provenance(
+        command="portfolio",
+        seed=None,
+        resamples=None,
+        settings=reading_settings(table.options) | portfolio_settings(settings, table),
+        warnings=table.warnings,
+        **described_inputs(table),
+    )
+    if settings.summary:
+        found = summarise(scores, settings.levels)
+        rows = _summary_rows(found, table.models)
+        return PortfolioSummaryDocument(provenance=provenance, rows=rows, found=found)
+    kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
+    return kind(
+        provenance=provenance,
+        rows=PortfolioScores(table.models, table.samples, scores, table.clusters, table.has_draws),
+    )
+
+
+def _summary_rows(found: Summary, models: Sequence[str]) -> list[PortfolioSummary]:
+    labels = [f"{level:g}" for level in found.levels]
+    return [
+        PortfolioSummary(
+            model=model,
+            n=int(found.size[i]),
+            mean=float(found.mean[i]),
+            sd=float(found.sd[i]),
+            quantiles=dict(zip(labels, found.quantiles[i].tolist(), strict=True)),
+            tvar=dict(zip(labels, found.tail_values[i].tolist(), strict=True)),
+        )
+        for i, model in enumerate(models)
+    ]
+
+
+def _draw_numbers(cluster: Integers) -> Integers:
+    return np.arange(1, len(cluster) + 1) - np.searchsorted(cluster, cluster)
