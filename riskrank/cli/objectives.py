@@ -32,8 +32,11 @@ class ObjectiveInputs(InputOptions):
         typer.Option(help="A model without a score: refuse, drop the model, or rank it last there."),
     ] = "error"
     repeats: Annotated[
-        Literal["error", "mean"],
-        typer.Option(help="Several scores of a model on a sample: refuse or average."),
+        Literal["error", "mean", "min", "max"],
+        typer.Option(
+            help="Several scores of a model on a sample: refuse, average, or take the worst run (min) or the "
+            "best (max)."
+        ),
     ] = "error"
 
 

@@ -81,8 +81,11 @@ class InputOptions:
         "error"
     )
     repeats: Annotated[
-        Literal["error", "mean", "draws"],
-        typer.Option(help="Several scores of a model on a sample: refuse, average, or keep as draws."),
+        Literal["error", "mean", "min", "max", "draws"],
+        typer.Option(
+            help="Several scores of a model on a sample: refuse, average, take the worst run (min: all "
+            "pass) or the best (max: one does), or keep as draws."
+        ),
     ] = "error"
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Models have samples of their own.")] = False
     input_format: Annotated[

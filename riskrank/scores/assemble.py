@@ -13,6 +13,9 @@ from riskrank.scores.options import ReadOptions
 # A dense (models × samples) table is built while it is at most this many times larger than the entries.
 _DENSE = 4
 
+# How several runs become one score, for messages. Scores are oriented by then: the least is the worst.
+_MERGED = {"mean": "averaged", "min": "took the worst run", "max": "took the best run"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
@@ -86,13 +89,15 @@ def assemble(entries: Entries, scores: np.ndarray, options: ReadOptions) -> tupl
     blank = cell[invalid]
     if blank.size:
         cell, scores = cell[~invalid], scores[~invalid]
-    notes = ()
-    if repeated and options.repeats == "mean":
-        flat = _mean_per_cell(cell, scores, grid.size * n_metrics)
+    notes: tuple[str, ...] = ()
+    if repeated and options.repeats in _MERGED:
+        flat = _merge_per_cell(cell, scores, grid.size * n_metrics, options.repeats)
         if options.missing != "drop":
             flat[blank] = np.nan
         elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
-            notes = (f"averaged without {partial:,} repeats that have no score",)
+            notes = (f"{_MERGED[options.repeats]} without {partial:,} repeats that have no score",)
+        if options.repeats != "mean":
+            notes += _unequal_runs(cell, grid, n_metrics, options)
     else:
         flat = np.full(grid.size * n_metrics, np.nan)
         flat[cell] = scores
@@ -140,18 +145,39 @@ def _records(entries: Entries, pairs: _Grid) -> _Grid:
     return _Grid(record=record, model=pairs.model[pair], sample=pairs.sample[pair])
 
 
-def _mean_per_cell(cell: np.ndarray, scores: np.ndarray, n_cells: int) -> np.ndarray:
-    """Average each cell over its scores in sorted order, so that the order of the rows cannot matter."""
+def _merge_per_cell(cell: np.ndarray, scores: np.ndarray, n_cells: int, how: str) -> np.ndarray:
+    """Mean, least or largest score of each cell, scores in sorted order: that of the rows cannot matter."""
     order = np.lexsort((scores, cell))
     cell, scores = cell[order], scores[order]
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     ends = np.append(starts[1:], cell.size)
-    means = np.add.reduceat(scores, starts) / (ends - starts) if starts.size else starts.astype(float)
-    # Rounding must not lift the mean of equal scores above them: ties would be lost.
-    means = np.clip(means, scores[starts], scores[ends - 1])
     flat = np.full(n_cells, np.nan)
-    flat[cell[starts]] = means
+    if how == "mean":
+        merged = np.add.reduceat(scores, starts) / (ends - starts) if starts.size else starts.astype(float)
+        # Rounding must not lift the mean of equal scores above them: ties would be lost.
+        merged = np.clip(merged, scores[starts], scores[ends - 1])
+    else:
+        merged = scores[starts if how == "min" else ends - 1]
+    flat[cell[starts]] = merged
     return flat
+
+
+def _unequal_runs(cell: np.ndarray, grid: _Grid, n_metrics: int, options: ReadOptions) -> tuple[str, ...]:
+    """Warn where the worst or the best of many runs is compared with that of few."""
+    counts = np.bincount(cell, minlength=grid.size * n_metrics).reshape(grid.size, n_metrics)
+    # Models that share samples only have to agree on each sample.
+    group = np.zeros(grid.size, dtype=np.int64) if options.unpaired else grid.sample
+    most = np.zeros((int(group.max()) + 1, n_metrics), dtype=np.int64)
+    least = np.full_like(most, np.iinfo(np.int64).max)
+    np.maximum.at(most, group, counts)
+    np.minimum.at(least, group, np.where(counts, counts, least[0, 0]))
+    if np.all((least == most) | (most == 0)):
+        return ()
+    worst = options.repeats == "min"
+    return (
+        f"the models have {int(counts[counts > 0].min()):,} to {int(counts.max()):,} runs a sample: more "
+        f"runs make the {'worst' if worst else 'best'} of them {'worse' if worst else 'better'}",
+    )
 
 
 def _complete(entries: Entries, rows: Rows, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
@@ -271,7 +297,10 @@ def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
 
 def _duplicates(entries: Entries, cell: np.ndarray) -> InputError:
     first, second, count = _first_repeat(cell)
-    hint = "average them with --repeats mean, or treat them as repeated draws with --repeats draws"
+    hint = (
+        "average them with --repeats mean, take the worst or the best run with min or max, or keep them as "
+    )
+    hint += "repeated draws with --repeats draws"
     if not entries.has_samples:
         hint = "if a column names the sample, say so: --columns sample=…; otherwise --repeats mean"
     return InputError(

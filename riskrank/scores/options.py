@@ -11,7 +11,7 @@ from riskrank.scores.readers.interface import MAX_BYTES, ExportRules
 
 _CHOICES = {
     "missing": ("error", "drop", "keep"),
-    "repeats": ("error", "mean", "draws"),
+    "repeats": ("error", "mean", "min", "max", "draws"),
     "input_format": (None, "csv", "tsv", "parquet", "jsonl"),
 }
 _FLAGS = {"missing": "--missing", "repeats": "--repeats", "input_format": "--input-format"}
@@ -37,8 +37,10 @@ class ReadOptions:
         TOML file with a table per metric.
     missing : {"error", "drop", "keep"}
         What to do about a missing (model, sample, metric) cell. ``keep`` leaves NaN in the values.
-    repeats : {"error", "mean", "draws"}
-        What to do about several rows for one cell.
+    repeats : {"error", "mean", "min", "max", "draws"}
+        What to do about several rows for one cell. ``min`` takes the worst run and ``max`` the best one,
+        whichever direction the metric has: of passes and failures, whether all runs pass (pass^k) or one
+        does (pass@k); of latencies, the largest and the smallest.
     unpaired : bool
         Models have samples of their own.
     input_format : {"csv", "tsv", "parquet", "jsonl"}, optional

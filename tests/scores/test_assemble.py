@@ -118,6 +118,59 @@ def test_mean_of_equal_scores_is_that_score(write):
     assert values(table) == [[0.1, 0.7], [0.1, 0.7]]
 
 
+def test_the_worst_and_the_best_run(write):
+    assert values(read(write, REPEATED, repeats="min")) == [[1.0, 7.0], [0.1, 6.0]]
+    assert values(read(write, REPEATED, repeats="max")) == [[3.0, 7.0], [0.1, 8.0]]
+
+
+@pytest.mark.parametrize("how", ["min", "max"])
+def test_runs_that_pass_all_or_once(write, how):
+    rows = "A,1,m,1\nA,1,m,0\nA,2,m,1\nA,2,m,1\nA,3,m,0\nA,3,m,0\n"
+    rows += rows.replace("A,", "B,").replace("m,0", "m,1")
+    passed = values(read(write, rows, repeats=how))
+    assert passed == [[0.0, 1.0, 0.0] if how == "min" else [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
+
+
+def test_the_worst_run_of_a_lower_is_better_metric_is_the_largest(write):
+    rows = "A,1,latency,3\nA,1,latency,9\nB,1,latency,4\nB,1,latency,5\n"
+    table = read(write, rows, repeats="min", lower=("latency",))
+    assert [table.raw(model).tolist() for model in range(2)] == [[[9.0]], [[5.0]]]
+    table = read(write, rows, repeats="max", lower=("latency",))
+    assert [table.raw(model).tolist() for model in range(2)] == [[[3.0]], [[4.0]]]
+
+
+@pytest.mark.parametrize(("how", "kept"), [("min", 0.9), ("max", 0.1)])
+def test_the_worst_run_is_taken_after_the_transform(write, how, kept):
+    """A large probability of harm is bad once its logarithm is negated."""
+    metrics = write("metrics.toml", '[toxicity]\ntransform = "neg_log"\n')
+    rows = "A,1,toxicity,0.1\nA,1,toxicity,0.9\nB,1,toxicity,0.2\nB,1,toxicity,0.2\n"
+    table = read(write, rows, repeats=how, metrics_file=metrics)
+    assert table.raw(0)[0, 0] == pytest.approx(kept)
+
+
+@pytest.mark.parametrize("how", ["min", "max"])
+def test_a_run_without_a_score_leaves_the_sample_open_unless_dropped(write, how):
+    rows = "A,1,m,3\nA,1,m,\nA,2,m,5\nB,1,m,1\nB,2,m,2\n"
+    with pytest.raises(InputError, match="no score"):
+        read(write, rows, repeats=how)
+    table = read(write, rows, repeats=how, missing="drop")
+    assert values(table)[0] == [3.0, 5.0]
+    assert f"took the {'worst' if how == 'min' else 'best'} run without 1 repeats" in table.warnings[0]
+
+
+def test_unequal_numbers_of_runs_are_named(write):
+    rows = "A,1,m,3\nA,1,m,4\nA,2,m,5\nB,1,m,1\nB,2,m,2\n"
+    assert read(write, rows, repeats="mean").warnings == ()
+    assert read(write, rows, repeats="min").warnings == (
+        "the models have 1 to 2 runs a sample: more runs make the worst of them worse",
+    )
+    (text,) = read(write, rows, repeats="max").warnings
+    assert text.endswith("the best of them better")
+    fair = "A,1,m,3\nA,1,m,4\nA,2,m,5\nB,1,m,1\nB,1,m,7\nB,2,m,2\n"
+    assert read(write, fair, repeats="min").warnings == ()
+    assert len(read(write, fair, repeats="min", unpaired=True).warnings) == 1
+
+
 def test_repeats_draws_of_one_metric(write):
     table = read(write, REPEATED, repeats="draws")
     assert values(table) == [[1.0, 2.5, 3.0, 7.0], [0.1, 6.0, 8.0]]

@@ -208,7 +208,7 @@ def frames(draw):
 
 
 @settings(max_examples=30)
-@given(frames(), st.sampled_from(["mean", "draws"]))
+@given(frames(), st.sampled_from(["mean", "min", "max", "draws"]))
 def test_invariance_under_row_order_and_format(pair, repeats):
     frame, shuffled = pair
     tables = []
