@@ -1,0 +1,165 @@
+"""Where the variance of a model's mean comes from: other samples, or other runs on the same samples.
+
+One-way random model: run r of a model on sample s scores μ + b_s + w_sr, with variance σ_b² between samples
+and σ_w² within a sample. With n_s runs on sample s and N in all, the mean over all rows has the variance
+σ_b² Σ n_s²/N² + σ_w²/N. The components are estimated by the analysis of variance (Henderson's method I),
+which is unbiased for unequal n_s: σ_w² = MSW and σ_b² = (MSB − MSW)/n₀ with n₀ = (N − Σ n_s²/N)/(a − 1) for a
+samples.
+
+References
+----------
+S. R. Searle, G. Casella, C. E. McCulloch (1992). Variance Components. Wiley, chapter 3.6.
+doi:10.1002/9780470316856
+W. G. Cochran (1977). Sampling Techniques, 3rd edition. Wiley, chapter 10.6 (the number of runs a sample).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.errors import InputError, NumericalError, option
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """Variance of each of k models' means and what would reduce it, in squared units of the scores.
+
+    A model with one run on every sample has NaN for everything but ``runs`` and ``variance``: its components
+    cannot be told apart.
+
+    Attributes
+    ----------
+    runs : ndarray, shape (k,)
+        Runs a sample, N/a.
+    between, within : ndarray, shape (k,)
+        σ_b² and σ_w². Unbiased, and therefore σ_b² may come out negative, which says that samples do not
+        differ beyond what their runs do.
+    variance : ndarray, shape (k,)
+        Of the model's mean, a negative σ_b² taken for 0.
+    within_share : ndarray, shape (k,)
+        Share of that variance that comes from the runs, in [0, 1]: the most that repeats could take away.
+    more_samples, more_runs : ndarray, shape (k,)
+        Variance of the mean with twice the samples, and with twice the runs on each. Both need twice as many
+        runs, and the first is never the larger one: repeats pay where a sample itself costs something.
+    """
+
+    runs: Floats
+    between: Floats
+    within: Floats
+    variance: Floats
+    within_share: Floats
+    more_samples: Floats
+    more_runs: Floats
+
+    def best_runs(self, cost_ratio: float = 1.0) -> Floats:
+        """Runs a sample that give the smallest variance for a fixed budget, √(c σ_w²/σ_b²), at least 1.
+
+        Parameters
+        ----------
+        cost_ratio : float
+            Cost c of one more sample (writing, labelling) in units of one more run, at least 0.
+
+        Returns
+        -------
+        ndarray, shape (k,)
+            Infinite where the samples do not differ.
+        """
+        between = np.maximum(self.between, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where((between == 0) & (self.within > 0), np.inf, self.within / between)
+        # Constant scores have no variance to reduce.
+        ratio = np.where((between == 0) & (self.within == 0), 0.0, ratio)
+        with np.errstate(invalid="ignore"):
+            best = np.sqrt(ratio * cost_ratio) if cost_ratio else np.where(np.isnan(ratio), np.nan, 1.0)
+        return np.maximum(best, 1.0)
+
+
+def variance_components(scores: ClusteredScores) -> VarianceComponents:
+    """Split the variance of every model's mean into that between and that within samples.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        k models' scores, several runs for some samples; samples are independent.
+
+    Returns
+    -------
+    VarianceComponents
+
+    Raises
+    ------
+    InputError
+        If no model has two runs on a sample, a model has one sample only, or samples belong together in
+        clusters, which would be a third component.
+    NumericalError
+        If a variance is too large for a number.
+    """
+    if scores.samples is not None:
+        raise InputError(
+            "the variance between and within samples needs independent samples",
+            found="clusters of several samples",
+            hint=f"leave out {option('cluster')}",
+        )
+    if min(scores.cluster_counts) < 2:
+        raise InputError(
+            "the variance between samples needs at least two of them",
+            found="1 sample",
+            hint="score the model on more samples",
+        )
+    if scores.sizes == scores.cluster_counts:
+        raise InputError(
+            "the variance within samples needs several runs on some sample",
+            found="one score a model and sample",
+            hint=f"run the models again and keep the runs with {option('repeats', 'draws')}",
+        )
+    parts = [_of_model(*model) for model in zip(scores.values, scores.clusters, strict=True)]
+    columns = np.array(parts).T
+    if np.isinf(columns).any():
+        raise NumericalError(
+            "the variance of a model's mean is too large for a number",
+            found=f"scores as large as {max(np.abs(value).max() for value in scores.values):g}",
+            hint="give the scores in a larger unit, such as thousands",
+        )
+    return VarianceComponents(*columns)
+
+
+def _of_model(value: Floats, sample: NDArray[np.int64]) -> tuple[float, ...]:
+    """Fields of `VarianceComponents` for one model."""
+    runs = np.bincount(sample)
+    total, count = value.size, runs.size
+    largest = np.abs(value).max()
+    # A power of two changes no digit; squares of large scores would overflow.
+    exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
+    scaled = np.ldexp(value, -exponent)
+    centred = scaled - scaled.mean()
+    means = np.bincount(sample, centred) / runs
+    concentration = float((runs.astype(float) ** 2).sum()) / total
+
+    def squared(variance: float) -> float:
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(variance, 2 * exponent))
+
+    if total == count:
+        variance = centred.var(ddof=1) / total
+        return 1.0, np.nan, np.nan, squared(variance), np.nan, np.nan, np.nan
+    within = float(((centred - means[sample]) ** 2).sum()) / (total - count)
+    mean_square = float((runs * (means - centred.mean()) ** 2).sum()) / (count - 1)
+    between = (mean_square - within) * (count - 1) / (total - concentration)
+    from_samples = max(between, 0.0) * concentration / total
+    from_runs = within / total
+    variance = from_samples + from_runs
+    return (
+        total / count,
+        squared(between),
+        squared(within),
+        squared(variance),
+        from_runs / variance if variance > 0 else 0.0,
+        squared(variance / 2),
+        squared(from_samples + from_runs / 2),
+    )

@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.variance_components import variance_components
+from riskrank.errors import InputError, NumericalError
+
+COUNTS = np.array([1, 2, 5, 3, 1, 4])
+
+
+def scores_of(values, counts=COUNTS):
+    sample = np.repeat(np.arange(len(counts)), counts)
+    return ClusteredScores.build(list(values), [sample] * len(values))
+
+
+def test_a_balanced_table_against_the_textbook():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(2, 8, 1)) + 0.5 * rng.normal(size=(2, 8, 3))
+    found = variance_components(scores_of(table.reshape(2, -1), np.full(8, 3)))
+    within = table.var(axis=2, ddof=1).mean(axis=1)
+    of_means = table.mean(axis=2).var(axis=1, ddof=1)
+    assert found.within == pytest.approx(within)
+    assert found.between == pytest.approx(of_means - within / 3)
+    assert found.variance == pytest.approx(of_means / 8)  # the usual variance of a mean of cluster means
+    assert found.more_samples == pytest.approx(of_means / 16)
+    assert found.more_runs == pytest.approx((of_means - within / 6) / 8)
+    assert found.within_share == pytest.approx(within / 24 / (of_means / 8))
+    assert found.runs.tolist() == [3, 3]
+
+
+def test_unequal_runs_against_the_expectations_of_their_sums_of_squares():
+    """Sums of squares are quadratic forms y'Ay; of a covariance V they are tr(AV) on average."""
+    sample = np.repeat(np.arange(len(COUNTS)), COUNTS)
+    same = (sample[:, None] == sample) * 1.0
+    total = len(sample)
+    average = same / COUNTS[sample]
+    all_ = np.full((total, total), 1 / total)
+    for between, within in ((1.0, 0.0), (0.0, 1.0), (2.0, 0.7)):
+        covariance = between * same + within * np.eye(total)
+        # Drawing along the eigenvectors makes the average of the estimates exact.
+        roots, vectors = np.linalg.eigh(covariance)
+        draws = np.concatenate([vectors.T * np.sqrt(np.maximum(roots, 0) * total)[:, None]] * 2)
+        found = variance_components(scores_of(draws))
+        assert found.within.mean() == pytest.approx(within, abs=1e-12)
+        assert found.between.mean() == pytest.approx(between)
+        assert all_[0] @ covariance @ all_[0] == pytest.approx(
+            between * (COUNTS**2).sum() / total**2 + within / total
+        )
+        assert np.trace(average - all_) == pytest.approx(len(COUNTS) - 1)
+
+
+def test_the_variance_of_the_mean_against_simulation():
+    rng = np.random.default_rng(1)
+    counts = np.tile(COUNTS, 8)
+    sample = np.repeat(np.arange(counts.size), counts)
+    tables = 3000
+    draws = 1.5 * rng.normal(size=(tables, counts.size))[:, sample] + rng.normal(size=(tables, sample.size))
+    found = variance_components(scores_of(draws, counts))
+    error = 4 * np.sqrt(2 / tables)
+    assert found.variance.mean() == pytest.approx(draws.mean(axis=1).var(), rel=error)
+    again = np.repeat(np.arange(counts.size), 2 * counts)
+    twice = 1.5 * rng.normal(size=(tables, counts.size))[:, again] + rng.normal(size=(tables, again.size))
+    assert found.more_runs.mean() == pytest.approx(twice.mean(axis=1).var(), rel=error)
+
+
+def test_the_best_number_of_runs_is_the_best():
+    rng = np.random.default_rng(2)
+    table = rng.normal(size=(2, 60, 1)) + 2 * rng.normal(size=(2, 60, 4))
+    found = variance_components(scores_of(table.reshape(2, -1), np.full(60, 4)))
+    for cost in (0.5, 1.0, 30.0):
+        runs = np.linspace(1, 40, 4000)
+        for model in range(2):
+            # A budget buys budget / (cost + runs) samples.
+            variance = (cost + runs) * (found.between[model] + found.within[model] / runs)
+            assert found.best_runs(cost)[model] == pytest.approx(runs[np.argmin(variance)], abs=0.02)
+    assert found.best_runs(0).tolist() == [1, 1]
+
+
+def test_samples_that_do_not_differ_ask_for_runs_only():
+    values = [np.tile([0.0, 1.0], 6), np.tile([1.0, 0.0], 6)]
+    found = variance_components(scores_of(values, np.full(6, 2)))
+    assert np.all(found.between < 0)
+    assert found.within_share.tolist() == [1, 1]
+    assert np.all(found.best_runs() == np.inf)
+    assert found.more_runs == pytest.approx(found.more_samples)
+
+
+def test_a_model_with_one_run_a_sample_has_a_variance_but_no_components():
+    rng = np.random.default_rng(3)
+    values = [rng.normal(size=5), rng.normal(size=10)]
+    scores = ClusteredScores.build(values, [np.arange(5), np.repeat(np.arange(5), 2)])
+    found = variance_components(scores)
+    assert found.variance[0] == pytest.approx(values[0].var(ddof=1) / 5)
+    assert np.isnan(found.between[0])
+    assert np.isnan(found.best_runs()[0])
+    assert np.isnan(found.best_runs(0)[0])
+    assert found.within[1] > 0
+
+
+def test_a_constant_model_needs_nothing():
+    found = variance_components(scores_of([np.ones(16), np.arange(16.0)]))
+    assert (found.variance[0], found.within_share[0], found.best_runs()[0]) == (0, 0, 1)
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(2.0**400, 0), (2.0**-400, 0), (1.0, 1e6)])
+def test_units(factor, shift):
+    values = np.random.default_rng(4).normal(size=(2, 16))
+    plain, scaled = (variance_components(scores_of(v)) for v in (values, values * factor + shift))
+    assert scaled.within / factor / factor == pytest.approx(plain.within)
+    assert scaled.between / factor / factor == pytest.approx(plain.between, rel=1e-6)
+    assert scaled.within_share == pytest.approx(plain.within_share, rel=1e-6)
+
+
+def test_variances_beyond_the_largest_number_are_an_error():
+    with pytest.raises(NumericalError, match="too large"):
+        variance_components(scores_of(np.random.default_rng(4).normal(size=(2, 16)) * 1e200))
+
+
+@pytest.mark.parametrize(
+    ("scores", "text"),
+    [
+        (ClusteredScores.build([[1.0, 2.0], [2.0, 3.0]]), "several runs"),
+        (ClusteredScores.build([[1.0, 2.0], [2.0, 3.0]], [[0, 0]] * 2), "at least two"),
+        (
+            ClusteredScores.build(
+                [[1.0, 2.0, 3.0], [2.0, 3.0, 5.0]], [[0, 0, 1]] * 2, samples=[[0, 1, 2]] * 2
+            ),
+            "independent",
+        ),
+    ],
+)
+def test_what_cannot_be_split_is_refused(scores, text):
+    with pytest.raises(InputError, match=text):
+        variance_components(scores)
