@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+from riskrank.engine.sampling.processes import Jobs
 from riskrank.errors import UsageError, option
 
 Move = Callable[[int, int], None]
@@ -25,13 +26,13 @@ class Runtime:
 
     Attributes
     ----------
-    jobs : int
-        Processes; results do not depend on it.
+    jobs : int or Workers
+        Processes, or the workers of an executor; results do not depend on it.
     progress : callable
         Takes a label; a context manager that gives a callable of the work done and all of it, or None.
     """
 
-    jobs: int = 1
+    jobs: Jobs = 1
     progress: Callable[[str], AbstractContextManager[Move | None]] = unwatched
 
 

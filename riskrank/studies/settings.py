@@ -12,6 +12,7 @@ from typing import Any
 
 from riskrank.engine.dominance.column import Inference
 from riskrank.engine.dominance.tests import PAPER_THRESHOLDS, Claim, claims
+from riskrank.engine.sampling.processes import Jobs
 from riskrank.errors import UsageError, one_of, option
 
 ORDERS = ("1", "2", "both")
@@ -173,7 +174,7 @@ class DominanceTestSettings(ResamplingSettings):
             thresholds=() if self.test == "relative" else thresholds,
         )
 
-    def inference(self, jobs: int) -> Inference:
+    def inference(self, jobs: Jobs) -> Inference:
         """How the engine is to test, on so many processes."""
         return Inference(
             resamples=self.resamples,

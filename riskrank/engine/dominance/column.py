@@ -28,6 +28,7 @@ from riskrank.engine.dominance.tests import (
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, require_testable
+from riskrank.engine.sampling.processes import Jobs
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ class Inference:
         See :func:`riskrank.engine.sampling.multiplicity.adjust`.
     seed : int
         Entropy of the random streams.
-    jobs : int
+    jobs : int or Workers
         Processes.
     test : bool
         Without a test there is no resampling and verdicts are those of the sample.
@@ -64,7 +65,7 @@ class Inference:
     alpha: float = 0.05
     correction: str = "bonferroni"
     seed: int = 0
-    jobs: int = 1
+    jobs: Jobs = 1
     test: bool = True
     paper_exact: bool = False
     variance: str = "bootstrap"

@@ -15,6 +15,7 @@ from riskrank.engine.gsd.preference_system import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
 from riskrank.engine.gsd.relation import DominanceRelation, Threshold, dominance_relation
 from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.sampling.processes import Jobs
 from riskrank.errors import InputError, UsageError
 
 Floats = NDArray[np.float64]
@@ -118,7 +119,7 @@ def study_gsd(
     threshold: Threshold | None = None,
     system: str = "pair",
     epsilon: float = 0.0,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Progress | None = None,
 ) -> GsdStudy:
     """Find the relation of all models and test it.
@@ -133,7 +134,7 @@ def study_gsd(
         As in :func:`riskrank.engine.gsd.relation.dominance_relation`.
     epsilon : float
         How nearly a competitor must dominate to keep a model out of the front.
-    jobs : int
+    jobs : int or Workers
         Number of processes; the result does not depend on it.
     progress : callable, optional
         Called with work done, work in all, and what is being done.
@@ -218,7 +219,7 @@ def _validate(relabelling: Relabelling, epsilon: float) -> None:
 
 
 def _relation(
-    table: QualityTable, threshold: Threshold, system: str, jobs: int, progress: Progress | None
+    table: QualityTable, threshold: Threshold, system: str, jobs: Jobs, progress: Progress | None
 ) -> DominanceRelation:
     def compared(done: int, total: int) -> None:
         if progress:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from riskrank.engine.gsd.preference_system import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
 from riskrank.engine.gsd.relation import Threshold, pair_polytope, sample_masses, shared_system
+from riskrank.engine.sampling.processes import Jobs
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -123,7 +124,7 @@ def front_test(
     resamples: int = 1000,
     seed: int = 0,
     contamination_level: float | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> FrontTest:
     """Test that a model is in the front.

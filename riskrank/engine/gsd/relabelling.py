@@ -27,7 +27,7 @@ from riskrank.engine.gsd.relation import (
     sample_masses,
     shared_system,
 )
-from riskrank.engine.sampling.processes import run_tasks
+from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.errors import UsageError
 
 Floats = NDArray[np.float64]
@@ -123,7 +123,7 @@ def relabelling_tests(
     resamples: int = 1000,
     seed: int = 0,
     contamination_level: float | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> tuple[RelabellingTest, ...]:
     """Test ordered pairs of models.
@@ -146,7 +146,7 @@ def relabelling_tests(
         Entropy of the random streams; every pair is relabelled alike.
     contamination_level : float, optional
         Also find the p-values under contamination, up to the first above this level.
-    jobs : int
+    jobs : int or Workers
         Number of processes; the result does not depend on it.
     progress : callable, optional
         Called with the numbers of finished pairs, of all pairs, and of linear programs solved.

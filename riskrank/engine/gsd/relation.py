@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.gsd.preference_system import PreferenceSystem, QualityTable, preference_system
-from riskrank.engine.sampling.processes import run_tasks
+from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.errors import InputError, NumericalError, UsageError
 
 Floats = NDArray[np.float64]
@@ -444,7 +444,7 @@ def dominance_relation(
     *,
     threshold: Threshold | None = None,
     system: str = "pair",
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> DominanceRelation:
     """Optimum of every ordered pair of models and the relation it gives ([GSD] Definition 6).
@@ -457,7 +457,7 @@ def dominance_relation(
         Slack of the strict rows; none by default.
     system : {"pair", "all"}
         Whether a preference system holds the vectors of the two models compared or of all.
-    jobs : int
+    jobs : int or Workers
         Number of processes; the result does not depend on it.
     progress : callable, optional
         Called with the number of finished pairs and their total.

@@ -19,7 +19,7 @@ from riskrank.engine.portfolio.mean_risk import (
     mean_risk_of_sorted,
 )
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.processes import run_tasks
+from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.engine.sampling.resamples import blocks, is_rectangular, resampler
 from riskrank.engine.types import Floats
 
@@ -59,7 +59,7 @@ def study_mean_risk(
     resamples: int = 1000,
     alpha: float = 0.05,
     seed: int = 0,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     aggregator: str = "kemeny",
     progress: Callable[[int, int], None] | None = None,
 ) -> MeanRiskStudy:
@@ -127,7 +127,7 @@ def aggregate_over_metrics(
     return aggregate_rankings(np.array(lists), method=aggregator, weights=shares, names=names)
 
 
-def _replicate_values(scores, columns, resamples, seed, jobs, progress) -> Floats:
+def _replicate_values(scores, columns, resamples, seed, jobs: Jobs, progress) -> Floats:
     """Replicates of mean − risk, shape (B, k, R)."""
     work = resamples * sum(scores.sizes)
     done, parts = 0, []

@@ -27,7 +27,7 @@ from riskrank.engine.power.simulation import (
     size_for_power,
 )
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores
-from riskrank.engine.sampling.processes import Workers
+from riskrank.engine.sampling.processes import workers_for
 from riskrank.errors import InputError, UsageError
 
 # The order a user knows from `dominance` is found with its default number of resamples at least.
@@ -266,7 +266,7 @@ def study_power(
             "the power wanted must lie between 0 and 1", found=f"--target {target:g}", hint="0.8 is usual"
         )
     seed = plan.inference.seed
-    with Workers(plan.inference.jobs) as workers:
+    with workers_for(plan.inference.jobs) as workers:
         run = _counted(workers.run, progress)
         curve = estimate_power(plan.simulation, sizes, repeats=repeats, seed=seed, run=run)
         if plan.unattainable:

@@ -14,6 +14,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,21 @@ class Workers:
             process.wait()
 
 
-def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: int | Workers = 1) -> Iterator[Any]:
+Jobs = int | Workers
+"""How many processes to use, or the workers there are. Results do not depend on it."""
+
+
+@contextmanager
+def workers_for(jobs: Jobs) -> Iterator[Workers]:
+    """Give the workers there are, or processes that end with the block."""
+    if isinstance(jobs, Workers):
+        yield jobs
+        return
+    with Workers(jobs) as workers:
+        yield workers
+
+
+def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: Jobs = 1) -> Iterator[Any]:
     """Yield ``function(shared, task)`` for every task, in order.
 
     Parameters
@@ -135,10 +150,7 @@ def run_tasks(function: Task, shared: Any, tasks: Sequence[Any], *, jobs: int | 
     NumericalError
         If a process dies, as it does when the machine runs out of memory.
     """
-    if isinstance(jobs, Workers):
-        yield from jobs.run(function, shared, tasks)
-        return
-    with Workers(jobs) as workers:
+    with workers_for(jobs) as workers:
         yield from workers.run(function, shared, tasks)
 
 

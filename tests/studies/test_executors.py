@@ -1,0 +1,183 @@
+"""Tasks on a Dask cluster: a real scheduler and two worker processes, one of which dies."""
+
+import dataclasses
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import riskrank
+from riskrank.engine.dominance import bootstrap
+from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.tests import Claim
+from riskrank.engine.gsd.preference_system import quality_table
+from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.power.distributions import parse_distribution
+from riskrank.engine.power.planning import plan_from_distributions, study_power
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.processes import Workers
+from riskrank.errors import InputError, NumericalError, UsageError
+from riskrank.studies import executors
+
+ROOT = Path(riskrank.__file__).parents[1]
+
+
+@pytest.mark.parametrize("place", ["", "tcp://127.0.0.1:8786", "dask:", "ray:host"])
+def test_another_kind_of_place_is_refused(place):
+    with pytest.raises(UsageError, match="address of a Dask scheduler"):
+        executors.connect(place)
+
+
+def test_dask_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UsageError, match="needs Dask"):
+        executors.connect("dask:127.0.0.1:8786")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.mark.parametrize("place", ["tcp://127.0.0.1:{}", "nowhere.invalid:{}"])
+def test_a_scheduler_that_does_not_answer(place):
+    """Three lines within ten seconds, and nothing of Dask's own on standard error."""
+    pytest.importorskip("distributed")
+    code = f"""
+from riskrank.errors import RiskrankError
+from riskrank.studies import executors
+assert executors._PATIENCE <= 5
+executors._PATIENCE = 0.5
+try:
+    executors.connect("dask:{place.format(free_port())}")
+except RiskrankError as error:
+    print(type(error).__name__, *error.lines(flags=True), sep="\\n")
+"""
+    options = {"env": os.environ | {"PYTHONPATH": str(ROOT)}, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-c", code], timeout=60, **options)
+    assert done.stderr == ""
+    kind, *lines = done.stdout.splitlines()
+    assert kind == "InputError"
+    assert [line.split(": ")[0] for line in lines] == ["error", "found", "hint"]
+    assert "no Dask scheduler answers at" in lines[0]
+
+
+class Cluster:
+    """A scheduler and two workers in processes of their own."""
+
+    def __init__(self, stack):
+        self._stack = stack
+        self.address = f"tcp://127.0.0.1:{free_port()}"
+        port = self.address.rpartition(":")[2]
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
+        self.workers = [
+            self._start("worker", self.address, "--no-nanny", "--nthreads", "1", "--no-dashboard")
+            for _ in range(2)
+        ]
+
+    def _start(self, role, *options):
+        log = subprocess.DEVNULL
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.dask_{role}", *options],
+            stdout=log,
+            stderr=log,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )
+        self._stack.callback(process.wait)
+        self._stack.callback(process.kill)
+        return process
+
+    def connect(self):
+        """Connect once both workers are there."""
+        until = time.monotonic() + 60
+        while True:
+            try:
+                executor = executors.connect(f"dask:{self.address}")
+            except InputError:
+                if time.monotonic() > until:
+                    raise
+                continue
+            if len(executor._client.scheduler_info()["workers"]) == 2:
+                return executor
+            executor.shutdown()
+
+
+@pytest.fixture
+def cluster(tmp_path, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.chdir(tmp_path)  # where Dask puts its scratch
+    with ExitStack() as stack:
+        yield Cluster(stack)
+
+
+def leaves(result):
+    """The bytes of every number in a result."""
+    if dataclasses.is_dataclass(result):
+        result = [getattr(result, field.name) for field in dataclasses.fields(result)]
+    if isinstance(result, list | tuple):
+        return [leaf for part in result for leaf in leaves(part)]
+    return [repr(result) if result is None or isinstance(result, str) else np.asarray(result).tobytes()]
+
+
+def bootstrapped(jobs, progress):
+    rng = np.random.default_rng(0)
+    scores = ClusteredScores.build(rng.normal(size=(3, 40)))
+    return bootstrap.replicate(scores, resamples=400, seed=0, jobs=jobs, progress=progress)
+
+
+def relabelled(jobs, progress):
+    table = quality_table(np.random.default_rng(1).normal(size=(3, 8, 2)).round(1), ordinal=[False, True])
+    pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
+    return relabelling_tests(table, pairs, resamples=20, jobs=jobs, progress=progress)
+
+
+def simulated(jobs, progress):
+    inference = Inference(variance="clt", correction="none", jobs=jobs)
+    normals = [parse_distribution(text) for text in ("normal:0.4", "normal")]
+    plan = plan_from_distributions(normals, Claim(2), inference)
+    study = study_power(plan, [40, 80], repeats=60, progress=progress)
+    return study.curve, study.required
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_bytes_and_may_lose_a_worker(cluster, monkeypatch):
+    monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0, raising=False)
+    studies = (bootstrapped, relabelled, simulated)
+    alone = [leaves(study(1, None)) for study in studies]
+    with cluster.connect() as executor:
+        workers = Workers(executor=executor)
+        assert [leaves(study(workers, None)) for study in studies] == alone
+        called = []
+
+        def kill_one(*_):
+            called.append(_)
+            if len(called) == 2:
+                cluster.workers[0].kill()
+
+        assert [leaves(study(workers, kill_one)) for study in studies] == alone
+        assert len(called) > 2
+        assert cluster.workers[0].wait() == -9
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_dies_is_told(cluster):
+    with cluster.connect() as executor:
+        cluster.scheduler.kill()
+        cluster.scheduler.wait()
+        with pytest.raises(NumericalError, match="lost its workers"):
+            list(Workers(executor=executor).run(max, 3, range(4)))
+
+
+@pytest.mark.slow
+def test_a_cluster_with_another_riskrank_is_refused(cluster, monkeypatch):
+    cluster.connect().shutdown()
+    monkeypatch.setattr(executors, "__version__", "0.0.1")
+    with pytest.raises(InputError, match="not the riskrank that is here"):
+        executors.connect(f"dask:{cluster.address}")
