@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TypeVar
@@ -13,6 +14,8 @@ Choice = TypeVar("Choice")
 # Around a parameter in a message. Below the command line nobody knows whether it will be written
 # --missing drop or missing="drop"; private-use characters occur in no sensible name.
 _OPEN, _EQUALS, _CLOSE = "\ue000", "\ue001", "\ue002"
+# What a shell would split, expand or take away; a bar stands between choices in hints, not for a pipe.
+_SHELL = re.compile(r"[\s*{}'\"$`\\()&;<>\[\]]")
 _PARAMETER = re.compile(f"{_OPEN}([a-z0-9_]+)(?:{_EQUALS}([^{_CLOSE}]*))?{_CLOSE}")
 
 
@@ -101,13 +104,18 @@ def spell(text: str, *, flags: bool) -> str:
         name, value = match.groups()
         if flags:
             flag = f"--{name.replace('_', '-')}"
-            return flag if value in (None, "True") else f"{flag} {value}"
+            return flag if value in (None, "True") else f"{flag} {_quoted(value)}"
         if value is None:
             return name
         plain = value in ("True", "False", "None") or re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", value)
         return f"{name}={value}" if plain else f'{name}="{value}"'
 
     return _PARAMETER.sub(write, text)
+
+
+def _quoted(value: str) -> str:
+    """Write a value so that a shell hands it on as it is, should it be copied."""
+    return shlex.quote(value) if _SHELL.search(value) else value
 
 
 def one_of(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:

@@ -25,6 +25,10 @@ from riskrank.cli.options import (
 # Formats of exports, with what --help says of each; `riskrank.scores.readers.table` has their readers.
 EXPORTS = {
     "lm-eval": "lm-evaluation-harness: the samples of --log_samples, with their results files.",
+    "inspect": "Inspect: .eval and .json logs.",
+    "promptfoo": "promptfoo: results as JSON or JSONL.",
+    "helm": "HELM: folders of runs.",
+    "every-eval-ever": "Every Eval Ever: rows of instances.",
     "alpaca-eval": "AlpacaEval: annotations of a judge.",
     "mt-bench": "MT-Bench: judgments of FastChat, of single answers or of pairs.",
     "livebench": "LiveBench: ground-truth judgments.",

@@ -45,11 +45,14 @@ class Gathering:
 
         With `skip_bad`, a file that raises InputError leaves no row and one note.
         """
+        self.attempt(path, lambda: use(self.read(path)))
+
+    def attempt(self, path: Path, use: Callable[[], None]) -> None:
+        """Do the same for a file that `use` opens itself."""
         rows, frames, height = len(self._rows), len(self._frames), self._height
         counts, notes = self._counts.copy(), len(self._notes)
         try:
-            data = self.read(path)
-            use(data)
+            use()
         except InputError as error:
             if not self.rules.skip_bad:
                 raise
@@ -63,6 +66,17 @@ class Gathering:
         raw = read_bounded(path, self.rules.max_bytes)
         self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
         return decompressed(str(path), raw, self.rules.max_bytes)
+
+    def stamp(self, path: Path) -> None:
+        """Keep the name and SHA-256 of a file that is read in places only."""
+        try:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            digest = hashlib.sha256(
+                read_bounded(path, self.rules.max_bytes)
+            ).hexdigest()  # says what is wrong
+        self._inputs[str(path)] = InputFile(path=str(path), sha256=digest, rows=0)
 
     def lines(self, path: Path, data: bytes) -> Iterator[tuple[int, dict]]:
         """Objects of a JSON-lines file with their line numbers.
@@ -108,13 +122,23 @@ class Gathering:
             Further columns: ``task``, ``split``, ...
         """
         for name, number in self.scores(metric, value):
-            row: dict[str, str | float | None] = {"model": model, "sample": sample, "metric": name}
-            row["score"] = number
-            if draw is not None:
-                row["draw"] = draw
-            row.update(columns)
-            self._rows.append(row)
-            self._height += 1
+            self._add(number, {"model": model, "sample": sample, "metric": name}, draw, columns)
+
+    def add_missing(
+        self, *, model: str, sample: str, metric: str, draw: str | None = None, **columns: str
+    ) -> None:
+        """Add a row without a score, where the reader has counted already why there is none."""
+        self._add(None, {"model": model, "sample": sample, "metric": metric}, draw, columns)
+
+    def _add(
+        self, number: float | None, names: Mapping[str, str], draw: str | None, columns: Mapping[str, str]
+    ) -> None:
+        row: dict[str, str | float | None] = {**names, "score": number}
+        if draw is not None:
+            row["draw"] = draw
+        row.update(columns)
+        self._rows.append(row)
+        self._height += 1
 
     def scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
         """Names and scores a logged value stands for: one, or one a part, or none; counts what is none."""
@@ -332,7 +356,7 @@ def choose(
         found=listing(there, 20) + (f"; {option(parameter)} names {listing(asked)}" if asked else ""),
         hint=f"did you mean {option(parameter, close)}?"
         if close
-        else f"pick one: {option(parameter, there[0])}; or keep all: {option(parameter, repr(ALL))}",
+        else f"pick one: {option(parameter, there[0])}; or keep all: {option(parameter, ALL)}",
     )
 
 
@@ -351,4 +375,21 @@ def check_used(parameter: str, asked: Sequence[str], available: Mapping[str, obj
                 f"{option(parameter, name)}: there is none of that name",
                 found=f"the export holds {listing(there, 20)}",
                 hint=f"did you mean {option(parameter, close)}?" if close else "name one of these",
+            )
+
+
+def refuse_rules(rules: ExportRules, *parameters: str) -> None:
+    """Refuse filters or splits where a format has none; all of none is no mistake.
+
+    Raises
+    ------
+    UsageError
+    """
+    chosen = {"filter": rules.filters, "split": rules.splits}
+    for parameter in parameters:
+        if set(chosen[parameter]) - {ALL}:
+            raise UsageError(
+                f"{option(parameter)} has nothing to choose from in these files",
+                found="a format that has nothing of the kind",
+                hint=f"leave out {option(parameter)}",
             )

@@ -20,7 +20,7 @@ import polars as pl
 from riskrank.errors import InputError, listing
 from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
-from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of
+from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.lm_eval_rows import frame_of
 
@@ -127,6 +127,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     ------
     InputError, UsageError
     """
+    refuse_rules(rules, "split")
     gathering = Gathering(rules)
     runs = _Runs(gathering)
     parts: list[_Part] = []

@@ -18,6 +18,10 @@ from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath,
 # Format → module, imported when it is asked for. A new reader is its file and its row here.
 READERS: dict[str, str] = {
     "lm-eval": "lm_eval",
+    "inspect": "inspect_logs",
+    "promptfoo": "promptfoo",
+    "helm": "helm",
+    "every-eval-ever": "every_eval_ever",
     "alpaca-eval": "alpaca_eval",
     "mt-bench": "mt_bench",
     "livebench": "livebench",

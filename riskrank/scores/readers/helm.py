@@ -1,0 +1,231 @@
+"""What HELM writes: a folder a run, with ``per_instance_stats.json`` and ``run_spec.json``.
+
+Train trials are draws of an instance. Splits and perturbations are kept apart: entries that were perturbed
+repeat the instance's identifier.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, listing
+from riskrank.scores.readers.beginnings import first_bytes
+from riskrank.scores.readers.bounded import parse_json
+from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
+
+NAME = "helm"
+
+# What HELM counts and times beside its metrics.
+_BOOKKEEPING = re.compile(
+    r"num_.*|finish_reason_.*|training_.*|.*inference_.*runtime.*|batch_size|prompt_truncated|max_prob|logprob"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Score:
+    """One statistic of one instance in one trial."""
+
+    instance: str
+    trial: str
+    split: str
+    perturbation: str
+    metric: str
+    value: object
+
+    @property
+    def part(self) -> str:
+        """Split and perturbation, as the rule for splits names them."""
+        return f"{self.split}:{self.perturbation}" if self.perturbation else self.split
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    path: Path
+    model: str
+    task: str
+    scores: Sequence[_Score]
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file holds statistics of instances."""
+    if path.suffix != ".json":
+        return False
+    head = first_bytes(path)
+    return head.lstrip()[:1] == b"[" and b'"instance_id"' in head and b'"stats"' in head
+
+
+def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+    """Read runs, each of one model on one scenario.
+
+    Parameters
+    ----------
+    files : sequence of LabelledPath
+        ``per_instance_stats.json`` files, or folders of runs.
+    rules : ExportRules
+        `splits` picks splits (``test``) and perturbations (``test:misspellings``); `metrics` may name what
+        HELM counts beside its metrics, which is left out otherwise.
+
+    Returns
+    -------
+    Export
+        A sample is ``scenario/instance``, a draw a train trial; further columns are ``task``, ``split`` and
+        ``perturbation``.
+
+    Raises
+    ------
+    InputError, UsageError
+    """
+    refuse_rules(rules, "filter")
+    gathering = Gathering(rules)
+    label = files[0].label if files else None
+    runs: list[_Run] = []
+    for path in files_of(files, recognises):
+        if path.name in ("run_spec.json", "stats.json", "scenario.json"):
+            continue  # named by a pattern over the folder
+        gathering.take(path, partial(_read_run, path, gathering, runs, label))
+    parts: dict[str, dict[str, None]] = defaultdict(dict)
+    for run in runs:
+        parts[run.task].update(dict.fromkeys(score.part for score in run.scores))
+    if runs:
+        check_used("split", rules.splits, [part for there in parts.values() for part in there])
+    kept = {
+        task: choose("split", rules.splits, there, what="splits or perturbations", where=f"scenario {task}")
+        for task, there in parts.items()
+    }
+    folders: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    for run in runs:
+        folders[run.model, run.task].append(run.path)
+    for (model, task), paths in folders.items():
+        if len(paths) > 1:
+            gathering.note(
+                f"{len(paths)} runs of model '{model}' on '{task}', from {listing(paths, 3)}: they are "
+                "repeats of the same samples"
+            )
+    for run in runs:
+        several = len(folders[run.model, run.task]) > 1
+        gathering.attempt(run.path, partial(_add, run, kept[run.task], gathering, several=several))
+    return gathering.export()
+
+
+def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | None, data: bytes) -> None:
+    entries = parse_json(str(path), data)
+    spec = _spec(path, gathering)
+    adapter = spec.get("adapter_spec")
+    model = adapter.get("model") if isinstance(adapter, dict) else None
+    if not isinstance(entries, list):
+        raise _malformed(path, "no list of instances")
+    if not entries:
+        raise InputError(
+            f"{path}: no instances in it", found="an empty list", hint="was the run finished and scored?"
+        )
+    wanted = set(gathering.rules.metrics)
+    scores, left_out = [], set()
+    names: dict[str, str] = {}
+    for number, entry in enumerate(entries, start=1):
+        if (
+            not isinstance(entry, dict)
+            or not isinstance(entry.get("stats"), list)
+            or "instance_id" not in entry
+        ):
+            raise _malformed(path, f"entry {number} without instance_id or stats")
+        for stat in entry["stats"]:
+            name = stat.get("name") if isinstance(stat, dict) else None
+            if not isinstance(name, dict) or not isinstance(name.get("name"), str):
+                raise _malformed(path, f"entry {number} with a statistic without a name")
+            if _BOOKKEEPING.fullmatch(name["name"]) and name["name"] not in wanted:
+                left_out.add(name["name"])
+                continue
+            changed = entry.get("perturbation") or name.get("perturbation")
+            scores.append(
+                _Score(
+                    instance=str(entry["instance_id"]),
+                    trial=str(entry.get("train_trial_index", 0)),
+                    split=str(name.get("split") or "all"),
+                    perturbation=_perturbation(changed, names),
+                    metric=name["name"],
+                    value=stat.get("mean"),
+                )
+            )
+    if left_out:
+        gathering.note(f"left out as bookkeeping, unless named as metrics: {listing(sorted(left_out), 30)}")
+    name_in_spec = spec.get("name")
+    name = name_in_spec if isinstance(name_in_spec, str) and name_in_spec else path.parent.name
+    runs.append(
+        _Run(
+            path=path,
+            model=model_of(path, model, gathering.rules, label=label),
+            task=_task(name),
+            scores=scores,
+        )
+    )
+
+
+def _spec(path: Path, gathering: Gathering) -> Mapping[str, Any]:
+    beside = path.with_name("run_spec.json")
+    if not beside.is_file():
+        return {}
+    spec = parse_json(str(beside), gathering.read(beside))
+    return spec if isinstance(spec, dict) else {}
+
+
+def _task(name: str) -> str:
+    """Scenario and its arguments, without the model; a folder may write - for the colon."""
+    scenario, colon, arguments = name.partition(":")
+    if not colon and "=" in name:
+        head, _, first = name.partition("=")
+        scenario, _, key = head.rpartition("-")
+        arguments = f"{key}={first}"
+    kept = [
+        part for part in arguments.split(",") if part and not part.startswith(("model=", "model_deployment="))
+    ]
+    return f"{scenario}:{','.join(kept)}" if kept else scenario
+
+
+def _perturbation(changed: object, names: dict[str, str]) -> str:
+    """Name of a perturbation; of several of one name, with the arguments too."""
+    if not isinstance(changed, dict) or not changed:
+        return ""
+    name = str(changed.get("name", "perturbed"))
+    ignored = ("name", "robustness", "fairness", "computed_on")
+    arguments = {key: value for key, value in changed.items() if key not in ignored}
+    canonical = json.dumps(arguments, sort_keys=True)
+    if names.setdefault(name, canonical) == canonical:
+        return name
+    return f"{name}({','.join(f'{key}={value}' for key, value in sorted(arguments.items()))})"
+
+
+def _add(run: _Run, kept: tuple[str, ...], gathering: Gathering, *, several: bool) -> None:
+    for score in run.scores:
+        if score.part not in kept:
+            continue
+        sample = f"{run.task}/{score.instance}"
+        # Pooled with others, a changed instance is a sample of its own.
+        if score.perturbation and len(kept) > 1:
+            sample += f":{score.perturbation}"
+        columns = {"task": run.task, "split": score.split}
+        if score.perturbation:
+            columns["perturbation"] = score.perturbation
+        gathering.add(
+            model=run.model,
+            sample=sample,
+            metric=score.metric,
+            value=score.value,
+            draw=f"{run.path.parent} {score.trial}" if several else score.trial,
+            **columns,
+        )
+
+
+def _malformed(path: Path, found: str) -> InputError:
+    return InputError(
+        f"{path}: no statistics of instances as HELM writes them",
+        found=found,
+        hint="name per_instance_stats.json files or folders of runs; copy them again if they were cut short",
+    )

@@ -1,0 +1,301 @@
+"""What Inspect writes: ``.eval`` archives, whatever they are compressed with, and ``.json`` logs.
+
+Every scorer is a metric; of a scorer whose value is an object, every key is (``scorer.key``). Epochs are
+draws of a sample, so reducers are the caller's choice of what to do about repeats.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.readers.beginnings import first_bytes
+from riskrank.scores.readers.bounded import parse_json
+from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.readers.zip_members import ZipMembers, open_members
+
+NAME = "inspect"
+
+# Inspect's own values of these letters: correct, partially, incorrect, no answer.
+LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+
+_ZIP = b"PK\x03\x04"
+_FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
+# An id may hold slashes and the word epoch, so that only the end of a member's name is known.
+_SAMPLE = re.compile(r"^samples/.+_epoch_\d+(?:\.json|/sample\.json)$")
+_JOURNAL = re.compile(r"^_journal/summaries/(\d+)\.json$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Log:
+    """One log: its header, and the id, epoch, scores and error of every sample."""
+
+    path: Path
+    model: str
+    task: str
+    arguments: Mapping[str, Any]
+    run: str
+    samples: Sequence[Mapping[str, Any]]
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file is a log of Inspect."""
+    if path.suffix not in (".eval", ".json"):
+        return False
+    head = first_bytes(path)
+    if head[:4] == _ZIP:
+        return path.suffix == ".eval" or head[30:60].startswith(_FIRST_MEMBERS)
+    described = b'"eval"' in head and b'"task"' in head and (b'"run_id"' in head or b'"status"' in head)
+    return path.suffix == ".eval" or (head.lstrip()[:1] == b"{" and described)
+
+
+def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+    """Read logs, each of one model on one task.
+
+    Parameters
+    ----------
+    files : sequence of LabelledPath
+        Logs, or folders of them.
+    rules : ExportRules
+        `filters` picks scorers.
+
+    Returns
+    -------
+    Export
+        A sample is ``task/id``, a draw an epoch; a further column is ``task``.
+
+    Raises
+    ------
+    InputError, UsageError
+    """
+    refuse_rules(rules, "split")
+    gathering = Gathering(rules)
+    label = files[0].label if files else None
+    logs: list[_Log] = []
+    for path in files_of(files, recognises):
+        gathering.attempt(path, partial(_read_log, path, gathering, label, logs))
+    _check_scorers(logs, rules)
+    tasks = _task_names(logs, gathering)
+    runs: dict[tuple[str, str], list[_Log]] = defaultdict(list)
+    for log in logs:
+        runs[log.model, tasks[log.path]].append(log)
+    for (model, task), same in runs.items():
+        if len(same) > 1:
+            gathering.note(
+                f"{len(same)} logs of model '{model}' on task '{task}', from "
+                f"{listing((log.path for log in same), 3)}: they are repeats of the same samples"
+            )
+        for log in same:
+            run = log.run if len(same) > 1 else ""
+            gathering.attempt(log.path, partial(_add, log, task, gathering, run=run))
+    return gathering.export()
+
+
+def _read_log(path: Path, gathering: Gathering, label: str | None, logs: list[_Log]) -> None:
+    if first_bytes(path)[:4] == _ZIP:
+        gathering.stamp(path)
+        with open_members(path, gathering.rules.max_bytes) as archive:
+            header, samples = _header(path, archive), _samples(archive)
+    else:
+        header = parse_json(str(path), gathering.read(path))
+        samples = header.get("samples") or [] if isinstance(header, dict) else []
+    evaluation = header.get("eval") if isinstance(header, dict) else None
+    if not isinstance(evaluation, dict) or not isinstance(evaluation.get("task"), str):
+        raise InputError(
+            f"{path}: no log of Inspect",
+            found="no 'eval' with a task in its header",
+            hint="name logs that inspect eval wrote",
+        )
+    if not isinstance(samples, list) or not all(_is_sample(sample) for sample in samples):
+        raise InputError(
+            f"{path}: samples that are none",
+            found="a sample without id or epoch, or no list of samples",
+            hint=f"copy the log again; {option('skip_bad', True)} leaves such files out",
+        )
+    if not samples:
+        raise InputError(
+            f"{path}: the log holds no samples",
+            found=f"a header alone, status {header.get('status', 'unknown')}",
+            hint="write logs with their samples (inspect eval --log-samples); "
+            f"{option('skip_bad', True)} leaves such files out",
+        )
+    _note_status(path, header, evaluation, len(samples), gathering)
+    arguments = evaluation.get("task_args_passed") or evaluation.get("task_args")
+    logs.append(
+        _Log(
+            path=path,
+            model=model_of(path, evaluation.get("model"), gathering.rules, label=label),
+            task=evaluation["task"],
+            arguments=arguments if isinstance(arguments, dict) else {},
+            run=str(evaluation.get("created") or evaluation.get("run_id") or path),
+            samples=samples,
+        )
+    )
+
+
+def _is_sample(sample: object) -> bool:
+    return isinstance(sample, dict) and isinstance(sample.get("id"), int | str) and "epoch" in sample
+
+
+def _header(path: Path, archive: ZipMembers) -> Any:
+    """Header of an archive; a run that was killed left only what it began with."""
+    if "header.json" in archive:
+        return archive.json("header.json")
+    if "_journal/start.json" in archive:
+        start = archive.json("_journal/start.json")
+        return start | {"status": None} if isinstance(start, dict) else start
+    raise InputError(
+        f"{path}: no log of Inspect",
+        found=f"an archive of {listing(archive.names, 3)}",
+        hint="name logs that inspect eval wrote",
+    )
+
+
+def _samples(archive: ZipMembers) -> list[Any]:
+    """Samples of an archive: by their summaries, which hold the scores, unless some are missing there."""
+    members = [name for name in archive.names if _SAMPLE.match(name)]
+    found = archive.json("summaries.json") if "summaries.json" in archive else []
+    if not isinstance(found, list) or len(found) < len(members):
+        pieces = sorted((int(match[1]), name) for name in archive.names if (match := _JOURNAL.match(name)))
+        found = [entry for _, name in pieces for entry in _listed(archive.json(name))]
+    # A sample that was run again comes once more; the last counts.
+    distinct = {_key(entry): entry for entry in found}
+    if len(distinct) < len(members):
+        return [_short(archive.json(name)) for name in members]
+    return list(distinct.values())
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _key(entry: object) -> object:
+    return (repr(entry.get("id")), entry.get("epoch")) if isinstance(entry, dict) else id(entry)
+
+
+def _short(sample: object) -> object:
+    """What is needed of a sample, so that prompts do not pile up."""
+    wanted = ("id", "epoch", "scores", "score", "error")
+    return {key: sample[key] for key in wanted if key in sample} if isinstance(sample, dict) else sample
+
+
+def _note_status(
+    path: Path, header: Mapping[str, Any], evaluation: Mapping[str, Any], found: int, gathering: Gathering
+) -> None:
+    status = header.get("status")
+    if header.get("invalidated"):
+        gathering.note(f"{path}: the log is marked as invalidated")
+    if status == "success":
+        return
+    dataset, config = evaluation.get("dataset"), evaluation.get("config")
+    ids = dataset.get("sample_ids") if isinstance(dataset, dict) else None
+    epochs = config.get("epochs") if isinstance(config, dict) else None
+    expected = f" of {len(ids) * (epochs or 1):,}" if isinstance(ids, list) else ""
+    how = f"with status {status}" if status else "before it was done"
+    gathering.note(f"{path}: the run ended {how}: {found:,}{expected} samples, epochs counted")
+
+
+def _check_scorers(logs: Sequence[_Log], rules: ExportRules) -> None:
+    there = dict.fromkeys(name for log in logs for sample in log.samples for name in _scores(sample))
+    if logs:
+        check_used("filter", rules.filters, there)
+
+
+def _scores(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores of a sample by scorer; the oldest logs have but one, without a name."""
+    found = sample.get("scores")
+    if isinstance(found, dict):
+        return {name: score["value"] for name, score in found.items() if _has_value(score)}
+    single = sample.get("score")
+    return {"score": single["value"]} if isinstance(single, dict) and "value" in single else {}
+
+
+def _has_value(score: Any) -> bool:
+    return isinstance(score, dict) and "value" in score
+
+
+def _task_names(logs: Sequence[_Log], gathering: Gathering) -> dict[Path, str]:
+    """Names of tasks; where one model ran a task with different arguments, these are part of the name."""
+    names = {log.path: log.task for log in logs}
+    by_task: dict[str, list[_Log]] = defaultdict(list)
+    for log in logs:
+        by_task[log.task].append(log)
+    for task, same in by_task.items():
+        keys = sorted({key for log in same for key in log.arguments})
+        differing = [key for key in keys if len({_canonical(log.arguments.get(key)) for log in same}) > 1]
+        if not differing:
+            continue
+        gathering.note(f"task '{task}' was run with different values of {listing(differing)}")
+        settings: dict[str, set[str]] = defaultdict(set)
+        for log in same:
+            settings[log.model].add(_canonical([log.arguments.get(key) for key in differing]))
+        if max(map(len, settings.values())) > 1:
+            for log in same:
+                values = (f"{key}={_plain(log.arguments.get(key))}" for key in differing)
+                names[log.path] = f"{task}[{','.join(values)}]"
+    return names
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else _canonical(value)
+
+
+def _add(log: _Log, task: str, gathering: Gathering, *, run: str) -> None:
+    flat = [_flat(_scores(sample), gathering.rules) for sample in log.samples]
+    metrics = tuple(dict.fromkeys(name for scores in flat for name in scores))
+    lettered = _lettered(flat)
+    scalar: set[str] = set()
+    missing: list[tuple[str, str, list[str]]] = []
+    for sample, scores in zip(log.samples, flat, strict=True):
+        name, draw = f"{task}/{sample['id']}", f"{run} {sample['epoch']}".strip()
+        absent = [metric for metric in metrics if metric not in scores]
+        if absent:
+            failed = sample.get("error") is not None
+            gathering.count("samples that failed, without a score" if failed else "samples not scored")
+            missing.append((name, draw, absent))
+        for metric, value in scores.items():
+            if isinstance(value, str) and metric in lettered:
+                value = LETTERS[value]
+            before = gathering.height
+            gathering.add(model=log.model, sample=name, metric=metric, value=value, draw=draw, task=task)
+            if gathering.height == before + 1:
+                scalar.add(metric)
+    for name, draw, absent in missing:
+        for metric in absent:
+            if metric in scalar:
+                gathering.add_missing(model=log.model, sample=name, metric=metric, draw=draw, task=task)
+
+
+def _flat(scores: Mapping[str, Any], rules: ExportRules) -> dict[str, Any]:
+    """Values by metric: objects are one metric a key."""
+    kept = choose("filter", rules.filters or ("*",), scores, what="scorers", where="log")
+    flat: dict[str, Any] = {}
+    for name in kept if scores else ():
+        value = scores[name]
+        if isinstance(value, dict):
+            flat |= {f"{name}.{key}": part for key, part in value.items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _lettered(flat: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Metrics whose texts are all letters with a value: a C among A, B and D is an answer, not a grade."""
+    texts: dict[str, set[str]] = defaultdict(set)
+    for scores in flat:
+        for metric, value in scores.items():
+            if isinstance(value, str):
+                texts[metric].add(value)
+    return {metric for metric, found in texts.items() if found <= LETTERS.keys()}

@@ -1,0 +1,256 @@
+"""Logs of Inspect: archives of every compression, summaries or samples, failures, letters, epochs."""
+
+import importlib.util
+import json
+import math
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from riskrank.errors import InputError, UsageError
+from riskrank.scores.readers.interface import ExportRules
+from riskrank.scores.readers.table import read_export
+
+# Test folders are no packages; the module beside this one is loaded by its path.
+_SPEC = importlib.util.spec_from_file_location("archives", Path(__file__).with_name("archives.py"))
+archives = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(archives)
+
+
+def scored(id, epoch=1, **values):
+    return {
+        "id": id,
+        "epoch": epoch,
+        "input": "x",
+        "scores": {name: {"value": value, "answer": "a"} for name, value in values.items()},
+    }
+
+
+def header(model="m/a", task="sums", status="success", created="2026-01-01", args=None, **config):
+    return {
+        "version": 2,
+        "status": status,
+        "eval": {
+            "run_id": "r",
+            "created": created,
+            "task": task,
+            "task_args": args or {},
+            "model": model,
+            "dataset": {"sample_ids": ["1", "2"]},
+            "config": config,
+        },
+    }
+
+
+def members(samples, chunked=False, summaries=True, **about):
+    name = "samples/{}_epoch_{}/sample.json" if chunked else "samples/{}_epoch_{}.json"
+    found = {"_journal/start.json": header(**about)}
+    found |= {name.format(s["id"], s["epoch"]): s | {"messages": ["long"]} for s in samples}
+    if summaries:
+        found["summaries.json"] = samples
+    return found | {"header.json": header(**about)}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to_file(name, samples, method=archives.ZSTANDARD, **about):
+        path = tmp_path / name
+        if name.endswith(".json"):
+            path.write_text(json.dumps(header(**about) | {"samples": samples}))
+        else:
+            path.write_bytes(archives.archive(members(samples, **about), method))
+        return path
+
+    return to_file
+
+
+def read(*paths, name="inspect", **rules):
+    return read_export(name, [str(path) for path in paths], ExportRules(**rules))
+
+
+def cells(export):
+    return {(row["sample"], row["metric"]): row["score"] for row in export.rows.iter_rows(named=True)}
+
+
+SAMPLES = [scored(1, match="C", rating=3), scored("q/2_epoch_9", match="I", rating=4.5)]
+
+
+@pytest.mark.parametrize("method", [archives.STORED, archives.DEFLATED, archives.ZSTANDARD])
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("summaries", [False, True])
+def test_archives_of_every_kind_say_the_same(write, method, chunked, summaries):
+    path = write("a.eval", SAMPLES, method, chunked=chunked, summaries=summaries)
+    export = read(path, name="auto")
+    assert cells(export) == {
+        ("sums/1", "match"): 1.0,
+        ("sums/1", "rating"): 3.0,
+        ("sums/q/2_epoch_9", "match"): 0.0,
+        ("sums/q/2_epoch_9", "rating"): 4.5,
+    }
+    assert set(export.rows["model"]) == {"m/a"}
+    assert export.notes == ()
+    if method != archives.ZSTANDARD:
+        assert zipfile.ZipFile(path).testzip() is None  # the test's own writer writes real archives
+
+
+def test_a_json_log_says_the_same(write):
+    assert cells(read(write("a.json", SAMPLES), name="auto")) == cells(read(write("a.eval", SAMPLES)))
+
+
+def test_letters_count_as_inspect_counts_them(write):
+    letters = [scored(i, grade=letter) for i, letter in enumerate("CPIN")]
+    assert list(cells(read(write("a.eval", letters))).values()) == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_letters_among_other_answers_are_text(write):
+    answers = [scored(i, answer=letter, match="C") for i, letter in enumerate("ABC")]
+    export = read(write("a.eval", answers))
+    assert set(export.rows["metric"]) == {"match"}
+    assert "answer: values left out that are text" in export.notes[0]
+
+
+def test_objects_are_a_metric_a_key_and_lists_are_refused(write):
+    samples = [scored(1, profile={"length": 3, "polite": "C", "note": [1, 2]}, listy=[1, 0])]
+    export = read(write("a.eval", samples))
+    assert cells(export) == {("sums/1", "profile.length"): 3.0, ("sums/1", "profile.polite"): 1.0}
+    assert len(export.notes) == 2
+    parts = cells(read(write("a.eval", samples), parts=True))
+    assert parts["sums/1", "listy.0"] == 1.0
+    assert parts["sums/1", "profile.note.1"] == 2.0
+
+
+def test_epochs_are_draws_and_nan_and_failures_are_gaps(write):
+    samples = [
+        scored(1, 1, close=0.5),
+        scored(1, 2, close=math.nan),
+        scored(2, 1, close=1.0),
+        {"id": 2, "epoch": 2, "scores": {}, "error": "RuntimeError"},
+        {"id": 3, "epoch": 1, "scores": None},
+        scored(3, 2, close=0.0),
+    ]
+    for name in ("a.eval", "a.json"):
+        export = read(write(name, samples, epochs=2))
+        assert sorted(zip(export.rows["sample"], export.rows["draw"], export.rows["score"], strict=True)) == [
+            ("sums/1", "1", 0.5),
+            ("sums/1", "2", None),
+            ("sums/2", "1", 1.0),
+            ("sums/2", "2", None),
+            ("sums/3", "1", None),
+            ("sums/3", "2", 0.0),
+        ]
+        assert sorted(export.notes) == [
+            "close: rows without a score: 1",
+            "samples not scored: 1",
+            "samples that failed, without a score: 1",
+        ]
+
+
+@pytest.mark.parametrize("status", ["error", "cancelled", "started"])
+def test_runs_that_did_not_end_well_are_told(write, status):
+    note = read(write("a.eval", SAMPLES[:1], status=status, epochs=3)).notes[0]
+    assert f"status {status}: 1 of 6 samples" in note
+
+
+def test_a_killed_run_is_read_from_its_journal(tmp_path):
+    killed = members(SAMPLES, summaries=False)
+    del killed["header.json"]
+    killed |= {"_journal/summaries/1.json": SAMPLES[:1], "_journal/summaries/2.json": SAMPLES[1:]}
+    path = tmp_path / "a.eval"
+    path.write_bytes(archives.archive(killed))
+    export = read(path)
+    assert export.rows.height == 4
+    assert "ended before it was done" in export.notes[0]
+    del killed["_journal/summaries/2.json"]  # flushed later than the sample
+    path.write_bytes(archives.archive(killed))
+    assert read(path).rows.height == 4
+
+
+def test_samples_are_not_read_where_summaries_say_it_all(tmp_path):
+    found = members(SAMPLES)
+    for name in [name for name in found if name.startswith("samples/")]:
+        found[name] = b"{ no json at all"
+    path = tmp_path / "a.eval"
+    path.write_bytes(archives.archive(found))
+    assert read(path).rows.height == 4
+
+
+def test_logs_of_one_model_and_task_are_repeats(write):
+    one = write("a.eval", SAMPLES, created="2026-01-01")
+    two = write("b.eval", SAMPLES, created="2026-01-02")
+    export = read(one, two)
+    assert set(export.rows["draw"]) == {"2026-01-01 1", "2026-01-02 1"}
+    assert "2 logs of model 'm/a' on task 'sums'" in export.notes[0]
+
+
+def test_a_task_with_different_arguments_is_different_tasks(write):
+    paths = [write(f"{s}.eval", SAMPLES, args={"subject": s, "cot": True}) for s in ("law", "art")]
+    export = read(*paths)
+    assert set(export.rows["task"]) == {"sums[subject=law]", "sums[subject=art]"}
+    other = write("b.eval", SAMPLES, model="m/b", args={"subject": "art", "cot": False})
+    export = read(paths[0], other)
+    assert set(export.rows["task"]) == {"sums"}  # one log a model: nothing collides
+    assert "different values of cot, subject" in export.notes[0]
+
+
+def test_filters_pick_scorers(write):
+    path = write("a.eval", SAMPLES)
+    assert set(read(path, filters=("rating",)).rows["metric"]) == {"rating"}
+    with pytest.raises(UsageError, match="none of that name"):
+        read(path, filters=("rate",))
+    with pytest.raises(UsageError, match="nothing to choose"):
+        read(path, splits=("test",))
+
+
+def corrupt():
+    good = archives.archive(members(SAMPLES))
+    return {
+        "empty": b"",
+        "cut short": good[: len(good) // 2],
+        "no zip": b"hello",
+        "another zip": archives.archive({"readme.txt": b"hello"}),
+        "no samples": archives.archive({"header.json": header(), "summaries.json": []}),
+        "bad member": archives.archive(members(SAMPLES) | {"header.json": b'{"eval":'}),
+        "bad compression": archives.archive(members(SAMPLES)).replace(
+            b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfc"
+        ),
+        "no task": archives.archive(members(SAMPLES) | {"header.json": {"eval": {}}}),
+        "no ids": archives.archive({"header.json": header(), "summaries.json": [{"epoch": 1}]}),
+        "lists": archives.archive({"header.json": [], "summaries.json": {}}),
+        "strange method": archives.archive(members(SAMPLES), 12),
+    }
+
+
+@pytest.mark.parametrize("kind", corrupt())
+def test_logs_that_cannot_be_read_are_named_or_left_out(write, tmp_path, kind):
+    bad, good = tmp_path / "bad.eval", write("good.eval", SAMPLES)
+    bad.write_bytes(corrupt()[kind])
+    with pytest.raises(InputError) as error:
+        read(bad, good)
+    assert "bad.eval" in error.value.what
+    export = read(bad, good, skip_bad=True)
+    assert export.rows.height == 4
+    assert any("bad.eval" in note for note in export.notes)
+
+
+def test_a_header_alone_is_refused(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(header()))
+    with pytest.raises(InputError, match="holds no samples"):
+        read(path)
+
+
+def test_a_bomb_is_refused(tmp_path):
+    path = tmp_path / "a.eval"
+    for method in (archives.DEFLATED, archives.ZSTANDARD):
+        bomb = members(SAMPLES) | {"summaries.json": b"[" + b" " * 30_000_000 + b"]"}
+        path.write_bytes(archives.archive(bomb, method))
+        assert path.stat().st_size < 100_000
+        with pytest.raises(InputError, match="more than 1,000,000 bytes"):
+            read(path, max_bytes=1_000_000)
+
+
+def test_the_oldest_logs_have_one_score_without_a_name(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(header() | {"samples": [{"id": 1, "epoch": 1, "score": {"value": "C"}}]}))
+    assert cells(read(path)) == {("sums/1", "score"): 1.0}
