@@ -53,16 +53,32 @@ class InputOptions:
     scores: Annotated[
         list[str],
         typer.Argument(
-            metavar="SCORES...", help="CSV, TSV, Parquet or JSONL files (also .gz, .zst), globs, or -."
+            metavar="SCORES...",
+            help="CSV, TSV, Parquet, JSON or JSONL files (also .gz, .zst), .xlsx, SQLite, DuckDB, globs, or "
+            "-; LABEL=PATH names the models of a file.",
         ),
     ]
     columns: Annotated[
         str | None,
-        typer.Option(metavar="ROLE=NAME,...", help="Name the columns, e.g. model=system,sample=doc_id."),
+        typer.Option(
+            metavar="ROLE=NAME,...",
+            help="Name the columns, e.g. model=system,sample=doc_id; sample=name+prompt joins two.",
+        ),
     ] = None
     wide: Annotated[bool, typer.Option("--wide", help="One row a model and sample, a column a metric.")] = (
         False
     )
+    matrix: Annotated[
+        str | None, typer.Option(metavar="METRIC", help="One row a sample, a column a model.")
+    ] = None
+    where: Annotated[
+        str | None,
+        typer.Option(metavar="CONDITION", help="Read these rows only: SQL on any column of the file."),
+    ] = None
+    sql: Annotated[
+        str | None,
+        typer.Option(metavar="QUERY", help="Reshape: SELECT ... FROM scores; a database gets the query."),
+    ] = None
     models: Annotated[
         Names, typer.Option("--models", metavar="A,B,...", help="Keep these models. Repeatable.")
     ] = None
@@ -89,7 +105,7 @@ class InputOptions:
     ] = "error"
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Models have samples of their own.")] = False
     input_format: Annotated[
-        Literal["csv", "tsv", "parquet", "jsonl"] | None,
+        Literal["csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb"] | None,
         typer.Option(help="Format of the input where no file name tells it."),
     ] = None
     from_: Annotated[

@@ -57,6 +57,7 @@ class Session:
         if self.format == "table" and output.format is None and not environment.stdout.isatty():
             self.format = piped
         named = [*inputs.scores, *([inputs.metrics] if inputs.metrics else [])]
+        named += [text.partition("=")[2] for text in inputs.scores if "=" in text]
         check_writable(output.output, named)
 
     def read(self, weights: Sequence[str] | None = None, **overrides: Any) -> ScoreTable:
@@ -296,7 +297,7 @@ def describe_metric(metric: Any) -> Mapping[str, Any]:
 
 def input_settings(options: InputOptions) -> dict[str, Any]:
     """Settings of reading that decide the result."""
-    from riskrank.studies.provenance import described_rules
+    from riskrank.studies.provenance import described_rules, described_shape
 
     settings: dict[str, Any] = {
         "missing": options.missing,
@@ -308,7 +309,7 @@ def input_settings(options: InputOptions) -> dict[str, Any]:
 
         given = {name: getattr(options, name, None) for name in reading_names()}
         settings |= {"from": options.from_, **described_rules(read_options(given).rules)}
-    return settings
+    return settings | described_shape(options)
 
 
 def portfolio_settings(options: PortfolioOptions, table: ScoreTable) -> dict[str, Any]:

@@ -26,10 +26,10 @@ def view(document: DominanceDocument) -> list[Section]:
     sections: list[Section] = []
     for metric, study in document.by_column:
         sections.append(_pair_table(metric, study, models))
-        if document.matrix:
+        if document.ratios:
             sections += [_matrix(metric, tests, models) for tests in study.tests]
     first = document.by_column[0][1]
-    sections += reading(first.tests, tested=inference.test, matrix=document.matrix)
+    sections += reading(first.tests, tested=inference.test, matrix=document.ratios)
     sections.append(inference_line(first, inference, models, paired=document.paired))
     return sections
 

@@ -34,7 +34,7 @@ class Roles:
     `values` holds, for wide tables, the columns that are not needed for another role.
     """
 
-    model: str
+    model: str | None
     sample: str | None
     metric: str | None
     score: str | None
@@ -64,7 +64,9 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
     """
     named = parse_columns(options.columns, wide=options.wide)
     roles = named_columns(source, named, ROLES)
-    needed = ["model"] if options.sample_optional else ["model", "sample"]
+    # Under a label a file needs no column for its only model.
+    needed = [] if source.model_label is not None else ["model"]
+    needed += [] if options.sample_optional else ["sample"]
     needed += [] if options.wide else ["metric", "score"]
     missing = [role for role in needed if role not in roles]
     if missing:
@@ -74,7 +76,7 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
         used = {roles.get(role) for role in ("model", "sample", "draw")}
         values = tuple(column for column in source.columns if column not in used)
     return Roles(
-        model=roles["model"],
+        model=roles.get("model"),
         sample=roles.get("sample"),
         metric=None if options.wide else roles["metric"],
         score=None if options.wide else roles["score"],

@@ -12,11 +12,10 @@ from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores import parsing
 from riskrank.scores.columns import Roles, assign_roles
 from riskrank.scores.options import ReadOptions
+from riskrank.scores.preparation import prepared
+from riskrank.scores.readers.derived import WHOLE_FLOAT
 from riskrank.scores.readers.exports import ExportSource
 from riskrank.scores.readers.files import InputFile, Source, open_sources
-
-# A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
-_WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
 
 # A text column with at least this share of numbers may be a metric with failures in it.
 _DOUBTFUL_SHARE = 0.2
@@ -147,11 +146,15 @@ def read_entries(paths: Sequence[str | Source], options: ReadOptions, stdin=None
     """
     if options.from_ is not None:
         return _read_exports(paths, options)
-    sources = open_sources(paths, input_format=options.input_format, stdin=stdin)
+    sources = open_sources(paths, input_format=options.input_format, stdin=stdin, sql=options.sql)
+    return _entries(sources, options)
+
+
+def _entries(sources: Sequence[Source], options: ReadOptions) -> Entries:
+    sources, options = prepared(sources, options)
     roles = [assign_roles(source, options) for source in sources]
     read = _read_wide if options.wide else _read_long
-    pieces = [read(source, role, options) for source, role in zip(sources, roles, strict=True)]
-    return _code(pieces, options)
+    return _code([read(source, role, options) for source, role in zip(sources, roles, strict=True)], options)
 
 
 def _read_exports(paths: Sequence[str | Source], options: ReadOptions) -> Entries:
@@ -166,8 +169,7 @@ def _read_exports(paths: Sequence[str | Source], options: ReadOptions) -> Entrie
         )
     export = read_export(options.from_ or AUTO, named, options.rules)
     source = ExportSource(listing(named, 3), export)
-    piece = _read_long(source, assign_roles(source, options), options)
-    entries = _code([piece], options)
+    entries = _entries([source], options)
     return replace(entries, directions=export.directions, notes=export.notes, origin=source.label)
 
 
@@ -275,7 +277,7 @@ def _piece(source: Source, roles: Roles, frame: pl.DataFrame, value, state, **me
     return _Piece(
         source=source,
         rows=frame.height,
-        model=_names(source, frame[roles.model]),
+        model=_model_names(source, roles, frame),
         sample=None if roles.sample is None else _names(source, frame[roles.sample]),
         draw=None if roles.draw is None else _names(source, frame[roles.draw]),
         metric=_names(source, metric["metric"]) if "metric" in metric else None,
@@ -284,6 +286,16 @@ def _piece(source: Source, roles: Roles, frame: pl.DataFrame, value, state, **me
         state=state,
         roles=roles,
     )
+
+
+def _model_names(source: Source, roles: Roles, frame: pl.DataFrame) -> pl.Series:
+    """Names of the models of a file, under its label if it has one."""
+    names = None if roles.model is None else _names(source, frame[roles.model])
+    if source.model_label is None and names is not None:
+        return names
+    if names is None or names.drop_nulls().str.strip_chars().n_unique() <= 1:
+        return pl.repeat(source.model_label, frame.height, dtype=pl.String, eager=True).alias("model")
+    return (pl.Series([f"{source.model_label}/"]) + names.str.strip_chars()).alias(names.name)
 
 
 def _names(source: Source, series: pl.Series) -> pl.Series:
@@ -346,12 +358,13 @@ def _code(pieces: Sequence[_Piece], options: ReadOptions) -> Entries:
         piece = pieces[which]
         offset = entry - (int(ends[which - 1]) if which else 0)
         if piece.metric is not None:
-            return piece, offset, piece.roles.score
+            return piece, offset, piece.roles.score or ""
         return piece, offset // piece.width, piece.metrics[offset % piece.width]
 
     def where(entry: int) -> tuple[str, int, str]:
         piece, position, column = locate(entry)
-        return piece.source.label, piece.source.row_number(position), column
+        source = piece.source
+        return source.label, source.row_number(position), source.column_of(column, position)
 
     def text(entry: int) -> str:
         piece, position, column = locate(entry)
@@ -405,7 +418,7 @@ def _encode(pieces: Sequence[_Piece], role: str) -> tuple[tuple[str, ...], np.nd
     distinct = series.unique().drop_nulls().sort()
     clean = distinct.str.strip_chars()
     if role in ("sample", "draw"):
-        clean = clean.str.replace(_WHOLE_FLOAT, "$1")
+        clean = clean.str.replace(WHOLE_FLOAT, "$1")
     if series.null_count() or (clean == "").any():
         raise _blank_name(pieces, role, series)
     codes = series.cast(pl.Enum(distinct)).to_physical().to_numpy()

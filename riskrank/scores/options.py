@@ -7,12 +7,13 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from riskrank.errors import UsageError, listing, nearest, option
+from riskrank.scores.readers.formats import FORMATS
 from riskrank.scores.readers.interface import MAX_BYTES, ExportRules
 
 _CHOICES = {
     "missing": ("error", "drop", "keep"),
     "repeats": ("error", "mean", "min", "max", "draws"),
-    "input_format": (None, "csv", "tsv", "parquet", "jsonl"),
+    "input_format": (None, *FORMATS),
 }
 _FLAGS = {"missing": "--missing", "repeats": "--repeats", "input_format": "--input-format"}
 
@@ -24,9 +25,17 @@ class ReadOptions:
     Parameters
     ----------
     columns : str, optional
-        Roles of columns, ``"model=system,sample=doc_id,metric=…,score=…,draw=run"``.
+        Roles of columns, ``"model=system,sample=doc_id,metric=…,score=…,draw=run"``; several columns that
+        are one name together, ``"sample=name+prompt"``.
     wide : bool
         One row per model and sample, each remaining numeric column a metric.
+    matrix : str, optional
+        One row per sample, each numeric column a model; the name of the metric the numbers are of.
+    where : str, optional
+        SQL condition on any columns of the file; rows that do not meet it are not read.
+    sql : str, optional
+        ``SELECT … FROM scores``, which makes the table to be read of every file; for a database the query
+        to send it, for a workbook one over its sheets.
     metrics, models : tuple of str
         Selections; empty means everything. The order of `metrics` is kept.
     lower, higher : tuple of str
@@ -43,7 +52,7 @@ class ReadOptions:
         does (pass@k); of latencies, the largest and the smallest.
     unpaired : bool
         Models have samples of their own.
-    input_format : {"csv", "tsv", "parquet", "jsonl"}, optional
+    input_format : {"csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb"}, optional
         Format of every file, whatever its name; needed for standard input.
     from_ : str, optional
         The inputs are exports of this harness, or of whichever one is recognised (``auto``).
@@ -69,6 +78,9 @@ class ReadOptions:
 
     columns: str | None = None
     wide: bool = False
+    matrix: str | None = None
+    where: str | None = None
+    sql: str | None = None
     metrics: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     lower: tuple[str, ...] = ()
@@ -103,6 +115,14 @@ class ReadOptions:
                     hint=f"did you mean {_FLAGS[name]} {close}?",
                 )
         self._check_export()
+        if self.matrix is not None and (self.wide or not self.matrix.strip()):
+            raise UsageError(
+                f"{option('matrix', self.matrix)} contradicts {option('wide', True)}"
+                if self.wide
+                else f"{option('matrix')} needs the name of the metric",
+                found="a column of numbers is a model in a matrix, and a metric in a wide table",
+                hint=f"leave one of the two out; a matrix of one metric: {option('matrix', 'accuracy')}",
+            )
         both = sorted(set(self.lower) & set(self.higher))
         if both:
             raise UsageError(
@@ -135,7 +155,11 @@ class ReadOptions:
                     hint=f"add {option('from', 'auto')}, or leave it out",
                 )
             return
-        tables = {"wide": self.wide, "input_format": self.input_format is not None}
+        tables = {
+            "wide": self.wide,
+            "matrix": self.matrix is not None,
+            "input_format": self.input_format is not None,
+        }
         for name in (name for name, used in tables.items() if used):
             raise UsageError(
                 f"{option(name)} is for score tables and contradicts {option('from', self.from_)}",

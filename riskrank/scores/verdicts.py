@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import polars as pl
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError, UsageError, listing
 from riskrank.scores.columns import named_columns, parse_columns, synonym
 from riskrank.scores.parsing import MISSING_TEXT
 from riskrank.scores.readers.files import InputFile, Source, open_sources
@@ -80,6 +80,13 @@ def read_verdicts(
     """
     named = parse_columns(columns, roles=ROLES)
     sources = open_sources(paths, input_format=input_format, stdin=stdin)
+    for source in sources:
+        if source.model_label is not None:
+            raise UsageError(
+                f"{source.model_label}={source.label}: a file of verdicts cannot be named after one model",
+                found="a label before a file that names two models in each row",
+                hint=f"name the file alone: {source.label}",
+            )
     parts, starts, positions, inputs, left_out = [], [], [], [], 0
     for source in sources:
         frame = _load(source, named)

@@ -26,12 +26,12 @@ class DominanceSettings(GateSettings, PortfolioSettings):
     ----------
     per_metric : bool
         Test every metric on its own instead of the portfolio.
-    matrix : bool
+    ratios : bool
         Also show the full matrix of ratios of every test.
     """
 
     per_metric: bool = False
-    matrix: bool = False
+    ratios: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class DominanceDocument(Document[DominanceRow]):
         Every column of scores, by the name it is reported under.
     inference : Inference
     paired : bool
-    matrix : bool
+    ratios : bool
         Whether the matrices of ratios are shown as well.
     failed : GateFailed or None
         The gate that did not hold.
@@ -76,7 +76,7 @@ class DominanceDocument(Document[DominanceRow]):
     by_column: tuple[tuple[str, DominanceStudy], ...]
     inference: Inference
     paired: bool
-    matrix: bool
+    ratios: bool
     failed: GateFailed | None
 
 
@@ -130,7 +130,7 @@ def dominance(
         by_column=tuple(columns),
         inference=inference,
         paired=table.paired,
-        matrix=settings.matrix,
+        ratios=settings.ratios,
         failed=failed_gates(
             gates, [(name, study.tests) for name, study in columns], table.models, settings.alpha
         ),

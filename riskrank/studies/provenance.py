@@ -46,7 +46,13 @@ def reading_settings(options: ReadOptions) -> dict[str, Any]:
     }
     if options.from_ is not None:
         settings |= {"from": options.from_, **described_rules(options.rules)}
-    return settings
+    return settings | described_shape(options)
+
+
+def described_shape(options: Any) -> dict[str, str]:
+    """How the table was made of the files, where it was."""
+    given = {name: getattr(options, name) for name in ("where", "sql", "matrix")}
+    return {name: text for name, text in given.items() if text is not None}
 
 
 def described_rules(rules: ExportRules) -> dict[str, Any]:

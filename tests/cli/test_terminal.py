@@ -12,7 +12,7 @@ LONG = (
 COMMANDS = [
     ["rank"],
     ["dominance"],
-    ["dominance", "--matrix"],
+    ["dominance", "--ratios"],
     ["portfolio"],
     ["portfolio", "--summary"],
     ["check"],

@@ -163,7 +163,7 @@ def test_the_claims_asked_for(run, table, quick, options, count):
     assert len({(row["order"], row["test"], row["threshold"]) for row in found}) == count
     assert len(found) == 6 * count
     assert run("rank", table, *quick, *options).status == 0
-    assert run("dominance", table, *quick, *options, "--matrix").status == 0
+    assert run("dominance", table, *quick, *options, "--ratios").status == 0
 
 
 def test_a_weight_of_1_is_the_metric_alone(run, table):

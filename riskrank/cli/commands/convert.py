@@ -82,7 +82,7 @@ def verdicts(
         str, typer.Option(metavar="NAME", help="Name of the metric that is written.")
     ] = "verdict",
     input_format: Annotated[
-        Literal["csv", "tsv", "parquet", "jsonl"] | None,
+        Literal["csv", "tsv", "parquet", "jsonl", "json", "xlsx"] | None,
         typer.Option(help="Format of the input where no file name tells it."),
     ] = None,
 ) -> None:

@@ -31,8 +31,8 @@ def dominance(
     per_metric: Annotated[
         bool, typer.Option("--per-metric", help="Test every metric on its own instead of the portfolio.")
     ] = False,
-    matrix: Annotated[
-        bool, typer.Option("--matrix", help="Also show the full matrix of ratios of every test.")
+    ratios: Annotated[
+        bool, typer.Option("--ratios", help="Also show the full matrix of ratios of every test.")
     ] = False,
 ) -> None:
     """Test which model stochastically dominates which, with exact violation ratios.
@@ -46,7 +46,7 @@ def dominance(
 
     session = Session(context.obj, inputs, output)
     settings = DominanceSettings(
-        **session.settings(portfolio, tests, resampling, gates), per_metric=per_metric, matrix=matrix
+        **session.settings(portfolio, tests, resampling, gates), per_metric=per_metric, ratios=ratios
     )
     document = study(session.read(portfolio.weight), settings, session.runtime(resampling.jobs))
     session.finish(document)

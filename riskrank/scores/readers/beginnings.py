@@ -38,8 +38,10 @@ def sniffed(data: bytes) -> str | None:
     if head[:4] == b"PAR1":
         return "parquet"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text[:1] == b"{":
-        return "jsonl"
+    if head[:4] == b"PK\x03\x04":
+        return "xlsx"
+    if text[:1] in (b"{", b"["):
+        return "jsonl" if text[:1] == b"{" else "json"
     line = text.partition(b"\n")[0]
     if not text or any(line.count(mark) >= 2 for mark in (b",", b";", b"\t")):
         return "csv"  # its separator is found in the header; nothing at all is called empty there

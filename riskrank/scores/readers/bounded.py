@@ -11,7 +11,7 @@ from typing import Any
 import zstandard
 
 from riskrank.errors import InputError, option
-from riskrank.scores.readers.files import read_bytes
+from riskrank.scores.readers.paths import read_bytes
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # Bytes of Zstandard taken at a time: each may unpack to some 40,000, so a bomb is noticed within 40 MB.

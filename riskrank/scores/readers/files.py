@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import gzip
 import hashlib
 import io
@@ -13,35 +12,41 @@ from typing import BinaryIO
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.readers.beginnings import sniffed
+from riskrank.scores.readers.databases import DatabaseSource
 from riskrank.scores.readers.delimited import DelimitedSource
+from riskrank.scores.readers.excel import ExcelSource
+from riskrank.scores.readers.formats import COMPRESSIONS, DATABASES, FORMATS, SUFFIXES
+from riskrank.scores.readers.json_arrays import JsonArraySource
 from riskrank.scores.readers.json_lines import JsonLinesSource
 from riskrank.scores.readers.parquet import ParquetSource
+from riskrank.scores.readers.paths import labelled_paths, read_bytes, require_file
 from riskrank.scores.readers.source import InputFile, Source, excerpt, first_line
 
 __all__ = ["FORMATS", "InputFile", "Source", "open_sources", "read_bytes"]
 
-FORMATS = ("csv", "tsv", "parquet", "jsonl")
-_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
-_SUFFIXES |= {".jsonl": "jsonl", ".ndjson": "jsonl"}
-_COMPRESSIONS = (".gz", ".zst")
-
 
 def open_sources(
-    paths: Sequence[str | Source], *, input_format: str | None = None, stdin: BinaryIO | None = None
+    paths: Sequence[str | Source],
+    *,
+    input_format: str | None = None,
+    stdin: BinaryIO | None = None,
+    sql: str | None = None,
 ) -> list[Source]:
     """Open every input, globs expanded, in the order given.
 
     Parameters
     ----------
     paths : sequence of str or Source
-        Files, glob patterns (an existing file of that very name goes first), ``-`` for `stdin`, or
-        sources that are open already.
-    input_format : {"csv", "tsv", "parquet", "jsonl"}, optional
-        Format of every input; without it the suffix of each name decides.
+        Files, glob patterns (an existing file of that very name goes first), ``-`` for `stdin`, each also
+        as ``LABEL=PATH``; or sources that are open already.
+    input_format : str, optional
+        One of `FORMATS`, of every input; without it the suffix of each name decides.
     stdin : BinaryIO, optional
         Where ``-`` reads from.
+    sql : str, optional
+        Query for inputs that hold several tables: databases, in their own SQL, and workbooks.
 
     Returns
     -------
@@ -58,32 +63,21 @@ def open_sources(
         raise UsageError(
             "no score files were given",
             found="an empty list of paths",
-            hint="name at least one CSV, TSV, Parquet or JSONL file, or - for standard input",
+            hint="name at least one CSV, TSV, Parquet, JSON, Excel or database file, or - for standard input",
         )
     opened: list[Source] = []
     for given in paths:
         if isinstance(given, Source):
             opened.append(given)
         else:
-            opened += [_open(path, input_format, stdin) for path in _expand(given)]
+            for label, path in labelled_paths(given):
+                source = _open(path, input_format, stdin, sql)
+                source.model_label = label
+                opened.append(source)
     return opened
 
 
-def _expand(pattern: str) -> list[str]:
-    if pattern == "-" or Path(pattern).exists() or not glob.has_magic(pattern):
-        return [pattern]
-    matches = glob.glob(pattern, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
-    found = sorted(path for path in matches if Path(path).is_file())
-    if not found:
-        raise InputError(
-            f"{pattern}: no file matches the pattern",
-            found="0 files",
-            hint="check the directory and the suffix; quote the pattern if the shell expands it",
-        )
-    return found
-
-
-def _open(path: str, input_format: str | None, stdin: BinaryIO | None) -> Source:
+def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None) -> Source:
     if path == "-":
         data = stdin.read() if stdin is not None else b""
         told, compression = input_format or sniffed(data), None
@@ -96,47 +90,50 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None) -> Source
         kind = told
     else:
         kind, compression = _format_of(path, input_format)
+        if kind in DATABASES:
+            return _open_database(path, kind, compression, sql)
         data = read_bytes(path)
+    if kind in DATABASES:
+        raise UsageError(
+            "-: a database cannot be read from standard input",
+            found=f"{option('input_format', kind)}",
+            hint="write it to a file and name that",
+        )
     digest = hashlib.sha256(data).hexdigest()
     data = _decompress(path, data, kind, compression)
     if kind == "parquet":
         return ParquetSource(path, data, digest)
     if kind == "jsonl":
         return JsonLinesSource(path, data, digest)
+    if kind == "json":
+        return JsonArraySource(path, data, digest)
+    if kind == "xlsx":
+        return ExcelSource(path, data, digest, sql=sql)
     return DelimitedSource(path, data, digest, separator="\t" if kind == "tsv" else ",")
 
 
-def read_bytes(path: str) -> bytes:
-    """Return the bytes of a file, or say what keeps them away."""
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        folder = Path(path).parent
-        there = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
-        close = nearest(path, there)
+def _open_database(path: str, kind: str, compression: str | None, sql: str | None) -> Source:
+    """Open a file that its own library reads: it is hashed in pieces, and never decompressed."""
+    require_file(path)
+    if compression:
         raise InputError(
-            f"{path}: no such file",
-            found=f"nothing at that path, in directory {folder.resolve()}",
-            hint=f"did you mean {close}?" if close else "check the path",
-        ) from None
-    except IsADirectoryError:
-        raise InputError(
-            f"{path}: this is a directory, not a file",
-            found="a directory",
-            hint=f"name the files in it, for example '{path.rstrip('/')}/*.csv'",
-        ) from None
-    except OSError as error:
-        raise InputError(
-            f"{path}: the file cannot be read",
-            found=error.strerror or str(error),
-            hint="check its permissions",
-        ) from None
+            f"{path}: a compressed database cannot be read",
+            found=f"suffix {compression}",
+            hint="decompress it first",
+        )
+    with Path(path).open("rb") as file:
+        head = file.read(16)
+        file.seek(0)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    # The suffix .db is used for both.
+    kind = "duckdb" if head[8:12] == b"DUCK" else "sqlite" if head[:6] == b"SQLite" else kind
+    return DatabaseSource(path, kind, digest, sql=sql)
 
 
 def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    compression = suffixes.pop() if suffixes and suffixes[-1] in _COMPRESSIONS else None
-    kind = input_format or (_SUFFIXES.get(suffixes[-1]) if suffixes else None)
+    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
+    kind = input_format or (SUFFIXES.get(suffixes[-1]) if suffixes else None)
     if kind is None and not Path(path).is_dir() and Path(path).exists():
         raise InputError(
             f"{path}: the suffix does not tell the format",

@@ -34,11 +34,17 @@ class Source(ABC):
         Column names in file order, without the blanks around them.
     decimal_comma : bool
         Whether numbers of this file may be written with a decimal comma.
+    model_label : str or None
+        Name its models are to have: this alone if it holds one, else before each.
+    queried : bool
+        Whether the rows are those a query gave.
     """
 
     decimal_comma = False
+    model_label: str | None = None
+    queried = False
 
-    def __init__(self, label: str, data: bytes, sha256: str) -> None:
+    def __init__(self, label: str, data: bytes, sha256: str | None) -> None:
         self.label = label
         self.sha256 = sha256
         self.columns: tuple[str, ...] = ()
@@ -51,6 +57,10 @@ class Source(ABC):
     def row_number(self, position: int) -> int:
         """Return the number of a data row as a reader of the file would count it."""
         return position + 1
+
+    def column_of(self, column: str, position: int) -> str:
+        """Return the column of the file that a value of a column stands in."""
+        return column
 
     def input_file(self, rows: int) -> InputFile:
         """Return the provenance of this file."""

@@ -1,0 +1,104 @@
+"""Excel workbooks."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import polars as pl
+
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.readers.cells import column
+from riskrank.scores.readers.query import TABLE, run_sql
+from riskrank.scores.readers.source import Source
+
+
+class ExcelSource(Source):
+    """A sheet of a workbook, or what a query makes of its sheets.
+
+    Parameters
+    ----------
+    label, data, sha256
+        As for any source.
+    sql : str, optional
+        Query over the sheets by their names; the only sheet is also called ``scores``.
+    """
+
+    def __init__(self, label: str, data: bytes, sha256: str, *, sql: str | None = None) -> None:
+        super().__init__(label, b"", sha256)
+        if not data:
+            raise self._empty("0 bytes")
+        sheets = _sheets(label, data)
+        if not sheets:
+            raise self._empty("no sheet with a header and rows")
+        if sql is None and len(sheets) > 1:
+            query = f'SELECT * FROM "{next(iter(sheets))}"'
+            raise UsageError(
+                f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
+                found=f"sheets: {listing(sheets)}",
+                hint=f"choose: {option('sql', query)}",
+            )
+        only = next(iter(sheets.values()))
+        self._frame = only
+        self._first_row = 2
+        if sql is not None:
+            tables = sheets if len(sheets) > 1 else sheets | {TABLE: only}
+            self._frame = run_sql(tables, sql, label=label)
+            self.queried = True
+            self._first_row = 1
+        self._name_columns(self._frame.columns)
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return the named columns."""
+        raw = dict(zip(self.columns, self._frame.columns, strict=True))
+        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
+
+    def row_number(self, position: int) -> int:
+        """Return the number of a row of the sheet, whose first row is the header."""
+        return position + self._first_row
+
+
+def _sheets(label: str, data: bytes) -> dict[str, pl.DataFrame]:
+    """Read the sheets that hold a table: a header in the first row, and rows below it."""
+    try:
+        import openpyxl  # type: ignore[import-untyped]
+    except ImportError:
+        raise UsageError(
+            f"{label}: reading Excel needs the package openpyxl",
+            found="it is not installed",
+            hint="pip install 'riskrank[excel]', or save the sheet as CSV",
+        ) from None
+    try:
+        # Formulas have the values Excel last computed for them.
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        return {
+            sheet.title: frame
+            for sheet in book.worksheets
+            if (frame := _frame(label, sheet.title, list(sheet.values))) is not None
+        }
+    except InputError:
+        raise
+    except Exception as error:  # openpyxl lets through whatever zipfile, XML and its own parts raise
+        raise InputError(
+            f"{label}: the file cannot be read as an Excel workbook",
+            found=f"{type(error).__name__}: {error}".splitlines()[0],
+            hint="save it again as .xlsx; older .xls files and encrypted ones cannot be read",
+        ) from None
+
+
+def _frame(label: str, title: str, rows: list[tuple[object, ...]]) -> pl.DataFrame | None:
+    rows = [row for row in rows if any(cell is not None for cell in row)]
+    if len(rows) < 2:
+        return None
+    header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
+    width = len(header)
+    names = [name for name in header if name]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"{label}: two columns of sheet {title} are called '{twice}'",
+            found=f"columns: {listing(names, 20)}",
+            hint="rename one of them",
+        )
+    cells = [(*row, *[None] * width)[:width] for row in rows[1:]]
+    return pl.DataFrame([column(name, [row[at] for row in cells]) for at, name in enumerate(header) if name])

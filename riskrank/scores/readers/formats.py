@@ -1,0 +1,12 @@
+"""The formats score tables are read in, and the suffixes that tell them."""
+
+from __future__ import annotations
+
+FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb")
+DATABASES = ("sqlite", "duckdb")
+COMPRESSIONS = (".gz", ".zst")
+
+SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+SUFFIXES |= {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".xlsx": "xlsx", ".xlsm": "xlsx"}
+SUFFIXES |= {".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
+SUFFIXES |= {".duckdb": "duckdb", ".ddb": "duckdb"}

@@ -1,0 +1,84 @@
+"""What a path on the command line stands for: a file, a pattern, or either with a name for its models."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+
+from riskrank.errors import InputError, nearest
+
+STANDARD_INPUT = "-"
+
+
+def labelled_paths(text: str) -> list[tuple[str | None, str]]:
+    """Return label and path of every file behind a path, a glob pattern or ``LABEL=PATH``.
+
+    A file whose own name holds a ``=`` goes first; the label is as short as the files there are allow.
+
+    Raises
+    ------
+    InputError
+        If a pattern matches no file.
+    """
+    whole = _files(text)
+    if whole:
+        return [(None, path) for path in whole]
+    places = [at for at, sign in enumerate(text) if sign == "=" and text[:at].strip() and text[at + 1 :]]
+    for at in places:
+        found = _files(text[at + 1 :])
+        if found:
+            return [(text[:at].strip(), path) for path in found]
+    # Nothing is there: a label that looks like a folder is more likely the beginning of a path.
+    path = text[places[0] + 1 :] if places and "/" not in text[: places[0]] else text
+    if not glob.has_magic(path):
+        return [(None, path)]
+    raise InputError(
+        f"{path}: no file matches the pattern",
+        found="0 files",
+        hint="check the directory and the suffix; quote the pattern if the shell expands it",
+    )
+
+
+def _files(text: str) -> list[str]:
+    if text == STANDARD_INPUT or Path(text).exists():
+        return [text]
+    if not glob.has_magic(text):
+        return []
+    matches = glob.glob(text, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    return sorted(path for path in matches if Path(path).is_file())
+
+
+def require_file(path: str) -> None:
+    """Say what keeps a file away, without reading it."""
+    try:
+        with Path(path).open("rb"):
+            return
+    except OSError:
+        read_bytes(path)
+
+
+def read_bytes(path: str) -> bytes:
+    """Return the bytes of a file, or say what keeps them away."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        folder = Path(path).parent
+        there = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
+        close = nearest(path, there)
+        raise InputError(
+            f"{path}: no such file",
+            found=f"nothing at that path, in directory {folder.resolve()}",
+            hint=f"did you mean {close}?" if close else "check the path",
+        ) from None
+    except IsADirectoryError:
+        raise InputError(
+            f"{path}: this is a directory, not a file",
+            found="a directory",
+            hint=f"name the files in it, for example '{path.rstrip('/')}/*.csv'",
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"{path}: the file cannot be read",
+            found=error.strerror or str(error),
+            hint="check its permissions",
+        ) from None

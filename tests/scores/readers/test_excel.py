@@ -1,0 +1,86 @@
+"""Workbooks: cells as they are, one sheet or the one a query names."""
+
+import pytest
+
+from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.scores.table import ReadOptions, read_scores
+from tests.scores.same import assert_same
+
+openpyxl = pytest.importorskip("openpyxl")
+
+
+@pytest.fixture
+def workbook(tmp_path):
+    """Write sheets, each a list of rows, and return the path."""
+
+    def to_file(name="t.xlsx", **sheets):
+        book = openpyxl.Workbook()
+        book.remove(book.active)
+        for title, rows in sheets.items():
+            sheet = book.create_sheet(title)
+            for row in rows:
+                sheet.append(row)
+        book.save(tmp_path / name)
+        return str(tmp_path / name)
+
+    return to_file
+
+
+def rows_of(frame):
+    return [frame.columns, *map(list, frame.rows())]
+
+
+def test_a_sheet_is_the_same_table(write, long_frame, workbook):
+    expected = read_scores([write("t.csv", long_frame)])
+    assert_same(read_scores([workbook(scores=rows_of(long_frame))]), expected)
+    with_gaps = [[], *rows_of(long_frame)[:5], [], *rows_of(long_frame)[5:]]
+    assert_same(read_scores([workbook(scores=with_gaps, empty=[], notes=[["made by hand"]])]), expected)
+
+
+def test_numbers_keep_all_their_digits(long_frame, workbook):
+    # The writer keeps 16 digits; readers that go through a display format keep nine.
+    precise = [(*row[:3], float(f"{0.1 + place / 7:.16g}")) for place, row in enumerate(long_frame.rows())]
+    table = read_scores([workbook(t=[long_frame.columns, *precise])])
+    assert sorted(float(x) for v in table.values for x in v.ravel()) == sorted(row[3] for row in precise)
+
+
+def test_text_among_numbers_is_not_lost(long_frame, workbook):
+    rows = rows_of(long_frame)
+    rows[4][3] = "failed"
+    with pytest.raises(InputError, match="row 5, column score: the score is not a number") as caught:
+        read_scores([workbook(t=rows)])
+    assert "failed" in str(caught.value)
+
+
+def test_of_several_sheets_a_query_chooses(write, long_frame, workbook):
+    path = workbook(**{"run 1": rows_of(long_frame), "run 2": [["model"], ["x"]]})
+    with pytest.raises(UsageError, match="which one counts has to be said") as caught:
+        read_scores([path])
+    assert 'SELECT * FROM "run 1"' in str(caught.value)
+    table = read_scores([path], ReadOptions(sql='SELECT * FROM "run 1"'))
+    assert_same(table, read_scores([write("t.csv", long_frame)]))
+    assert table.inputs[0].path == path
+    one = workbook("one.xlsx", only=rows_of(long_frame))
+    assert_same(read_scores([one], ReadOptions(sql="SELECT * FROM scores")), table)
+
+
+@pytest.mark.parametrize(
+    ("sheets", "message"),
+    [
+        ({"t": []}, "the file is empty"),
+        ({"t": [["model", "score"]]}, "the file is empty"),
+        ({"t": [["model", "model"], ["a", "b"]]}, "two columns of sheet t are called 'model'"),
+    ],
+)
+def test_what_is_no_table(workbook, sheets, message):
+    with pytest.raises(InputError, match=message):
+        read_scores([workbook(**sheets)])
+
+
+def test_files_that_are_no_workbooks(write, workbook, long_frame):
+    path = workbook(t=rows_of(long_frame))
+    with open(path, "rb") as file:  # noqa: PTH123
+        data = file.read()
+    for content in (b"PK\x03\x04 and no more", data[: len(data) // 2], b"model,score\n"):
+        with pytest.raises(RiskrankError, match="cannot be read as an Excel workbook"):
+            read_scores([write("bad.xlsx", content)])
