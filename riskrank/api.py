@@ -13,11 +13,12 @@ from dataclasses import fields
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from riskrank.errors import GateFailed, UsageError, listing, nearest, option, spell
+from riskrank.report.figures.catalogue import draw, pictures
 from riskrank.report.formats.data import to_csv, to_json, to_jsonl
 from riskrank.report.formats.html import to_fragment
 from riskrank.report.formats.markdown import to_markdown
@@ -35,6 +36,9 @@ from riskrank.studies.check import check as check_study
 from riskrank.studies.document import Document
 from riskrank.studies.runtime import Runtime, available_jobs
 from riskrank.studies.settings import Settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # What every command can do without is no error yet when a table is only read.
 _TOLERANT = {"sample_optional": True, "min_models": 1, "allow_constant": True}
@@ -137,6 +141,31 @@ class Result:
             Columns of the page; as wide as its tables by default.
         """
         return to_text(self.document, width=width)
+
+    @property
+    def pictures(self) -> dict[str, str]:
+        """What :meth:`plot` can draw: captions by name, the main picture first."""
+        return {picture.name: picture.caption for picture in pictures(self.document)}
+
+    def plot(self, name: str | None = None) -> Figure:
+        """Draw a picture.
+
+        Parameters
+        ----------
+        name : str, optional
+            One of :attr:`pictures`, or its leading parts; the main picture by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Made without pyplot; ``figure.savefig("ranking.svg")`` writes it.
+
+        Raises
+        ------
+        UsageError
+            If there is no such picture, or Matplotlib is not installed.
+        """
+        return draw(self.document, name)
 
     def __repr__(self) -> str:
         return self.to_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import sys
@@ -63,11 +64,13 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
     ] = False,
 ) -> None:
     """Which model is better, and how sure are we: rankings of score tables that hold up."""
+    context.obj = dataclasses.replace(context.obj, command=context.invoked_subcommand or "")
 
 
 def _answer(error: BaseException, environment: Environment, *, traceback: bool) -> int:

@@ -27,12 +27,15 @@ class Environment:
         Data, and everything else.
     variables : mapping
         Environment variables.
+    command : str
+        Name of the command that runs.
     """
 
     stdin: BinaryIO = field(default_factory=lambda: sys.stdin.buffer if sys.stdin else io.BytesIO())
     stdout: TextIO = field(default_factory=lambda: sys.stdout or _nowhere())
     stderr: TextIO = field(default_factory=lambda: sys.stderr or _nowhere())
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    command: str = ""
 
     def say(self, line: str) -> None:
         """Write one line to stderr, whatever its encoding can hold."""

@@ -247,6 +247,13 @@ class OutputOptions:
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write to a file, whole or not at all."),
     ] = None
+    plot: Annotated[
+        Names,
+        typer.Option(
+            metavar="[PICTURE:]FILE",
+            help="Also draw the main picture, or the one named, to FILE.svg, .png or .pdf. Repeatable.",
+        ),
+    ] = None
     color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour of tables.")] = "auto"
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings on stderr.")] = (
         False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from riskrank.cli.environment import Environment
 from riskrank.cli.interrupts import tidying_up
 from riskrank.cli.options import InputOptions, OutputOptions, PortfolioOptions, ResamplingOptions, split_names
+from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
 from riskrank.errors import UsageError, spell
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Session:
         named = [*inputs.scores, *([inputs.metrics] if inputs.metrics else [])]
         named += [text.partition("=")[2] for text in inputs.scores if "=" in text]
         check_writable(output.output, named)
+        self.plots = wanted_plots(output.plot, environment.command)
+        check_plots(self.plots, output.output, named)
 
     def read(self, weights: Sequence[str] | None = None, **overrides: Any) -> ScoreTable:
         """Read the score table and show its warnings."""
@@ -136,6 +139,7 @@ class Session:
         from riskrank.report.render import render
         from riskrank.studies.document import Document
 
+        pictures = {plot.file: draw_plot(plot, result) for plot in self.plots}
         shown = self._warnings
         if isinstance(result, Document) and not self.output.quiet:
             shown = [] if result.tells_warnings else result.provenance.warnings
@@ -152,7 +156,7 @@ class Session:
             color=not to_file and self._wants_color(),
         )
         with tidying_up():
-            write(data, self.output.output, stdout)
+            write(data, self.output.output, stdout, beside=pictures)
 
     def _terminal_width(self) -> int | None:
         stdout = self.environment.stdout

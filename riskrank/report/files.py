@@ -8,7 +8,8 @@ import io
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -95,43 +96,63 @@ def _expanded(inputs: Iterable[str]) -> Iterator[str]:
             yield from glob.iglob(source, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute one)
 
 
-def write(data: bytes, output: str | None, stdout: TextIO) -> None:
-    """Write to stdout, or atomically to a file.
+def write(
+    data: bytes, output: str | None, stdout: TextIO, *, beside: Mapping[str, bytes] | None = None
+) -> None:
+    """Write to stdout or to a file, and further files beside it: whole, and all of them or none.
 
     A closed pipe is no error: whoever reads has seen enough.
+
+    Parameters
+    ----------
+    data : bytes
+    output : str or None
+        File; stdout if there is none.
+    stdout : text stream
+    beside : mapping of str to bytes, optional
+        Further files.
 
     Raises
     ------
     UsageError
         If the result cannot be written, as on a full disk.
     """
+    files = {**(beside or {}), **({} if output is None else {output: data})}
+    place = output
     try:
-        if output is not None:
-            _replace(Path(output), data)
-        else:
-            _send(data, stdout)
-    except BrokenPipeError:
-        if output is None:
-            _discard(stdout)
+        with contextlib.ExitStack() as stack:
+            ready = {}
+            for place, content in files.items():
+                ready[place] = stack.enter_context(_staged(Path(place), content))
+            place = output
+            if output is None:
+                _send(data, stdout)
+            for place, appear in ready.items():
+                with contextlib.suppress(BrokenPipeError):
+                    appear()
     except OSError as error:
-        if output is None:
-            _discard(stdout)
         raise UsageError(
-            f"cannot write to {output or 'standard output'}",
+            f"cannot write to {place or 'standard output'}",
             found=error.strerror or str(error),
             hint="make room, or write the result elsewhere with " + option("output"),
         ) from None
 
 
 def _send(data: bytes, stdout: TextIO) -> None:
-    binary = getattr(stdout, "buffer", None)
-    if binary is None:
-        stdout.write(data.decode("utf-8"))
-    else:
+    try:
+        binary = getattr(stdout, "buffer", None)
+        if binary is None:
+            stdout.write(data.decode("utf-8"))
+        else:
+            stdout.flush()
+            binary.write(data)
+            binary.flush()
         stdout.flush()
-        binary.write(data)
-        binary.flush()
-    stdout.flush()
+    except BrokenPipeError:
+        _discard(stdout)
+    except OSError:
+        _discard(stdout)
+        raise
 
 
 def _discard(stdout: TextIO) -> None:
@@ -140,10 +161,11 @@ def _discard(stdout: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
 
 
-def _replace(path: Path, data: bytes) -> None:
+@contextlib.contextmanager
+def _staged(path: Path, data: bytes) -> Iterator[Callable[[], object]]:
+    """Write a file whole under another name; what is yielded lets it appear under its own."""
     if _is_device(path):
-        with path.open("ab") as device:  # appending, as /dev/stdout may be a file that holds something
-            device.write(data)
+        yield partial(_append, path, data)
         return
     target = path.resolve()  # a link stays a link
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
@@ -154,10 +176,14 @@ def _replace(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(mode)
-        Path(name).replace(target)
-    except BaseException:
+        yield partial(Path(name).replace, target)
+    finally:
         Path(name).unlink(missing_ok=True)
-        raise
+
+
+def _append(device: Path, data: bytes) -> None:
+    with device.open("ab") as opened:  # appending, as /dev/stdout may be a file that holds something
+        opened.write(data)
 
 
 def _is_device(path: Path) -> bool:

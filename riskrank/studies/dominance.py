@@ -15,7 +15,7 @@ from riskrank.studies.gates import GateSettings, failed_gates, resolve_gates
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings
-from riskrank.studies.targets import check_portfolio, targets
+from riskrank.studies.targets import Target, check_portfolio, targets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +62,8 @@ class DominanceDocument(Document[DominanceRow]):
     ----------
     by_column : tuple of (str, DominanceStudy)
         Every column of scores, by the name it is reported under.
+    targets : tuple of Target
+        The scores of every column, in the same order.
     inference : Inference
     paired : bool
     ratios : bool
@@ -74,6 +76,7 @@ class DominanceDocument(Document[DominanceRow]):
     row_type: ClassVar[type] = DominanceRow
 
     by_column: tuple[tuple[str, DominanceStudy], ...]
+    targets: tuple[Target, ...]
     inference: Inference
     paired: bool
     ratios: bool
@@ -107,7 +110,8 @@ def dominance(
     gates = resolve_gates(settings, table.models)
     inference = settings.inference(runtime.jobs)
     columns = []
-    for target in targets(table, settings, per_metric=settings.per_metric):
+    chosen = targets(table, settings, per_metric=settings.per_metric)
+    for target in chosen:
         with runtime.progress(f"resampling {target.name}") as progress:
             study = study_dominance(target.scores, settings.claims, inference, progress=progress)
         columns.append((target.name, study))
@@ -128,6 +132,7 @@ def dominance(
         ),
         rows=[*_rows(columns, table.models)],
         by_column=tuple(columns),
+        targets=tuple(chosen),
         inference=inference,
         paired=table.paired,
         ratios=settings.ratios,

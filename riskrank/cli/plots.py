@@ -1,0 +1,103 @@
+"""``--plot [PICTURE:]FILE``: what to draw, and where to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import UsageError, option
+
+# Longer than a drive's letter; a file of such a name can be written ./name:file.svg.
+_PICTURE = re.compile(r"[a-z][a-z-]+(@.*)?")
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture and its file.
+
+    Attributes
+    ----------
+    picture : str or None
+        Its name; None for the main one.
+    file : str
+    kind : str
+        ``svg``, ``png`` or ``pdf``.
+    """
+
+    picture: str | None
+    file: str
+    kind: str
+
+
+def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[Plot, ...]:
+    """Pictures asked for on the command line.
+
+    Raises
+    ------
+    UsageError
+        If a command does not draw it, a file's name tells no format, or nothing can draw.
+    """
+    if not texts:
+        return ()
+    from riskrank.report.figures.catalogue import check_name, require_matplotlib
+
+    require_matplotlib()
+    found = []
+    for text in texts:
+        picture, file = _parts(text)
+        check_name(command, picture)
+        found.append(Plot(picture, file, _kind(file)))
+    return tuple(found)
+
+
+def check_plots(plots: Sequence[Plot], output: str | None, inputs: Sequence[str]) -> None:
+    """Refuse files that could not be written, or that are something else already.
+
+    Raises
+    ------
+    UsageError
+    """
+    from riskrank.report.files import check_writable
+
+    taken = [] if output is None else [Path(output).resolve()]
+    for plot in plots:
+        check_writable(plot.file, inputs, parameter="plot")
+        place = Path(plot.file).resolve()
+        if place in taken:
+            raise UsageError(
+                "two results cannot go to one file",
+                found=f"{plot.file} twice",
+                hint=f"give every {option('plot')} a file of its own",
+            )
+        taken.append(place)
+
+
+def draw_plot(plot: Plot, document: Any) -> bytes:
+    """Draw a picture as the bytes of its file."""
+    from riskrank.report.figures.catalogue import draw
+
+    return draw(document, plot.picture).to_bytes(plot.kind)
+
+
+def _parts(text: str) -> tuple[str | None, str]:
+    picture, separator, file = text.partition(":")
+    if "@" in picture:
+        picture, separator, file = text.rpartition(":")  # the name of a metric may hold a colon
+    if separator and _PICTURE.fullmatch(picture):
+        return picture, file
+    return None, text
+
+
+def _kind(file: str) -> str:
+    kinds = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
+    suffix = Path(file).suffix.lower()
+    if suffix not in kinds:
+        raise UsageError(
+            f"cannot tell the format of {file or 'a picture without a file'} from its name",
+            found=f"suffix {suffix or 'none'}",
+            hint="name it .svg, .png or .pdf, as in " + option("plot", "ranking.svg"),
+        )
+    return kinds[suffix]

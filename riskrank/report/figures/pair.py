@@ -1,0 +1,189 @@
+"""Two models: their quantile and integrated quantile functions, and the area that violates dominance.
+
+[RAB] Fig. 5, with the differences of the curves below, whose squares the ratio integrates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from riskrank.engine.types import Booleans, Floats, Integers
+
+from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile
+from riskrank.report.figures.names import fitted
+from riskrank.report.figures.style import (
+    DASHES,
+    GREY,
+    INK,
+    MARGIN,
+    PALETTE,
+    SMALL,
+    TEXT,
+    Plot,
+    drawn,
+    sheet,
+    text_width,
+)
+from riskrank.report.figures.units import Unit
+
+
+
+_MOST = 1000
+"""Breakpoints up to which curves are exact; beyond, as many levels evenly spaced."""
+_AHEAD, _VIOLATION = PALETTE[0], PALETTE[1]
+
+
+@dataclass(frozen=True)
+class PairCurves:
+    """What is plotted of a pair, at l levels.
+
+    Attributes
+    ----------
+    levels : ndarray, shape (l,)
+        All breakpoints of both models in (0, 1], increasing.
+    winner, loser : ndarray, shape (2, l)
+        Quantile function (left-continuous: the value up to a level from the one before it) and its integral.
+    ratios : tuple of (float, float)
+        Violation ratios of "winner dominates loser" of orders 1 and 2.
+    """
+
+    levels: Floats
+    winner: Floats
+    loser: Floats
+    ratios: tuple[float, float]
+
+
+def pair_curves(winner: Floats, loser: Floats, ratios: Sequence[float]) -> PairCurves:
+    """Curves of two models at their merged breakpoints.
+
+    Parameters
+    ----------
+    winner, loser : ndarray, shapes (n,) and (m,)
+        Scores, larger is better; the winner is the model whose dominance is looked at.
+    ratios : sequence of two float
+        Its violation ratios, orders 1 and 2.
+    """
+    steps = [np.arange(1, sample.size + 1) / sample.size for sample in (winner, loser)]
+    levels = np.unique(np.concatenate(steps))
+    if levels.size > _MOST:
+        levels = np.arange(1, _MOST + 1) / _MOST
+
+    def both(sample: Floats) -> Floats:
+        return np.array([quantile(sample, levels), integrated_quantile(sample, levels)])
+
+    return PairCurves(levels, both(winner), both(loser), (float(ratios[0]), float(ratios[1])))
+
+
+@drawn
+def draw_pair(found: PairCurves, names: tuple[str, str], column: str) -> Plot:
+    """Draw curves above, differences below; orders side by side.
+
+    Parameters
+    ----------
+    found : PairCurves
+    names : (str, str)
+        Winner and loser.
+    column : str
+        What the scores are: a metric or a portfolio.
+    """
+    shown = fitted(names, 200.0)
+    width, height, gap = 220.0, 150.0, 66.0
+    reading = (
+        f"Hatched: where {shown[1]} is ahead, which violates the dominance of {shown[0]}. ε is the share of the "
+        "hatched area in the whole, differences squared: 0 full dominance, 0.5 a draw."
+    )
+    page = sheet(
+        f"{shown[0]} against {shown[1]} on {column}",
+        reading,
+        width=2 * MARGIN + 52 + 2 * width + gap,
+        height=2 * height + 124,
+    )
+    for order in (1, 2):
+        left = MARGIN + 46 + (order - 1) * (width + gap)
+        unit = Unit.of(found.winner[order - 1], found.loser[order - 1])
+        above = page.axes(left, height + 90, width, height)
+        below = page.axes(left, 42, width, height)
+        _curves(above, found, order, unit)
+        _difference(below, found, order, Unit.of(found.winner[order - 1] - found.loser[order - 1]))
+        for axes in (above, below):
+            axes.set_xlim(0, 1)
+            axes.grid(visible=True)
+            axes.set_axisbelow(True)
+        above.set_title(
+            f"{'First' if order == 1 else 'Second'} order: ε = {found.ratios[order - 1]:.3f}",
+            size=TEXT,
+            loc="left",
+            weight="bold",
+            pad=5,
+        )
+        above.set_ylabel(unit.label("score" if order == 1 else "integrated"), size=SMALL)
+        below.set_ylabel(Unit.of(found.winner[order - 1] - found.loser[order - 1]).label("difference"), size=SMALL)
+        below.set_xlabel("share of samples p", size=SMALL)
+    canvas = page.canvas()
+    x = MARGIN + 46.0
+    for number, name in enumerate(shown):
+        y = 2 * height + 116
+        canvas.plot([x, x + 24], [y, y], color=(INK, PALETTE[0])[number], linestyle=DASHES[number], linewidth=1.5)
+        canvas.text(x + 30, y, name, size=TEXT, va="center", ha="left")
+        x += 30 + text_width(name) + 24
+    return page.figure
+
+
+def _from_zero(found: PairCurves, order: int, curve: Floats) -> Floats:
+    """A curve with its left end: the integral is 0 there, the quantile function what its first step is."""
+    return np.concatenate([curve[:1] if order == 1 else [0.0], curve])
+
+
+def _curves(axes: Axes, found: PairCurves, order: int, unit: Unit) -> None:
+    levels = np.concatenate([[0.0], found.levels])
+    winner, loser = (
+        unit.apply(_from_zero(found, order, side[order - 1])) for side in (found.winner, found.loser)
+    )
+    step = "steps-pre" if order == 1 else "default"
+    axes.plot(levels, winner, drawstyle=step, color=INK, linestyle=DASHES[0], linewidth=1.3, zorder=4)
+    axes.plot(levels, loser, drawstyle=step, color=PALETTE[0], linestyle=DASHES[1], linewidth=1.3, zorder=4)
+    _fill(axes, levels, winner, loser, order)
+
+
+def _difference(axes: Axes, found: PairCurves, order: int, unit: Unit) -> None:
+    levels = np.concatenate([[0.0], found.levels])
+    difference = unit.apply(_from_zero(found, order, found.winner[order - 1] - found.loser[order - 1]))
+    zero = np.zeros_like(difference)
+    step = "steps-pre" if order == 1 else "default"
+    axes.plot(levels, difference, drawstyle=step, color=INK, linewidth=1.0, zorder=4)
+    axes.axhline(0, color=GREY, linewidth=0.8, zorder=3)
+    shape: dict[str, Any] = {"step": "pre"} if order == 1 else {"interpolate": True}
+    ahead = np.maximum(difference, 0.0) if order == 1 else difference
+    where = difference > 0 if order == 2 else np.ones(difference.size, dtype=bool)
+    axes.fill_between(levels, ahead, zero, where=where, color=_AHEAD, alpha=0.18, linewidth=0, **shape)
+    _fill(axes, levels, difference, zero, order)
+
+
+def _fill(axes: Axes, levels: Floats, winner: Floats, loser: Floats, order: int) -> None:
+    """Hatch where the loser is ahead."""
+    behind = winner < loser
+    if not behind.any():
+        return
+    if order == 1:
+        # A step reaches from the level before to its own, so both ends of it belong to the area.
+        winner = np.minimum(winner, loser)
+        behind = behind | np.append(behind[1:], False)
+    shape: dict[str, Any] = {"step": "pre"} if order == 1 else {"interpolate": True}
+    axes.fill_between(
+        levels,
+        winner,
+        loser,
+        where=behind,
+        facecolor="#f6cfb5",
+        edgecolor=_VIOLATION,
+        hatch="////",
+        linewidth=0,
+        zorder=2,
+        **shape,
+    )

@@ -1,0 +1,246 @@
+"""The common look of all pictures: fonts, colours, and the sheet they are drawn on.
+
+Figures are made without pyplot and without touching Matplotlib's global settings for longer than a drawing
+takes, so that neither a user's ``matplotlibrc`` changes a picture nor a picture changes a user's notebook.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+import matplotlib
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Okabe and Ito's colours, told apart by all common kinds of colour vision; without their yellow, which
+# white paper swallows. Dashes and markers go with them, for print in grey.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#56B4E9")
+DASHES: tuple[Any, ...] = (
+    "solid",
+    (0, (6, 2)),
+    (0, (1, 1.3)),
+    (0, (6, 2, 1, 2)),
+    (0, (3, 1.5)),
+    (0, (10, 2, 1, 1.5, 1, 1.5)),
+    (0, (10, 3)),
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+FOCUS = len(PALETTE)
+"""Models with a colour of their own; the others are grey."""
+
+INK, QUIET, GREY, FAINT = "#1a1a1a", "#595959", "#b3b3b3", "#e3e3e3"
+TEXT, SMALL, TITLE = 9.0, 8.0, 11.0
+ROW = 13.0
+"""Height of a line of names, in points."""
+
+PNG_DOTS = 144
+
+_METADATA: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None, "Creator": "riskrank"},
+    "pdf": {"CreationDate": None, "Creator": "riskrank", "Producer": None},
+    "png": {"Software": "riskrank"},
+}
+# Groups of Matplotlib's settings that change a drawing: a user's matplotlibrc may not.
+_STYLED = frozenset(
+    "agg axes errorbar figure font grid hatch image legend lines markers mathtext patch path pdf polaraxes "
+    "savefig scatter svg text xaxis xtick yaxis ytick".split()
+)
+# DejaVu Sans comes with Matplotlib; for what it lacks, the first of these that is installed.
+_FALLBACKS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Noto Sans JP",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "IPAGothic",
+    "Droid Sans Fallback",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "Arial Unicode MS",
+    "Noto Sans Devanagari",
+    "Noto Sans Thai",
+)
+
+
+@cache
+def families() -> tuple[str, ...]:
+    """Fonts to look for a character in, in order."""
+    installed = {entry.name for entry in font_manager.fontManager.ttflist}
+    return ("DejaVu Sans", *(name for name in _FALLBACKS if name in installed))
+
+
+@cache
+def characters() -> frozenset[int]:
+    """Code points some font has a glyph for."""
+    known: set[int] = set()
+    for family in families():
+        path = font_manager.findfont(FontProperties(family=[family]))
+        known |= set(font_manager.get_font(path).get_charmap())
+    return frozenset(known)
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Draw with the common settings; Matplotlib's own are back afterwards."""
+    settings = {
+        name: value for name, value in matplotlib.rcParamsDefault.items() if name.partition(".")[0] in _STYLED
+    }
+    settings |= {
+        "font.family": list(families()),
+        "font.size": TEXT,
+        "text.parse_math": False,  # a $ in a name is a dollar
+        "text.color": INK,
+        "axes.edgecolor": QUIET,
+        "axes.labelcolor": INK,
+        "axes.labelsize": TEXT,
+        "axes.linewidth": 0.6,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "xtick.color": QUIET,
+        "ytick.color": QUIET,
+        "xtick.labelsize": SMALL,
+        "ytick.labelsize": SMALL,
+        "xtick.labelcolor": INK,
+        "ytick.labelcolor": INK,
+        "xtick.major.width": 0.6,
+        "ytick.major.width": 0.6,
+        "grid.color": FAINT,
+        "grid.linewidth": 0.6,
+        "hatch.linewidth": 0.6,
+        "svg.hashsalt": "riskrank",  # element names would be random without
+        "pdf.fonttype": 42,
+    }
+    with matplotlib.rc_context(settings):
+        yield
+
+
+def drawn(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function draw in the common look."""
+
+    @wraps(function)
+    def draw(*args: P.args, **kwargs: P.kwargs) -> R:
+        with look():
+            return function(*args, **kwargs)
+
+    return draw
+
+
+class Plot(Figure):
+    """A figure that a notebook shows, and that is the same bytes whenever it is written."""
+
+    def to_bytes(self, kind: str) -> bytes:
+        """Write as ``svg``, ``png`` or ``pdf``."""
+        buffer = io.BytesIO()
+        with look():
+            self.savefig(
+                buffer, format=kind, dpi=PNG_DOTS, metadata=_METADATA[kind], facecolor="white", edgecolor="none"
+            )
+        return buffer.getvalue()
+
+    def _repr_png_(self) -> bytes:
+        return self.to_bytes("png")
+
+
+@lru_cache(maxsize=1)
+def _ruler() -> RendererAgg:
+    return RendererAgg(1, 1, 288)
+
+
+@lru_cache(maxsize=20_000)
+def text_width(text: str, size: float = TEXT, weight: str = "normal") -> float:
+    """Width of a line of text, in points."""
+    font = FontProperties(family=list(families()), size=size, weight=weight)
+    width, _, _ = _ruler().get_text_width_height_descent(text, font, ismath=False)
+    return float(width) / 4
+
+
+def wrap(text: str, width: float, size: float = TEXT) -> list[str]:
+    """Break a text into lines of at most a width in points; a longer word gets a line of its own."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A figure with a heading, measured in points from its lower left corner.
+
+    Attributes
+    ----------
+    figure : Plot
+    width, height : float
+        Of the whole sheet.
+    top : float
+        Where the heading ends and the drawing may begin.
+    """
+
+    figure: Plot
+    width: float
+    height: float
+    top: float
+
+    def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
+        """Add axes at a place in points."""
+        return self.figure.add_axes(
+            (left / self.width, bottom / self.height, width / self.width, height / self.height)
+        )
+
+    def canvas(self) -> Axes:
+        """Add axes over the whole sheet, whose units are points, without any frame."""
+        axes = self.axes(0, 0, self.width, self.height)
+        axes.set(xlim=(0, self.width), ylim=(0, self.height), autoscale_on=False)
+        axes.set_axis_off()
+        axes.set_zorder(5)
+        axes.patch.set_visible(False)
+        return axes
+
+
+MARGIN = 12.0
+
+
+def sheet(title: str, reading: str, *, width: float, height: float) -> Sheet:
+    """Start a sheet: a title, a line or two on how to read the picture, and room for it.
+
+    Parameters
+    ----------
+    title, reading : str
+    width : float
+        Of the sheet, in points.
+    height : float
+        Room below the heading, in points.
+    """
+    titles = [(line, TITLE, "bold", INK) for line in wrap(title, width - 2 * MARGIN, TITLE * 1.08)]
+    words = [(line, SMALL, "normal", QUIET) for line in wrap(reading, width - 2 * MARGIN, SMALL)]
+    lines = [*titles, *words]
+    heading = MARGIN + sum(size * 1.4 for _, size, _, _ in lines) + 8
+    whole = height + heading
+    figure = Plot(figsize=(width / 72, whole / 72), dpi=72)
+    FigureCanvasAgg(figure)
+    steps = itertools.accumulate((size * 1.4 for _, size, _, _ in lines), initial=MARGIN)
+    for (line, size, weight, color), below in zip(lines, steps, strict=False):
+        figure.text(
+            MARGIN / width, 1 - below / whole, line, size=size, weight=weight, color=color, va="top", ha="left"
+        )
+    return Sheet(figure, width, whole, height)

@@ -1,0 +1,49 @@
+"""Numbers on an axis in a size it can show: scores may be near the ends of floating point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from riskrank.engine.types import Booleans, Floats, Integers
+
+
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A power of ten that numbers of an axis are divided by.
+
+    Attributes
+    ----------
+    exponent : int
+        0 where the numbers can be shown as they are.
+    """
+
+    exponent: int
+
+    @classmethod
+    def of(cls, *values: ArrayLike) -> Unit:
+        """Find the unit for all numbers of an axis."""
+        arrays = [np.abs(np.asarray(value, dtype=np.float64)).ravel() for value in values]
+        largest = max((float(array[np.isfinite(array)].max(initial=0.0)) for array in arrays), default=0.0)
+        if largest == 0 or 1e-3 <= largest < 1e5:
+            return cls(0)
+        return cls(int(np.floor(np.log10(largest))))
+
+    def apply(self, values: ArrayLike) -> Floats:
+        """Numbers in this unit."""
+        array = np.asarray(values, dtype=np.float64)
+        if self.exponent == 0:
+            return array
+        half = self.exponent // 2  # 10 to the whole power may be no floating-point number
+        return array / 10.0**half / 10.0 ** (self.exponent - half)
+
+    def label(self, text: str) -> str:
+        """Label of the axis."""
+        if self.exponent == 0:
+            return text
+        digits = str(self.exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"{text} (×10{digits})"

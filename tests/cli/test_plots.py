@@ -1,0 +1,97 @@
+"""--plot: pictures beside the result, refused before any work where they cannot be drawn."""
+
+import importlib.util
+
+import pytest
+
+from riskrank.report.figures import catalogue
+
+FAST = ("--resamples", "50", "--jobs", "1")
+
+
+@pytest.fixture
+def no_reading(monkeypatch):
+    """Fail if a command reads scores."""
+
+    def read(*args, **options):
+        raise AssertionError("scores were read")
+
+    monkeypatch.setattr("riskrank.scores.table.read_scores", read)
+
+
+def test_main_and_named_pictures(run, table, tmp_path):
+    wanted = [
+        tmp_path / "main.svg",
+        f"pair:{tmp_path / 'pair.PNG'}",
+        f"heatmap@R-FSD:{tmp_path / 'first.pdf'}",
+    ]
+    options = [part for one in wanted for part in ("--plot", one)]
+    plain = run("dominance", table, *FAST, "--format", "json")
+    found = run("dominance", table, *FAST, "--format", "json", *options)
+    assert (found.status, found.stdout) == (0, plain.stdout)
+    assert (tmp_path / "main.svg").read_bytes().startswith(b"<?xml")
+    assert (tmp_path / "pair.PNG").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "first.pdf").read_bytes().startswith(b"%PDF")
+    again = tmp_path / "again.svg"
+    assert run("dominance", table, *FAST, "--plot", again, "-o", tmp_path / "d.json").status == 0
+    assert again.read_bytes() == (tmp_path / "main.svg").read_bytes()
+    assert (tmp_path / "d.json").read_text() == plain.stdout
+
+
+@pytest.mark.parametrize(
+    ("plot", "said"),
+    [
+        ("ranking.xvg", "suffix .xvg"),
+        ("ranking", "suffix none"),
+        ("pair:", "suffix none"),
+        ("radar:x.svg", "heatmap, pair"),
+        ("heatmpa:x.svg", "heatmap, pair"),
+        ("heatmpa@a:b:x.svg", "heatmap, pair"),
+        ("no/x.svg", "no folder"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_at_once(refused, table, tmp_path, plot, said, no_reading, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = refused("dominance", table, "--plot", plot)
+    assert said in lines[1]
+
+
+def test_a_command_without_pictures(refused, table):
+    assert "check has no pictures" in refused("check", table, "--plot", "x.svg")[0]
+
+
+def test_one_file_for_two_results(refused, table, tmp_path, no_reading):
+    place = tmp_path / "x.svg"
+    assert "twice" in refused("dominance", table, "--plot", place, "--plot", f"pair:{place}")[1]
+
+
+def test_a_picture_this_table_does_not_have(refused, table):
+    lines = refused("dominance", table, *FAST, "--plot", "heatmap@R-TSD:x.svg")
+    assert lines[2] in ("hint: did you mean heatmap@R-FSD?", "hint: did you mean heatmap@R-SSD?")
+
+
+def test_without_matplotlib(refused, table, no_reading, monkeypatch):
+    monkeypatch.setattr(catalogue, "find_spec", lambda name: None)
+    lines = refused("dominance", table, "--plot", "x.svg")
+    assert lines[2] == "hint: pip install 'riskrank[plot]'"
+    assert importlib.util.find_spec("matplotlib")
+
+
+def test_all_files_or_none(run, table, tmp_path, monkeypatch):
+    def broken(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", broken)
+    outcome = run("dominance", table, *FAST, "--plot", tmp_path / "a.svg", "-o", tmp_path / "a.json")
+    assert outcome.status == 2
+    assert [entry.name for entry in tmp_path.iterdir()] == ["scores.csv"]
+
+
+def test_a_full_stdout_leaves_no_picture(run, table, tmp_path, monkeypatch):
+    def broken(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("riskrank.report.files._send", broken)
+    outcome = run("dominance", table, *FAST, "--plot", tmp_path / "a.svg")
+    assert outcome.status == 2
+    assert [entry.name for entry in tmp_path.iterdir()] == ["scores.csv"]
