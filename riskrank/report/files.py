@@ -121,13 +121,13 @@ def write(
     place = output
     try:
         with contextlib.ExitStack() as stack:
-            ready = {}
+            ready = []
             for place, content in files.items():
-                ready[place] = stack.enter_context(_staged(Path(place), content))
+                ready.append((place, stack.enter_context(_staged(Path(place), content))))
             place = output
             if output is None:
                 _send(data, stdout)
-            for place, appear in ready.items():
+            for place, appear in ready:  # noqa: B007 (an error names the place)
                 with contextlib.suppress(BrokenPipeError):
                     appear()
     except OSError as error:

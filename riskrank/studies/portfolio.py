@@ -174,6 +174,11 @@ class PortfolioDocument(Document[ScoreRow]):
 
     rows: PortfolioScores
 
+    @property
+    def scores(self) -> tuple[Floats, ...]:
+        """Portfolio scores of each model."""
+        return self.rows.scores
+
     def columns(self) -> dict[str, list[Any]]:
         """All rows, field by field, without making them."""
         return self.rows.columns()
@@ -193,12 +198,15 @@ class PortfolioSummaryDocument(Document[PortfolioSummary]):
     Attributes
     ----------
     found : Summary
+    scores : tuple of k ndarrays, shapes (n_i,)
+        Portfolio scores of each model.
     """
 
     schema: ClassVar[str] = "portfolio"
     row_type: ClassVar[type] = PortfolioSummary
 
     found: Summary
+    scores: tuple[Floats, ...]
 
 
 def portfolio(
@@ -238,7 +246,7 @@ def portfolio(
     if settings.summary:
         found = summarise(scores, settings.levels)
         rows = _summary_rows(found, table.models)
-        return PortfolioSummaryDocument(provenance=provenance, rows=rows, found=found)
+        return PortfolioSummaryDocument(provenance=provenance, rows=rows, found=found, scores=scores)
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(
         provenance=provenance,

@@ -50,7 +50,9 @@ def test_main_and_named_pictures(run, table, tmp_path):
         ("no/x.svg", "no folder"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_at_once(refused, table, tmp_path, plot, said, no_reading, monkeypatch):
+def test_what_cannot_be_drawn_is_refused_at_once(
+    refused, table, tmp_path, plot, said, no_reading, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     lines = refused("dominance", table, "--plot", plot)
     assert said in lines[1]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 FIGURES = {
     "dominance": "riskrank.report.figures.dominance",
     "mrm": "riskrank.report.figures.mean_risk",
+    "portfolio": "riskrank.report.figures.portfolio",
 }
 
 # By command: first words of the names of its pictures, the main one first. Known without drawing, so that a
@@ -24,6 +25,7 @@ FIGURES = {
 NAMES: dict[str, tuple[str, ...]] = {
     "dominance": ("heatmap", "pair"),
     "mrm": ("scatter", "radar"),
+    "portfolio": ("quantiles", "tvar", "cdf"),
 }
 
 
@@ -34,8 +36,8 @@ class Picture:
     Attributes
     ----------
     name : str
-        A word, and where there are several of a kind what each is of: ``scatter@gini-tail@accuracy``. Leading parts
-        are enough to name the first of them.
+        A word, and where there are several of a kind what each is of: ``scatter@gini-tail@accuracy``. The
+        first parts are enough to name the first of them.
     caption : str
         What it shows, in a sentence: for those who cannot see it.
     draw : callable

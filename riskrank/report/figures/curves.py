@@ -1,4 +1,4 @@
-"""Quantile functions, Tail Value at Risk and distribution functions of several models ([RAB] Fig. 1a, 1b, 9)."""
+"""Quantile functions, Tail Value at Risk, distribution functions of several models ([RAB] Fig. 1, 9)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
-
-from riskrank.engine.types import Booleans, Floats, Integers
 
 from riskrank.engine.portfolio.quantiles import quantile, tail_value_at_risk
+from riskrank.engine.types import Floats, Integers
 from riskrank.report.figures.key import Key, Look, looks
 from riskrank.report.figures.style import MARGIN, Plot, drawn, sheet
 from riskrank.report.figures.units import Unit
-
-
 
 _GRID = 200
 """Levels of a curve at most: as many as a picture can show."""
@@ -63,8 +59,8 @@ def curves(scores: Sequence[Floats]) -> Curves:
 
 
 _READING = {
-    "quantiles": "Height over p: the score that a share p of the samples does not exceed. A curve above another "
-    "everywhere dominates it in the first order; the left end is the tail.",
+    "quantiles": "Height over p: the score that a share p of the samples does not exceed. A curve above "
+    "another everywhere dominates it in the first order; the left end is the tail.",
     "tvar": "Height over p: mean of the worst share p of the samples. A curve above another everywhere "
     "dominates it in the second order; the right end is the mean.",
     "cdf": "Height: share of the samples that score at most so much. The further right a curve, the better.",
@@ -97,9 +93,11 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str) -> 
     axes = page.axes(left, below, width, height)
     _lines(axes, kind, found, given)
     unit = Unit.of(found.quantiles)
-    score = unit.label(f"score ({column})")
+    score = unit.label("score")
     axes.set_xlabel(score if kind == "cdf" else "share of samples p")
-    axes.set_ylabel("share of samples" if kind == "cdf" else unit.label("score" if kind == "quantiles" else "TVaR"))
+    axes.set_ylabel(
+        "share of samples" if kind == "cdf" else unit.label("score" if kind == "quantiles" else "TVaR")
+    )
     (axes.set_ylim if kind == "cdf" else axes.set_xlim)(0, 1)
     axes.grid(visible=True)
     key.draw(page.canvas(), left + width + 16, below + height)
@@ -116,5 +114,11 @@ def _lines(axes: Axes, kind: str, found: Curves, given: Sequence[Look]) -> None:
         style = "default" if kind == "tvar" else "steps-post" if kind == "cdf" else "steps-pre"
         x, y = (line, levels) if kind == "cdf" else (levels, line)
         axes.plot(
-            x, y, drawstyle=style, color=look.color, linestyle=look.dash, linewidth=look.width, zorder=look.layer
+            x,
+            y,
+            drawstyle=style,
+            color=look.color,
+            linestyle=look.dash,
+            linewidth=look.width,
+            zorder=look.layer,
         )

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from riskrank.engine.dominance.column import DominanceStudy, method_name
+from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.report.figures.catalogue import Picture
 from riskrank.report.figures.heat_map import draw_heat_map, heat_map
 from riskrank.report.figures.pair import draw_pair, pair_curves
 from riskrank.report.figures.style import Plot
 from riskrank.studies.dominance import DominanceDocument
+from riskrank.studies.targets import Target
 
 
 def pictures(document: DominanceDocument) -> list[Picture]:
     """Heat maps, a column and claim each, and the pair of the first two; of two models the pair first."""
-    models, found, pairs = document.provenance.models, [], []
-    tested, several = document.inference.test, len(document.by_column) > 1
+    models = document.provenance.models
+    maps, pairs = [], []
     for (column, study), target in zip(document.by_column, document.targets, strict=True):
-        of = f"@{column}" if several else ""
+        of = f"@{column}" if len(document.by_column) > 1 else ""
         for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
-            method = f"{method_name(tests.claim)}@{column}"
-            found.append(
-                Picture(
-                    f"heatmap@{method_name(tests.claim)}{of}",
-                    f"Violation ratios of all ordered pairs of models, {method}.",
-                    lambda tests=tests, method=method: draw_heat_map(
-                        heat_map(tests), models, f"Violation ratios, {method}", tested=tested
-                    ),
-                )
-            )
+            method = method_name(tests.claim)
+            caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
+            drawing = partial(_map, document, tests, f"Violation ratios, {method}@{column}")
+            maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
         i, j = leading_pair(study)
-        pairs.append(
-            Picture(
-                f"pair{of}",
-                f"Quantile functions of {models[i]} and {models[j]}, with the area that violates dominance.",
-                lambda study=study, target=target, column=column: _pair(study, target, models, column),
-            )
-        )
-    return [*pairs, *found] if len(models) == 2 else [*found, *pairs]
+        caption = f"Quantile functions of {models[i]} and {models[j]}, with the area that violates dominance."
+        pairs.append(Picture(f"pair{of}", caption, partial(_pair, document, study, target)))
+    return [*pairs, *maps] if len(models) == 2 else [*maps, *pairs]
 
 
 def leading_pair(study: DominanceStudy) -> tuple[int, int]:
@@ -47,8 +40,12 @@ def leading_pair(study: DominanceStudy) -> tuple[int, int]:
     return (i, j) if ratios[i, j] <= ratios[j, i] else (j, i)
 
 
-def _pair(study: DominanceStudy, target, models, column: str) -> Plot:
+def _map(document: DominanceDocument, tests: DominanceTests, title: str) -> Plot:
+    return draw_heat_map(heat_map(tests), document.provenance.models, title, tested=document.inference.test)
+
+
+def _pair(document: DominanceDocument, study: DominanceStudy, target: Target) -> Plot:
     i, j = leading_pair(study)
-    values = target.scores.values
+    models, values = document.provenance.models, target.scores.values
     curves = pair_curves(values[i], values[j], study.estimates.ratios[:, i, j].tolist())
-    return draw_pair(curves, (models[i], models[j]), column)
+    return draw_pair(curves, (models[i], models[j]), target.name)

@@ -9,17 +9,25 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
-from numpy.typing import NDArray
-
-from riskrank.engine.types import Booleans, Floats, Integers
 
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
+from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.report.figures.labels import spread
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import FAINT, GREY, INK, MARGIN, QUIET, SMALL, TEXT, Plot, drawn, sheet, text_width
-
-
+from riskrank.report.figures.style import (
+    FAINT,
+    GREY,
+    INK,
+    MARGIN,
+    QUIET,
+    SMALL,
+    TEXT,
+    Plot,
+    drawn,
+    sheet,
+    text_width,
+)
 
 _NUMBERED = 14
 """Models up to which every cell shows its number."""
@@ -83,8 +91,8 @@ def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, *, tested: b
     marked = "the row is significantly ahead" if tested else "the row is ahead (no test was asked for)"
     marked = f"A dot: {marked}; =: identical scores." if named == k else f"Pale: neither is {marked[11:]}."
     reading = (
-        "Cell: violation ratio ε of “row dominates column”: 0 everywhere better, 0.5 a draw, 1 everywhere worse. "
-        f"Models in order of their mean ε. {marked}"
+        "Cell: violation ratio ε of “row dominates column”: 0 everywhere better, 0.5 a draw, 1 everywhere "
+        f"worse. Models in order of their mean ε. {marked}"
     )
     width = max(left + side + 84, 300.0)
     page = sheet(title, reading, width=width, height=side + 38)
@@ -94,9 +102,13 @@ def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, *, tested: b
     rows = 26 + side - cell * (np.arange(named) + 0.5)
     places = spread(rows, _LEAST_ROW, 26 + 5, 26 + side - 5)
     for label, y, place in zip(labels, rows, places, strict=True):
-        canvas.text(left - (6 if named == k else 28), place, label, size=TEXT, va="center", ha="right", color=INK)
+        canvas.text(
+            left - (6 if named == k else 28), place, label, size=TEXT, va="center", ha="right", color=INK
+        )
         if named < k:
-            canvas.plot([left - 25, left - 18, left - 4, left - 1], [place, place, y, y], color=GREY, linewidth=0.6)
+            canvas.plot(
+                [left - 25, left - 18, left - 4, left - 1], [place, place, y, y], color=GREY, linewidth=0.6
+            )
     every = max(1, int(np.ceil(18.0 / cell)))
     for place in range(0, k, every):
         x = left + cell * (place + 0.5)

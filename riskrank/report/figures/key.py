@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import DASHES, FOCUS, GREY, INK, MARKERS, PALETTE, QUIET, ROW, TEXT, text_width
+from riskrank.report.figures.style import (
+    DASHES,
+    FOCUS,
+    GREY,
+    INK,
+    MARKERS,
+    PALETTE,
+    QUIET,
+    ROW,
+    TEXT,
+    text_width,
+)
 
 WIDEST = 150.0
 """Room for a name beside a picture, in points."""
@@ -30,21 +42,21 @@ class Look:
 OTHERS = Look(GREY, "solid", "o", 0.7, 2)
 
 
-def looks(count: int, order: Sequence[int], focus: int = FOCUS) -> list[Look]:
+def looks(count: int, order: Iterable[int], focus: int = FOCUS) -> list[Look]:
     """Looks of all models.
 
     Parameters
     ----------
     count : int
         Number of models.
-    order : sequence of int
+    order : iterable of int
         Models, the most important first.
     focus : int
         How many get a look of their own.
     """
     found = [OTHERS] * count
     # Later ones lie on top: where curves coincide, a dash lets the line below it through.
-    for place, model in enumerate(order[: min(focus, FOCUS)]):
+    for place, model in enumerate(islice(order, min(focus, FOCUS))):
         found[model] = Look(PALETTE[place], DASHES[place], MARKERS[place], 1.5, 10 + place)
     return found
 
@@ -68,7 +80,7 @@ class Key:
     _SAMPLE = 24.0
 
     @classmethod
-    def of(cls, names: Sequence[str], order: Sequence[int], given: Sequence[Look]) -> Key:
+    def of(cls, names: Sequence[str], order: Iterable[int], given: Sequence[Look]) -> Key:
         """Name the models that have a look of their own, in order, and count the others."""
         named = [model for model in order if given[model] is not OTHERS]
         shown = fitted([names[model] for model in named], WIDEST)

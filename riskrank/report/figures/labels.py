@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from riskrank.engine.types import Booleans, Floats, Integers
-
-
+from riskrank.engine.types import Booleans, Floats
 
 # Directions from a point to the near edge of its label, the usual reading order first; then further out.
 _AROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))

@@ -1,9 +1,10 @@
-"""Mean-risk models: means against a risk with the efficient frontier, and all risks on a radar ([RAB] Fig. 8)."""
+"""Mean-risk models: means against a risk with the efficient frontier; all risks on a radar ([RAB] Fig. 8)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,13 +17,10 @@ from riskrank.report.figures.key import Key, looks
 from riskrank.report.figures.scatter import COLUMN, name_points
 from riskrank.report.figures.style import (
     FAINT,
-    FOCUS,
     GREY,
     INK,
     MARGIN,
     PALETTE,
-    QUIET,
-    SMALL,
     TEXT,
     Plot,
     drawn,
@@ -34,34 +32,32 @@ from riskrank.studies.mean_risk import MeanRiskDocument
 
 _NAMED = 12
 """Models named in a scatter: the frontier first, then those of the largest mean minus risk."""
+_CORNERS = 3
+"""Risks that a radar needs."""
 
 
 def pictures(document: MeanRiskDocument) -> list[Picture]:
     """A scatter a risk and one radar, a column of scores each."""
-    models, found = document.provenance.models, []
-    several = len(document.by_column) > 1
+    models = document.provenance.models
+    found = []
     for column, study in document.by_column:
-        risks = study.models
-        of = f"@{column}" if several else ""
-        for number, risk in _main_first(risks):
-            found.append(
-                Picture(
-                    f"scatter@{risk}{of}",
-                    f"Mean against {risk} of every model, with the efficient frontier.",
-                    lambda risks=risks, number=number, column=column: draw_scatter(
-                        scatter(risks, number), models, column
-                    ),
-                )
-            )
-        if len(risks.columns) >= 3:
-            found.append(
-                Picture(
-                    f"radar{of}",
-                    "Mean minus risk of every model under every risk.",
-                    lambda risks=risks, column=column: draw_radar(radar(risks), models, column),
-                )
-            )
+        of = f"@{column}" if len(document.by_column) > 1 else ""
+        for number, risk in _main_first(study.models):
+            caption = f"Mean against {risk} of every model on {column}, with the efficient frontier."
+            drawing = partial(_scatter, study.models, number, models, column)
+            found.append(Picture(f"scatter@{risk}{of}", caption, drawing))
+        if len(study.models.columns) >= _CORNERS:
+            caption = f"Mean minus risk of every model on {column} under every risk."
+            found.append(Picture(f"radar{of}", caption, partial(_radar, study.models, models, column)))
     return found
+
+
+def _scatter(risks: MeanRisk, number: int, models: Sequence[str], column: str) -> Plot:
+    return draw_scatter(scatter(risks, number), models, column)
+
+
+def _radar(risks: MeanRisk, models: Sequence[str], column: str) -> Plot:
+    return draw_radar(radar(risks), models, column)
 
 
 def _main_first(risks: MeanRisk) -> list[tuple[int, str]]:
@@ -114,8 +110,8 @@ def draw_scatter(found: Scatter, names: Sequence[str], column: str) -> Plot:
     width, height, left, below = 360.0, 270.0, 60.0, 42.0
     page = sheet(
         f"Mean and risk {found.label} of {column}",
-        "Up: larger mean; left: less risk. Models on the line are efficient: no other has a larger mean without "
-        "more risk.",
+        "Up: larger mean; left: less risk. Models on the line are efficient: no other has a larger mean "
+        "without more risk.",
         width=left + width + COLUMN + MARGIN,
         height=below + height,
     )

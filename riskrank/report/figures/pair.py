@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
-
-from riskrank.engine.types import Booleans, Floats, Integers
 
 from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile
+from riskrank.engine.types import Floats
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.style import (
     DASHES,
@@ -31,8 +29,6 @@ from riskrank.report.figures.style import (
     text_width,
 )
 from riskrank.report.figures.units import Unit
-
-
 
 _MOST = 1000
 """Breakpoints up to which curves are exact; beyond, as many levels evenly spaced."""
@@ -95,8 +91,8 @@ def draw_pair(found: PairCurves, names: tuple[str, str], column: str) -> Plot:
     shown = fitted(names, 200.0)
     width, height, gap = 220.0, 150.0, 66.0
     reading = (
-        f"Hatched: where {shown[1]} is ahead, which violates the dominance of {shown[0]}. ε is the share of the "
-        "hatched area in the whole, differences squared: 0 full dominance, 0.5 a draw."
+        f"Hatched: where {shown[1]} is ahead, which violates the dominance of {shown[0]}. ε is the share of "
+        "the hatched area in the whole, differences squared: 0 full dominance, 0.5 a draw."
     )
     page = sheet(
         f"{shown[0]} against {shown[1]} on {column}",
@@ -123,13 +119,17 @@ def draw_pair(found: PairCurves, names: tuple[str, str], column: str) -> Plot:
             pad=5,
         )
         above.set_ylabel(unit.label("score" if order == 1 else "integrated"), size=SMALL)
-        below.set_ylabel(Unit.of(found.winner[order - 1] - found.loser[order - 1]).label("difference"), size=SMALL)
+        below.set_ylabel(
+            Unit.of(found.winner[order - 1] - found.loser[order - 1]).label("difference"), size=SMALL
+        )
         below.set_xlabel("share of samples p", size=SMALL)
     canvas = page.canvas()
     x = MARGIN + 46.0
     for number, name in enumerate(shown):
         y = 2 * height + 116
-        canvas.plot([x, x + 24], [y, y], color=(INK, PALETTE[0])[number], linestyle=DASHES[number], linewidth=1.5)
+        canvas.plot(
+            [x, x + 24], [y, y], color=(INK, PALETTE[0])[number], linestyle=DASHES[number], linewidth=1.5
+        )
         canvas.text(x + 30, y, name, size=TEXT, va="center", ha="left")
         x += 30 + text_width(name) + 24
     return page.figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -65,7 +66,10 @@ def name_points(
             _tie(canvas, point, (left - 3, middle))
         else:
             left, middle = corner[0] + 1, corner[1] + _LINE / 2
-            near = (np.clip(point[0], corner[0], corner[0] + size[0]), np.clip(point[1], corner[1], corner[1] + _LINE))
+            near = (
+                np.clip(point[0], corner[0], corner[0] + size[0]),
+                np.clip(point[1], corner[1], corner[1] + _LINE),
+            )
             if np.hypot(near[0] - point[0], near[1] - point[1]) > 10:
                 _tie(canvas, point, near)
         canvas.text(left, middle, text, size=TEXT, va="center_baseline", ha="left", color=INK, bbox=_HALO)
@@ -80,7 +84,7 @@ def sheet_points(canvas: Axes, axes: Axes, x: ArrayLike, y: ArrayLike) -> Floats
 def _along(corners: Floats) -> Floats:
     """Points on a line, close to each other."""
     steps = np.linspace(0, 1, 40)[:, None]
-    parts = [start + steps * (end - start) for start, end in zip(corners[:-1], corners[1:], strict=True)]
+    parts = [start + steps * (end - start) for start, end in itertools.pairwise(corners)]
     return np.vstack(parts) if parts else corners
 
 

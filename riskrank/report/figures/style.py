@@ -53,10 +53,11 @@ _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": "riskrank"},
 }
 # Groups of Matplotlib's settings that change a drawing: a user's matplotlibrc may not.
-_STYLED = frozenset(
-    "agg axes errorbar figure font grid hatch image legend lines markers mathtext patch path pdf polaraxes "
-    "savefig scatter svg text xaxis xtick yaxis ytick".split()
-)
+_STYLED = {
+    *("agg", "axes", "errorbar", "figure", "font", "grid", "hatch", "image", "legend", "lines", "markers"),
+    *("mathtext", "patch", "path", "pdf", "polaraxes", "savefig", "scatter", "svg", "text"),
+    *("xaxis", "xtick", "yaxis", "ytick"),
+}
 # DejaVu Sans comes with Matplotlib; for what it lacks, the first of these that is installed.
 _FALLBACKS = (
     "Noto Sans CJK SC",
@@ -150,7 +151,12 @@ class Plot(Figure):
         buffer = io.BytesIO()
         with look():
             self.savefig(
-                buffer, format=kind, dpi=PNG_DOTS, metadata=_METADATA[kind], facecolor="white", edgecolor="none"
+                buffer,
+                format=kind,
+                dpi=PNG_DOTS,
+                metadata=_METADATA[kind],
+                facecolor="white",
+                edgecolor="none",
             )
         return buffer.getvalue()
 
@@ -241,6 +247,13 @@ def sheet(title: str, reading: str, *, width: float, height: float) -> Sheet:
     steps = itertools.accumulate((size * 1.4 for _, size, _, _ in lines), initial=MARGIN)
     for (line, size, weight, color), below in zip(lines, steps, strict=False):
         figure.text(
-            MARGIN / width, 1 - below / whole, line, size=size, weight=weight, color=color, va="top", ha="left"
+            MARGIN / width,
+            1 - below / whole,
+            line,
+            size=size,
+            weight=weight,
+            color=color,
+            va="top",
+            ha="left",
         )
     return Sheet(figure, width, whole, height)

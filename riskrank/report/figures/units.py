@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from riskrank.engine.types import Booleans, Floats, Integers
-
-
+from riskrank.engine.types import Floats
 
 
 @dataclass(frozen=True)

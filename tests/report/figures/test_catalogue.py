@@ -1,5 +1,6 @@
 import importlib
 
+import polars as pl
 import pytest
 
 import riskrank as rr
@@ -25,7 +26,7 @@ def test_every_module_of_the_table_has_pictures():
 
 
 def test_names_and_the_main_picture(result):
-    assert list(result.pictures)[0].startswith("heatmap@R-SSD")
+    assert next(iter(result.pictures)).startswith("heatmap@R-SSD")
     assert all(caption.endswith(".") for caption in result.pictures.values())
     assert {name.partition("@")[0] for name in result.pictures} <= set(catalogue.NAMES["dominance"])
     assert result.plot().to_bytes("svg") == result.plot("heatmap@R-SSD").to_bytes("svg")
@@ -40,4 +41,13 @@ def test_an_unknown_name(result):
 
 def test_of_two_models_the_pair_comes_first():
     two = rr.dominance(SCORES, models=["a", "b"], no_test=True)
-    assert list(two.pictures)[0] == "pair"
+    assert next(iter(two.pictures)) == "pair"
+
+
+@pytest.mark.parametrize("summary", [False, True])
+def test_portfolio_scores_are_drawn_as_they_are(summary):
+    found = rr.portfolio(SCORES, summary=summary)
+    assert list(found.pictures) == ["quantiles", "tvar", "cdf"]
+    line = found.plot("quantiles").axes[0].get_lines()[0]
+    scores = rr.portfolio(SCORES).frame.filter(pl.col("model") == "a")["score"].sort().to_list()
+    assert line.get_ydata()[1:].tolist() == scores
