@@ -20,6 +20,7 @@ from riskrank.scores.readers.excel import ExcelSource
 from riskrank.scores.readers.formats import COMPRESSIONS, DATABASES, FORMATS, SUFFIXES
 from riskrank.scores.readers.json_arrays import JsonArraySource
 from riskrank.scores.readers.json_lines import JsonLinesSource
+from riskrank.scores.readers.object_stores import is_url, name_of
 from riskrank.scores.readers.parquet import ParquetSource
 from riskrank.scores.readers.paths import labelled_paths, read_bytes, require_file
 from riskrank.scores.readers.source import InputFile, Source, excerpt, first_line
@@ -90,6 +91,12 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
         kind = told
     else:
         kind, compression = _format_of(path, input_format)
+        if kind in DATABASES and is_url(path):
+            raise UsageError(
+                f"{path}: a database is read where it is, and this one is elsewhere",
+                found=f"a file of {kind} behind an address",
+                hint="copy it here first",
+            )
         if kind in DATABASES:
             return _open_database(path, kind, compression, sql)
         data = read_bytes(path)
@@ -131,10 +138,10 @@ def _open_database(path: str, kind: str, compression: str | None, sql: str | Non
 
 
 def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    suffixes = [suffix.lower() for suffix in Path(name_of(path) if is_url(path) else path).suffixes]
     compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
     kind = input_format or (SUFFIXES.get(suffixes[-1]) if suffixes else None)
-    if kind is None and not Path(path).is_dir() and Path(path).exists():
+    if kind is None and (is_url(path) or (Path(path).exists() and not Path(path).is_dir())):
         raise InputError(
             f"{path}: the suffix does not tell the format",
             found=f"suffix {''.join(Path(path).suffixes[-2:]) or '(none)'}",

@@ -6,26 +6,33 @@ import glob
 from pathlib import Path
 
 from riskrank.errors import InputError, nearest
+from riskrank.scores.readers.object_stores import expand_url, is_url, read_url
 
 STANDARD_INPUT = "-"
 
 
-def labelled_paths(text: str) -> list[tuple[str | None, str]]:
+def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None, str]]:
     """Return label and path of every file behind a path, a glob pattern or ``LABEL=PATH``.
 
     A file whose own name holds a ``=`` goes first; the label is as short as the files there are allow.
+
+    Parameters
+    ----------
+    text : str
+    folders : bool
+        Whether patterns match folders too.
 
     Raises
     ------
     InputError
         If a pattern matches no file.
     """
-    whole = _files(text)
+    whole = _files(text, folders)
     if whole:
         return [(None, path) for path in whole]
     places = [at for at, sign in enumerate(text) if sign == "=" and text[:at].strip() and text[at + 1 :]]
     for at in places:
-        found = _files(text[at + 1 :])
+        found = _files(text[at + 1 :], folders)
         if found:
             return [(text[:at].strip(), path) for path in found]
     # Nothing is there: a label that looks like a folder is more likely the beginning of a path.
@@ -39,13 +46,15 @@ def labelled_paths(text: str) -> list[tuple[str | None, str]]:
     )
 
 
-def _files(text: str) -> list[str]:
+def _files(text: str, folders: bool) -> list[str]:
+    if is_url(text):
+        return expand_url(text)
     if text == STANDARD_INPUT or Path(text).exists():
         return [text]
     if not glob.has_magic(text):
         return []
     matches = glob.glob(text, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
-    return sorted(path for path in matches if Path(path).is_file())
+    return sorted(path for path in matches if folders or Path(path).is_file())
 
 
 def require_file(path: str) -> None:
@@ -59,6 +68,8 @@ def require_file(path: str) -> None:
 
 def read_bytes(path: str) -> bytes:
     """Return the bytes of a file, or say what keeps them away."""
+    if is_url(path):
+        return read_url(path)
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:

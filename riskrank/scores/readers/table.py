@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -14,6 +13,7 @@ import polars as pl
 from riskrank.errors import InputError, UsageError, listing, one_of, option
 from riskrank.scores.readers.gathering import tidy, walk
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath, Reader
+from riskrank.scores.readers.paths import labelled_paths
 
 # Format → module, imported when it is asked for. A new reader is its file and its row here.
 READERS: dict[str, str] = {
@@ -98,19 +98,15 @@ def labelled(text: str) -> list[LabelledPath]:
     InputError
         If there is nothing of that name.
     """
-    found = _expand(text)
-    if found:
-        return [LabelledPath(path=path) for path in found]
-    label, equals, rest = text.partition("=")
-    found = _expand(rest) if equals and label.strip() else []
-    if found:
-        return [LabelledPath(path=path, label=label.strip()) for path in found]
-    missing = rest if equals and rest else text
-    raise InputError(
-        f"{missing}: no such file or folder",
-        found="nothing at that path",
-        hint="check the path; quote a pattern if the shell expands it",
-    )
+    found = [LabelledPath(path=Path(path), label=label) for label, path in labelled_paths(text, folders=True)]
+    for entry in found:
+        if not entry.path.exists():
+            raise InputError(
+                f"{entry.path}: no such file or folder",
+                found="nothing at that path",
+                hint="check the path; exports are read from this machine's folders",
+            )
+    return found
 
 
 def recognise(files: Sequence[LabelledPath]) -> Reader:
@@ -137,15 +133,6 @@ def _recognised(found: Reader, path: Path) -> bool:
     if path.is_dir():
         return next(walk(path, found.recognises), None) is not None
     return found.recognises(path)
-
-
-def _expand(text: str) -> list[Path]:
-    path = Path(text)
-    if path.exists():
-        return [path]
-    if not glob.has_magic(text):
-        return []
-    return [Path(match) for match in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207
 
 
 def _relabelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
