@@ -19,13 +19,14 @@ __all__ = [
     "errors",
     "mrm",
     "portfolio",
+    "power",
     "rank",
     "read",
 ]
 
 if TYPE_CHECKING:
     from riskrank import errors
-    from riskrank.api import Result, Scores, check, dominance, mrm, portfolio, rank, read
+    from riskrank.api import Result, Scores, check, dominance, mrm, portfolio, power, rank, read
 
 
 def __getattr__(name: str) -> Any:

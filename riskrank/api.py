@@ -31,6 +31,7 @@ from riskrank.scores.table import ScoreTable, read_scores
 from riskrank.studies import dominance as dominance_study
 from riskrank.studies import mean_risk as mean_risk_study
 from riskrank.studies import portfolio as portfolio_study
+from riskrank.studies import power as power_study
 from riskrank.studies import rank as rank_study
 from riskrank.studies.check import check as check_study
 from riskrank.studies.document import Document
@@ -289,9 +290,10 @@ def _door(
     return command
 
 
-def _signature(settings: type[Settings]) -> inspect.Signature:
+def _signature(settings: type[Settings], *, several: bool = False) -> inspect.Signature:
     keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
-    parameters = [inspect.Parameter("scores", inspect.Parameter.POSITIONAL_ONLY)]
+    first = inspect.Parameter.VAR_POSITIONAL if several else inspect.Parameter.POSITIONAL_ONLY
+    parameters = [inspect.Parameter("scores", first)]
     own = [field for field in fields(settings) if field.name not in reading_names()]
     parameters += [keyword(field.name, default=field.default) for field in own]
     parameters += [keyword(name, default=default) for name, default in reading_defaults().items()]
@@ -337,3 +339,22 @@ rank = _door(rank_study.rank, rank_study.RankSettings)
 dominance = _door(dominance_study.dominance, dominance_study.DominanceSettings)
 mrm = _door(mean_risk_study.mrm, mean_risk_study.MeanRiskSettings)
 portfolio = _door(portfolio_study.portfolio, portfolio_study.FoldingSettings, portfolio_study.READING)
+
+
+def power(*scores: Given, jobs: int | None = None, **options: Any) -> Result:
+    """Plan with a pilot or between distributions; the text is made below, from the settings."""
+    one = scores[0] if len(scores) == 1 else scores
+    named = power_study.named_distributions(one if isinstance(one, list | tuple) else [one])
+    if not named:
+        return _run(power_study.power, power_study.PowerSettings, {}, one, options, jobs)
+    own = {field.name for field in fields(power_study.PowerSettings)}
+    power_study.refuse_table_options(name for name in options if name in reading_names())
+    _refuse_unknown(options, sorted(own))
+    settings = power_study.PowerSettings(**options)
+    return Result(power_study.power_between(named, settings, Runtime(jobs=available_jobs(jobs))))
+
+
+power.__doc__ = _documented(power_study.power, power_study.PowerSettings).replace(
+    "scores : path,", '*scores : two or more distributions such as ``"normal:0.5,2"``; or path,'
+)
+power.__signature__ = _signature(power_study.PowerSettings, several=True)  # type: ignore[attr-defined]

@@ -53,6 +53,22 @@ def test_json_is_that_of_a_command_that_resamples_nothing(command):
     assert ours.to_json() == printed(command, *files, "--quiet", "--format", "json")
 
 
+def test_power_takes_a_pilot_or_distributions():
+    quick = {"variance": "clt", "simulations": 5, "sizes": [20], "limit": 20, "jobs": 1}
+    flags = ("--variance", "clt", "--simulations", "5", "--sizes", "20", "--limit", "20", "--jobs", "1")
+    ours = rr.power("new=normal:1", "old=normal", **quick)
+    assert ours.to_json() == printed("power", "new=normal:1", "old=normal", *flags, "--format", "json")
+    assert rr.power(["new=normal:1", "old=normal"], **quick).rows == ours.rows
+    pilot = rr.power(long_table(), pair="A:B", **quick)
+    assert [row.metric for row in pilot.rows] == ["acc"]
+    with pytest.raises(errors.UsageError, match="metric belongs to a pilot table"):
+        rr.power("normal", "normal:1", metric="acc", **quick)
+    with pytest.raises(errors.UsageError, match="there is no option size"):
+        rr.power("normal", "normal:1", size=10)
+    assert {"sizes", "pair", "resamples", "columns", "jobs"} <= set(inspect.signature(rr.power).parameters)
+    assert "\nsizes : " in rr.power.__doc__
+
+
 def test_a_wrong_table_is_checked_without_an_exception():
     table = long_table()
     table["score"][0] = float("nan")

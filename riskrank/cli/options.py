@@ -12,6 +12,14 @@ from riskrank.errors import UsageError
 
 Names = list[str] | None
 
+# Options of `dominance`, `rank` and `power`, whose groups differ.
+Correction = Annotated[
+    Literal["bonferroni", "holm", "bh", "none"], typer.Option(help="Correction for many tests.")
+]
+PaperExact = Annotated[
+    bool, typer.Option("--paper-exact", help="Reject as the paper's Algorithm 1 prints it (liberal).")
+]
+
 # Rules for reading what a harness exported; `convert` takes them too.
 Filters = Annotated[
     Names,
@@ -171,9 +179,7 @@ class DominanceOptions:
         list[float] | None,
         typer.Option(metavar="TAU", help="Largest violation ratio of absolute tests. [0.08 0.25 0.4]"),
     ] = None
-    correction: Annotated[
-        Literal["bonferroni", "holm", "bh", "none"], typer.Option(help="Correction for many tests.")
-    ] = "bonferroni"
+    correction: Correction = "bonferroni"
     no_test: Annotated[
         bool, typer.Option("--no-test", help="Statistics only: no resampling, any number of samples.")
     ] = False
@@ -181,9 +187,7 @@ class DominanceOptions:
         Literal["bootstrap", "clt"],
         typer.Option(help="P-values from resampling, or asymptotic ones from influence functions."),
     ] = "bootstrap"
-    paper_exact: Annotated[
-        bool, typer.Option("--paper-exact", help="Reject as the paper's Algorithm 1 prints it (liberal).")
-    ] = False
+    paper_exact: PaperExact = False
 
 
 @dataclass(frozen=True, kw_only=True)

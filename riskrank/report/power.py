@@ -1,89 +1,25 @@
-"""Power by sample size, as rows and in words."""
+"""Power by sample size, and the size that is needed, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from riskrank.engine.dominance.column import method_name
 from riskrank.engine.power.planning import PowerStudy
 from riskrank.report import numbers
 from riskrank.report.dominance import CORRECTIONS
 from riskrank.report.view import Cell, Column, Line, Section, Table
-
-FIELDS = (
-    "metric",
-    "claim",
-    "winner",
-    "loser",
-    "order",
-    "test",
-    "threshold",
-    "violation_ratio",
-    "size",
-    "power",
-    "standard_error",
-)
+from riskrank.studies.power import PowerDocument
 
 # A longer table hides the pairs that decide.
 _MOST_PAIRS = 12
 
 
-def power_rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> list[dict[str, Any]]:
-    """One row a pair and size; where there are several pairs, ``claim`` "all" is all of them at once."""
-    claim, curve, ratios = study.plan.claim, study.curve, study.plan.reference.ratios
-
-    def row(kind, pair, at, power, error):
-        winner, loser = (None, None) if pair is None else (models[pair[0]], models[pair[1]])
-        return {
-            "metric": metric,
-            "claim": kind,
-            "winner": winner,
-            "loser": loser,
-            "order": claim.order,
-            "test": claim.test,
-            "threshold": claim.boundary,
-            "violation_ratio": None if pair is None else float(ratios[pair]),
-            "size": int(curve.sizes[at]),
-            "power": float(power),
-            "standard_error": float(error),
-        }
-
-    rows = [
-        row("pair", pair, at, curve.power[at, number], curve.standard_error[at, number])
-        for number, pair in enumerate(study.plan.pairs)
-        for at in range(len(curve.sizes))
-    ]
-    if len(study.plan.pairs) > 1:
-        rows += [
-            row("all", None, at, curve.together[at], curve.together_error[at])
-            for at in range(len(curve.sizes))
-        ]
-    return rows
-
-
-def required_entry(study: PowerStudy) -> dict[str, Any]:
-    """The size the target needs, for ``meta``, and what was simulated to find it."""
-    required = study.required
-    return {
-        "size": required.size,
-        "target": required.target,
-        "power": required.power,
-        "standard_error": required.standard_error,
-        "confirmed": required.confirmed,
-        "tried": [
-            {"size": size, "power": power}
-            for size, power in zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
-        ],
-    }
-
-
-def power_view(metric: str | None, study: PowerStudy, models: Sequence[str], *, pilot: bool) -> list[Section]:
+def view(document: PowerDocument) -> list[Section]:
     """Pairs by power, the hardest first, the size that is needed, and how it was simulated."""
+    study, models, pilot = document.study, document.provenance.models, document.metric is not None
     return [
-        _curve_table(metric, study, models),
+        _curve_table(document.metric, study, models),
         _needed(study),
         _reading(study, pilot=pilot),
         _simulated(study, len(models), pilot=pilot),
@@ -94,8 +30,7 @@ def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -
     curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios
     columns = [Column("better", "left"), Column("worse", "left"), Column("ε")]
     columns += [Column(f"n =\n{size:,}") for size in curve.sizes.tolist()]
-    # The largest size decides what is hard, the smaller ones settle ties.
-    by_power = np.lexsort(curve.power)
+    by_power = curve.hardest_first
     shown = by_power if len(pairs) <= _MOST_PAIRS + 1 else by_power[:_MOST_PAIRS]
     rows: list[tuple[Cell | str, ...]] = [
         (
@@ -108,7 +43,7 @@ def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -
     ]
     rest = by_power[len(shown) :]
     if len(rest):
-        least = (_percent(share) for share in curve.power[:, rest].min(axis=1))
+        least = (_percent(share) for share in curve.least(rest))
         rows.append((f"{len(rest)} easier pairs", "each at least", "", *least))
     if len(pairs) > 1:
         all_of_them = (_percent(share) for share in curve.together)
@@ -139,7 +74,7 @@ def _needed(study: PowerStudy) -> Line:
 
 
 def _reading(study: PowerStudy, *, pilot: bool) -> Line:
-    error = 100 * float(np.max(study.curve.standard_error))
+    error = 100 * study.curve.largest_error
     parts = [
         "the share of simulated data sets of n samples a model in which the dominance is significant; "
         f"its standard error is {error:.1f} points at most."
@@ -163,7 +98,7 @@ def _simulated(study: PowerStudy, models: int, *, pilot: bool) -> Line:
     rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
     design = "independent"
     if pilot:
-        design = "paired" if study.plan.simulation.decide.paired else "unpaired"
+        design = "paired" if study.plan.paired else "unpaired"
     text = (
         f"{study.curve.repeats:,} {design} data sets a size, {how}, seed {inference.seed}; {rule} over the "
         f"{models * (models - 1)} ordered pairs, level {inference.alpha:g}."

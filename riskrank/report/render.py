@@ -21,6 +21,7 @@ VIEWS = {
     "dominance": "riskrank.report.dominance",
     "mrm": "riskrank.report.mean_risk",
     "portfolio": "riskrank.report.portfolio",
+    "power": "riskrank.report.power",
     "rank": "riskrank.report.rank",
 }
 

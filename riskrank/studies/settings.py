@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from riskrank.engine.dominance.column import Inference
 from riskrank.engine.dominance.tests import PAPER_THRESHOLDS, Claim, claims
@@ -106,7 +106,39 @@ class ResamplingSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DominanceTestSettings(ResamplingSettings):
+class RejectionSettings(ResamplingSettings):
+    """When a test rejects.
+
+    Parameters
+    ----------
+    correction : {"bonferroni", "holm", "bh", "none"}
+        Correction for many tests.
+    variance : {"bootstrap", "clt"}
+        P-values from resampling, or asymptotic ones from influence functions.
+    paper_exact : bool
+        Reject as [RAB] Algorithm 1 prints it, which is liberal.
+    """
+
+    correction: str = "bonferroni"
+    variance: str = "bootstrap"
+    paper_exact: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("correction", self.correction, CORRECTIONS)
+        one_of("variance", self.variance, VARIANCES)
+        if self.paper_exact and self.correction != "bonferroni":
+            raise UsageError(
+                f"{option('paper_exact', True)} brings its own correction, k²",
+                found=option("correction", self.correction),
+                hint="leave out one of the two",
+            )
+        if self.paper_exact and self.variance == "clt":
+            _contradict(option("variance", "clt"), option("paper_exact", True))
+        super().__post_init__()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DominanceTestSettings(RejectionSettings):
     """Which dominance to test, and how.
 
     Parameters
@@ -117,29 +149,18 @@ class DominanceTestSettings(ResamplingSettings):
         Relative dominance over the field, or violation ratios below a threshold.
     threshold : sequence of float, optional
         Largest violation ratios of absolute tests; 0.08, 0.25 and 0.4 by default.
-    correction : {"bonferroni", "holm", "bh", "none"}
-        Correction for many tests.
     no_test : bool
         Statistics only: no resampling, any number of samples.
-    variance : {"bootstrap", "clt"}
-        P-values from resampling, or asymptotic ones from influence functions.
-    paper_exact : bool
-        Reject as [RAB] Algorithm 1 prints it, which is liberal.
     """
 
     order: str | int = "both"
     test: str = "both"
     threshold: tuple[float, ...] = ()
-    correction: str = "bonferroni"
     no_test: bool = False
-    variance: str = "bootstrap"
-    paper_exact: bool = False
 
     def __post_init__(self) -> None:
         self._normalise("order", one_of("order", str(self.order), ORDERS))
         one_of("test", self.test, TESTS)
-        one_of("correction", self.correction, CORRECTIONS)
-        one_of("variance", self.variance, VARIANCES)
         self._normalise("threshold", numbers(self.threshold, parameter="threshold", example="0.25"))
         if self.test == "relative" and self.threshold:
             raise UsageError(
@@ -147,20 +168,10 @@ class DominanceTestSettings(ResamplingSettings):
                 found=f"{option('test', 'relative')} with {option('threshold', f'{self.threshold[0]:g}')}",
                 hint=f"use {option('test', 'absolute')} or both, or leave out {option('threshold')}",
             )
-        refuse_both("no_test", self.no_test, "paper_exact", self.paper_exact)
-        if self.paper_exact and self.correction != "bonferroni":
-            raise UsageError(
-                f"{option('paper_exact', True)} brings its own correction, k²",
-                found=option("correction", self.correction),
-                hint="leave out one of the two",
-            )
-        if self.variance == "clt" and (self.no_test or self.paper_exact):
-            other = option("no_test" if self.no_test else "paper_exact", True)
-            raise UsageError(
-                f"{option('variance', 'clt')} and {other} contradict each other",
-                found="both",
-                hint="leave out one of them",
-            )
+        if self.no_test and self.paper_exact:
+            _contradict(option("no_test", True), option("paper_exact", True))
+        if self.no_test and self.variance == "clt":
+            _contradict(option("variance", "clt"), option("no_test", True))
         super().__post_init__()
 
     @property
@@ -262,16 +273,5 @@ def names(values: str | Iterable[str] | None) -> tuple[str, ...]:
     return (values,) if isinstance(values, str) else tuple(values)
 
 
-def refuse_both(one: str, given: bool, other: str, also_given: bool) -> None:
-    """Refuse two switches that contradict each other.
-
-    Raises
-    ------
-    UsageError
-    """
-    if given and also_given:
-        raise UsageError(
-            f"{option(one, True)} and {option(other, True)} contradict each other",
-            found="both",
-            hint="leave out one of them",
-        )
+def _contradict(one: str, other: str) -> NoReturn:
+    raise UsageError(f"{one} and {other} contradict each other", found="both", hint="leave out one of them")

@@ -1,8 +1,4 @@
-"""Power of dominance tests: on a pilot, or between named distributions ([RAB] Fig. 6 and 7).
-
-A simulated data set is tested as `study_dominance` tests a real one, with all its models, so that the
-relative test and the correction for many tests see the same family.
-"""
+"""Power of dominance tests: on a pilot, or between named distributions ([RAB] Fig. 6 and 7)."""
 
 from __future__ import annotations
 
@@ -14,21 +10,14 @@ import numpy as np
 
 from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.dominance.tests import Claim, DominanceTests, compare, estimate
+from riskrank.engine.power.decision import DominanceDecision
 from riskrank.engine.power.distributions import Distribution
-from riskrank.engine.power.simulation import (
-    DistributionSampler,
-    Draw,
-    PowerCurve,
-    RequiredSize,
-    Sampler,
-    Simulation,
-    estimate_power,
-    pilot_sampler,
-    size_for_power,
-)
+from riskrank.engine.power.required_size import RequiredSize, size_for_power
+from riskrank.engine.power.samplers import DistributionSampler, Sampler, pilot_sampler
+from riskrank.engine.power.simulation import PowerCurve, Run, Simulation, estimate_power
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores
 from riskrank.engine.sampling.processes import workers_for
-from riskrank.errors import InputError, UsageError
+from riskrank.errors import InputError, UsageError, option
 
 # The order a user knows from `dominance` is found with its default number of resamples at least.
 _PILOT_RESAMPLES = 1000
@@ -36,31 +25,8 @@ _PILOT_RESAMPLES = 1000
 # Quantiles that stand for a named distribution where its violation ratio is needed: four digits of it.
 _REFERENCE_SIZE = 100_000
 
-
-@dataclass(frozen=True)
-class DominanceDecision:
-    """Test a data set and look at some pairs; a `Decide` that can travel between processes.
-
-    Attributes
-    ----------
-    claim : Claim
-    inference : Inference
-    paired : bool
-    pairs : tuple of (int, int)
-        Winner and loser of each claim looked at.
-    """
-
-    claim: Claim
-    inference: Inference
-    paired: bool
-    pairs: tuple[tuple[int, int], ...]
-
-    def __call__(self, draw: Draw, seed: np.random.SeedSequence) -> list[bool]:
-        """Return whether each pair's dominance is significant."""
-        scores = ClusteredScores.build(draw.samples, draw.clusters, paired=self.paired)
-        number = int.from_bytes(seed.generate_state(4).tobytes(), "little")
-        study = study_dominance(scores, [self.claim], replace(self.inference, seed=number, jobs=1))
-        return [bool(study.tests[0].dominates[pair]) for pair in self.pairs]
+# The search goes no further than this many times the largest size that was asked for.
+_LIMIT = 5
 
 
 @dataclass(frozen=True)
@@ -76,6 +42,8 @@ class Plan:
         Winner and loser of each claim.
     reference : DominanceTests
         The claim on the pilot, or on many quantiles of the distributions, without a test.
+    paired : bool
+        Whether the models of a data set share their samples.
     """
 
     simulation: Simulation
@@ -83,6 +51,7 @@ class Plan:
     inference: Inference
     pairs: tuple[tuple[int, int], ...]
     reference: DominanceTests
+    paired: bool
 
     @property
     def unattainable(self) -> tuple[tuple[int, int], ...]:
@@ -135,7 +104,7 @@ def plan_from_pilot(
         samples.
     """
     reference = compare(estimate(scores), claim)
-    pairs = (pair,)
+    pairs: tuple[tuple[int, int], ...] = () if pair is None else (pair,)
     if pair is None:
         careful = replace(inference, resamples=max(inference.resamples, _PILOT_RESAMPLES))
         found = study_dominance(scores, [claim], careful).tests[0].dominates
@@ -144,13 +113,13 @@ def plan_from_pilot(
             raise InputError(
                 "no dominance is significant in the pilot, so there is no order to find again",
                 found=f"{scores.models} models, {scores.effective_size} samples",
-                hint="name the pair you hope to separate: --pair BETTER:WORSE",
+                hint=f"name the pair you hope to separate: {option('pair', 'BETTER:WORSE')}",
             )
     if scores.effective_size < FEWEST_SAMPLES:
         raise InputError(
             f"a pilot needs at least {FEWEST_SAMPLES} samples a model",
             found=f"{scores.effective_size}",
-            hint="score more samples, or plan with distributions: riskrank power normal:0.5,2 normal:0,1",
+            hint="score more samples, or plan with distributions: normal:0.5,2 normal:0,1",
         )
     clusters = None if scores.draws_per_sample() == 1 else scores.clusters
     sampler = pilot_sampler(scores.values, clusters=clusters, paired=scores.paired)
@@ -187,7 +156,7 @@ def plan_from_distributions(
         raise UsageError(
             "planning needs at least two distributions",
             found=str(k),
-            hint="add the one to compare with: riskrank power normal:0.5,2 normal:0,1",
+            hint="add the one to compare with: normal:0.5,2 normal:0,1",
         )
     sampler = DistributionSampler(tuple(distributions))
     middles = (np.arange(_REFERENCE_SIZE) + 0.5) / _REFERENCE_SIZE
@@ -207,7 +176,7 @@ def _plan(
     paired: bool,
 ) -> Plan:
     decide = DominanceDecision(claim, inference, paired, pairs)
-    return Plan(Simulation(sampler, decide), claim, inference, pairs, reference)
+    return Plan(Simulation(sampler, decide), claim, inference, pairs, reference, paired)
 
 
 def study_power(
@@ -247,24 +216,7 @@ def study_power(
         If a size lies below 10 or above the limit, or the target outside (0, 1).
     """
     sizes = sorted(set(sizes))
-    largest = max(sizes, default=0)
-    limit = 5 * largest if limit is None else limit
-    if not sizes or sizes[0] < FEWEST_SAMPLES:
-        raise UsageError(
-            f"sample sizes must be at least {FEWEST_SAMPLES}: below that there is no test",
-            found=f"{sizes[0]}" if sizes else "none",
-            hint="give sizes such as --sizes 100,500,1000",
-        )
-    if limit < largest:
-        raise UsageError(
-            "the limit of the search lies below the largest size",
-            found=f"--limit {limit}, --sizes up to {largest}",
-            hint="leave out --limit, or raise it",
-        )
-    if not 0 < target < 1:
-        raise UsageError(
-            "the power wanted must lie between 0 and 1", found=f"--target {target:g}", hint="0.8 is usual"
-        )
+    limit = check_search(sizes, target=target, limit=limit)
     seed = plan.inference.seed
     with workers_for(plan.inference.jobs) as workers:
         run = _counted(workers.run, progress)
@@ -294,7 +246,37 @@ def study_power(
     return PowerStudy(plan, curve, required)
 
 
-def _counted(run: Callable, progress: Callable[[int, int], None] | None) -> Callable:
+def check_search(sizes: Sequence[int], *, target: float, limit: int | None) -> int:
+    """Return the largest size to try, given or by default, if sizes and target make sense.
+
+    Raises
+    ------
+    UsageError
+        If a size lies below 10 or above the limit, or the target outside (0, 1).
+    """
+    if not sizes or min(sizes) < FEWEST_SAMPLES:
+        raise UsageError(
+            f"sample sizes must be at least {FEWEST_SAMPLES}: below that there is no test",
+            found=f"{min(sizes)}" if sizes else "none",
+            hint=f"give sizes such as {option('sizes', '100,500,1000')}",
+        )
+    largest = max(sizes)
+    if limit is not None and limit < largest:
+        raise UsageError(
+            "the limit of the search lies below the largest size",
+            found=f"{option('limit', limit)}, {option('sizes')} up to {largest}",
+            hint=f"leave out {option('limit')}, or raise it",
+        )
+    if not 0 < target < 1:
+        raise UsageError(
+            "the power wanted must lie between 0 and 1",
+            found=option("target", f"{target:g}"),
+            hint="0.8 is usual",
+        )
+    return _LIMIT * largest if limit is None else limit
+
+
+def _counted(run: Run, progress: Callable[[int, int], None] | None) -> Run:
     """Let a runner report the data sets it has finished, of all it was given so far."""
     done = planned = 0
 

@@ -1,0 +1,41 @@
+"""A simulated data set is tested as a real one, with all its models.
+
+The relative test and the correction for many tests then see the same family.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.tests import Claim
+from riskrank.engine.power.samplers import Draw
+from riskrank.engine.sampling.design import ClusteredScores
+
+
+@dataclass(frozen=True)
+class DominanceDecision:
+    """Test a data set and look at some pairs; a `Decide` that can travel between processes.
+
+    Attributes
+    ----------
+    claim : Claim
+    inference : Inference
+    paired : bool
+    pairs : tuple of (int, int)
+        Winner and loser of each claim looked at.
+    """
+
+    claim: Claim
+    inference: Inference
+    paired: bool
+    pairs: tuple[tuple[int, int], ...]
+
+    def __call__(self, draw: Draw, seed: np.random.SeedSequence) -> list[bool]:
+        """Return whether each pair's dominance is significant."""
+        scores = ClusteredScores.build(draw.samples, draw.clusters, paired=self.paired)
+        number = int.from_bytes(seed.generate_state(4).tobytes(), "little")
+        study = study_dominance(scores, [self.claim], replace(self.inference, seed=number, jobs=1))
+        return [bool(study.tests[0].dominates[pair]) for pair in self.pairs]

@@ -1,0 +1,399 @@
+"""How many samples a comparison needs, from a pilot or from distributions: the study behind ``power``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.tests import Claim
+from riskrank.engine.power.distributions import FAMILIES, Distribution, parse_distribution
+from riskrank.engine.power.planning import (
+    Plan,
+    PowerStudy,
+    check_search,
+    plan_from_distributions,
+    plan_from_pilot,
+    study_power,
+)
+from riskrank.engine.sampling.processes import Jobs
+from riskrank.errors import UsageError, listing, nearest, one_of, option
+from riskrank.scores.table import ScoreTable
+from riskrank.studies.document import Document, Provenance
+from riskrank.studies.gates import resolve_pair
+from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import PortfolioSettings, RejectionSettings, numbers, whole_numbers
+from riskrank.studies.targets import check_portfolio, targets
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerSettings(PortfolioSettings, RejectionSettings):
+    """The one test whose power is wanted, and the sizes to try.
+
+    Parameters
+    ----------
+    order : {1, 2}
+        Order of dominance.
+    test : {"relative", "absolute"}, optional
+        Relative or absolute dominance; relative unless a threshold is given.
+    threshold : float, optional
+        Largest violation ratio of an absolute test.
+    resamples : int
+        Bootstrap resamples of each test.
+    sizes : sequence of int
+        Samples per model to simulate.
+    pair : str, optional
+        ``BETTER:WORSE``, one pair instead of the whole order.
+    target : float
+        Power to find the sample size of.
+    limit : int, optional
+        Largest size to try; 5 times the largest of the sizes by default.
+    simulations : int
+        Data sets to simulate per size.
+    """
+
+    order: str | int = "2"
+    test: str | None = None
+    threshold: tuple[float, ...] = ()
+    resamples: int = 400
+    sizes: tuple[int, ...] = (100, 500, 1000)
+    pair: str | None = None
+    target: float = 0.8
+    limit: int | None = None
+    simulations: int = 100
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._normalise("order", one_of("order", str(self.order), ("1", "2")))
+        one_of("test", self.test, ("relative", "absolute", None))
+        self._normalise("threshold", numbers(self.threshold, parameter="threshold", example="0.25"))
+        if self.test == "relative" and self.threshold:
+            raise UsageError(
+                f"{option('threshold')} belongs to an absolute test",
+                found=f"{option('test', 'relative')} with {option('threshold', f'{self.threshold[0]:g}')}",
+                hint=f"use {option('test', 'absolute')}, or leave out {option('threshold')}",
+            )
+        if len(self.threshold) > 1 or (self.test == "absolute" and not self.threshold):
+            raise UsageError(
+                "an absolute test needs one threshold",
+                found=listing(f"{tau:g}" for tau in self.threshold),
+                hint=f"give one, e.g. {option('threshold', 0.25)}, and run again for another",
+            )
+        self._normalise("sizes", whole_numbers(self.sizes, parameter="sizes"))
+        if self.simulations < 1:
+            raise UsageError(
+                f"{option('simulations')} must be at least 1",
+                found=str(self.simulations),
+                hint="100 is the default",
+            )
+        check_search(self.sizes, target=self.target, limit=self.limit)
+        _ = self.claim  # a threshold outside (0, 1) is refused here, before anything is read
+
+    @property
+    def claim(self) -> Claim:
+        """The claim to test."""
+        return Claim(int(self.order), self.threshold[0] if self.threshold else None)
+
+    def inference(self, jobs: Jobs) -> Inference:
+        """How each simulated data set is tested, on so many processes."""
+        return Inference(
+            resamples=self.resamples,
+            alpha=self.alpha,
+            correction=self.correction,
+            seed=self.seed,
+            jobs=jobs,
+            paper_exact=self.paper_exact,
+            variance=self.variance,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PowerRow:
+    """Power at one size; where there are several pairs, ``claim`` "all" is all of them at once."""
+
+    metric: str | None
+    claim: str
+    winner: str | None
+    loser: str | None
+    order: int
+    test: str
+    threshold: float
+    violation_ratio: float | None
+    size: int
+    power: float
+    standard_error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerDocument(Document[PowerRow]):
+    """Power by size, and the size the target needs.
+
+    Attributes
+    ----------
+    study : PowerStudy
+    metric : str or None
+        Column of the pilot's scores; None where distributions were planned with.
+    """
+
+    schema: ClassVar[str] = "power"
+    row_type: ClassVar[type] = PowerRow
+
+    study: PowerStudy
+    metric: str | None
+
+    def meta(self) -> Mapping[str, Any]:
+        """The size the target needs, and what was simulated to find it."""
+        required = self.study.required
+        return {
+            "required_size": {
+                "size": required.size,
+                "target": required.target,
+                "power": required.power,
+                "standard_error": required.standard_error,
+                "confirmed": required.confirmed,
+                "tried": [
+                    {"size": size, "power": power}
+                    for size, power in zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
+                ],
+            }
+        }
+
+
+def power(
+    table: ScoreTable, settings: PowerSettings | None = None, runtime: Runtime | None = None
+) -> PowerDocument:
+    """Say how often dominance would be significant with so many samples, and how many it takes.
+
+    Data sets are drawn with replacement from a pilot; each is tested as ``dominance`` would test it. The
+    order planned for is every dominance that is significant in the pilot.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        The pilot.
+    settings : PowerSettings, optional
+    runtime : Runtime, optional
+
+    Returns
+    -------
+    PowerDocument
+
+    Raises
+    ------
+    InputError
+        If no dominance is significant in the pilot and no pair is named, or it has fewer than 10 samples.
+    UsageError
+        If settings do not fit the table.
+    """
+    settings, runtime = settings or PowerSettings(), runtime or Runtime()
+    check_portfolio(table, settings)
+    pair = _pair(settings, table.models)
+    column = targets(table, settings)[0]
+    plan = plan_from_pilot(column.scores, settings.claim, settings.inference(runtime.jobs), pair=pair)
+    described = reading_settings(table.options)
+    described |= portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
+    return _simulated(
+        plan, settings, runtime, described, described_inputs(table), table.warnings, column.name
+    )
+
+
+def power_between(
+    distributions: Mapping[str, Distribution],
+    settings: PowerSettings | None = None,
+    runtime: Runtime | None = None,
+) -> PowerDocument:
+    """Say how often dominance between named distributions would be significant.
+
+    Parameters
+    ----------
+    distributions : mapping of str to Distribution
+        One a model, the better ones first: each is to dominate those after it.
+    settings : PowerSettings, optional
+    runtime : Runtime, optional
+
+    Returns
+    -------
+    PowerDocument
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two distributions, or settings are for a table.
+    """
+    settings, runtime = settings or PowerSettings(), runtime or Runtime()
+    standard = PortfolioSettings()
+    refuse_table_options(name for name, value in vars(standard).items() if getattr(settings, name) != value)
+    models = tuple(distributions)
+    inference = settings.inference(runtime.jobs)
+    plan = plan_from_distributions(
+        list(distributions.values()), settings.claim, inference, pair=_pair(settings, models)
+    )
+    described = {"distributions": {name: str(one) for name, one in distributions.items()}}
+    origin = {"inputs": [], "models": models, "metrics": [], "samples": 0}
+    return _simulated(plan, settings, runtime, described, origin, (), None)
+
+
+def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
+    """Read distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``; empty if these are tables.
+
+    Parameters
+    ----------
+    arguments : sequence of object
+        What a door was given: distributions, or files and frames.
+
+    Returns
+    -------
+    dict of str to Distribution
+        By the name given, else by what they are.
+
+    Raises
+    ------
+    UsageError
+        If some are distributions and others are not, or a name is given twice.
+    """
+    named = [_names_a_distribution(one) for one in arguments]
+    if not any(named):
+        return {}
+    if not all(named):
+        stranger = arguments[named.index(False)]
+        close = nearest(_family(stranger), FAMILIES)
+        raise UsageError(
+            "files and distributions do not go together",
+            found=f"{stranger} beside {arguments[named.index(True)]}",
+            hint=f"did you mean {close}?" if close else f"the distributions are {listing(FAMILIES)}",
+        )
+    found: dict[str, Distribution] = {}
+    for argument in arguments:
+        label, equals, text = str(argument).rpartition("=")
+        distribution = parse_distribution(text)
+        name = label.strip() if equals else str(distribution)
+        if not name or name in found:
+            raise UsageError(
+                "every distribution needs a name of its own",
+                found=str(argument),
+                hint="name them: new=normal:0.5,2 old=normal:0,1",
+            )
+        found[name] = distribution
+    return found
+
+
+def refuse_table_options(given: Iterable[str]) -> None:
+    """Refuse options that say how to read or fold a table, where there is none.
+
+    Raises
+    ------
+    UsageError
+        For the first of them.
+    """
+    for name in given:
+        raise UsageError(
+            f"{option(name)} belongs to a pilot table",
+            found="distributions, which are not read from a table",
+            hint="leave it out",
+        )
+
+
+def _names_a_distribution(argument: object) -> bool:
+    return isinstance(argument, str) and _family(argument) in FAMILIES and not Path(argument).exists()
+
+
+def _family(argument: object) -> str:
+    text = str(argument)
+    return (text.partition("=")[2] if "=" in text else text).partition(":")[0].strip().casefold()
+
+
+def _pair(settings: PowerSettings, models: Sequence[str]) -> tuple[int, int] | None:
+    return None if settings.pair is None else resolve_pair(settings.pair, models, parameter="pair")
+
+
+def _simulated(
+    plan: Plan,
+    settings: PowerSettings,
+    runtime: Runtime,
+    described: dict[str, Any],
+    origin: Mapping[str, Any],
+    warnings: Sequence[str],
+    metric: str | None,
+) -> PowerDocument:
+    """Run the plan; ``described`` are the settings of what it draws from, ``origin`` its provenance."""
+    models = origin["models"]
+    with runtime.progress("simulating") as progress:
+        study = study_power(
+            plan,
+            settings.sizes,
+            target=settings.target,
+            limit=settings.limit,
+            repeats=settings.simulations,
+            progress=progress,
+        )
+    claim = plan.claim
+    described |= {
+        "sizes": study.curve.sizes,
+        "simulations": settings.simulations,
+        "target": settings.target,
+        "limit": settings.limit,
+        "pair": None if settings.pair is None else [models[at] for at in plan.pairs[0]],
+        "order": claim.order,
+        "test": claim.test,
+        "threshold": claim.threshold,
+        "alpha": settings.alpha,
+        "correction": "k^2" if settings.paper_exact else settings.correction,
+        "variance": settings.variance,
+        "paper_exact": settings.paper_exact,
+    }
+    return PowerDocument(
+        provenance=Provenance(
+            command="power",
+            seed=settings.seed,
+            resamples=settings.resamples if plan.inference.resampled else None,
+            settings=described,
+            warnings=[*warnings, *_advice(plan, models)],
+            **origin,
+        ),
+        rows=[*_rows(metric, study, models)],
+        study=study,
+        metric=metric,
+    )
+
+
+def _advice(plan: Plan, models: Sequence[str]) -> Iterator[str]:
+    if plan.unattainable:
+        pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable), 4)
+        yield f"no number of samples will show {pairs}: even without noise the claim does not hold"
+    if plan.inference.paper_exact:
+        yield (
+            f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "
+            "paper prints it: it rejects true null hypotheses about half of the time, so its power is not "
+            "worth having"
+        )
+
+
+def _rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> Iterator[PowerRow]:
+    """One row a pair and size, then all pairs at once."""
+    claim, curve, ratios = study.plan.claim, study.curve, study.plan.reference.ratios
+
+    def row(pair: tuple[int, int] | None, at: int, share: float, error: float) -> PowerRow:
+        return PowerRow(
+            metric=metric,
+            claim="all" if pair is None else "pair",
+            winner=None if pair is None else models[pair[0]],
+            loser=None if pair is None else models[pair[1]],
+            order=claim.order,
+            test=claim.test,
+            threshold=claim.boundary,
+            violation_ratio=None if pair is None else float(ratios[pair]),
+            size=int(curve.sizes[at]),
+            power=float(share),
+            standard_error=float(error),
+        )
+
+    sizes = range(len(curve.sizes))
+    for number, pair in enumerate(study.plan.pairs):
+        for at in sizes:
+            yield row(pair, at, curve.power[at, number], curve.standard_error[at, number])
+    if len(study.plan.pairs) > 1:
+        for at in sizes:
+            yield row(None, at, curve.together[at], curve.together_error[at])

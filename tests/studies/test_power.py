@@ -1,0 +1,131 @@
+"""The study of power: doors to it, what it plans, what it refuses."""
+
+import pytest
+
+from riskrank.errors import InputError, UsageError
+from riskrank.studies.power import PowerSettings, named_distributions, power, power_between
+
+QUICK = {"variance": "clt", "simulations": 10, "sizes": (20, 60), "limit": 60}
+THREE = ["best=normal:2", "normal:1,1", "worst=normal"]
+
+
+def test_rows_are_pairs_by_size_and_then_all_of_them():
+    document = power_between(named_distributions(THREE), PowerSettings(**QUICK))
+    assert document.provenance.models == ("best", "normal:1,1", "worst")
+    assert document.metric is None
+    rows = document.rows
+    assert [(row.claim, row.winner, row.loser, row.size) for row in rows] == [
+        *(("pair", "best", "normal:1,1", size) for size in (20, 60)),
+        *(("pair", "best", "worst", size) for size in (20, 60)),
+        *(("pair", "normal:1,1", "worst", size) for size in (20, 60)),
+        *(("all", None, None, size) for size in (20, 60)),
+    ]
+    for at in (0, 1):
+        together, pairs = rows[6 + at].power, [rows[number + at].power for number in (0, 2, 4)]
+        assert sum(pairs) - 2 - 1e-12 <= together <= min(pairs)
+    assert {row.violation_ratio for row in rows if row.claim == "all"} == {None}
+    assert document.provenance.settings["distributions"]["worst"] == "normal:0,1"
+    assert document.meta()["required_size"]["target"] == 0.8
+
+
+def test_one_pair_has_no_row_of_all():
+    document = power_between(named_distributions(THREE), PowerSettings(pair="best:worst", **QUICK))
+    assert {(row.winner, row.loser) for row in document.rows} == {("best", "worst")}
+    assert document.provenance.settings["pair"] == ["best", "worst"]
+
+
+def test_a_pilot_is_planned_with_what_is_significant_in_it(table, scores):
+    document = power(table(scores(gap=1.5)), PowerSettings(**QUICK))
+    assert document.metric == "P(IC)"
+    assert {(row.winner, row.loser) for row in document.rows if row.claim == "pair"} == {
+        ("A", "B"),
+        ("A", "C"),
+        ("B", "C"),
+    }
+    assert document.study.plan.paired
+    assert document.provenance.settings["copula"] == "independent"
+    single = power(table(scores(gap=1.5, metrics=("acc",))), PowerSettings(pair="A:C", **QUICK))
+    assert single.metric == "acc"
+    assert "copula" not in single.provenance.settings
+
+
+def test_a_hopeless_pair_is_warned_of():
+    document = power_between(named_distributions(THREE), PowerSettings(pair="worst:best", **QUICK))
+    assert "worst over best" in document.provenance.warnings[0]
+    assert document.meta()["required_size"]["size"] is None
+    assert document.study.required.powers.tolist() == [0.0, 0.0]
+
+
+def test_seed_and_resamples_are_told_where_they_were_used():
+    clt = power_between(named_distributions(THREE[:2]), PowerSettings(**QUICK))
+    assert (clt.provenance.seed, clt.provenance.resamples) == (0, None)
+    options = {"simulations": 1, "sizes": 20, "limit": 20, "resamples": 20, "seed": 4}
+    bootstrap = power_between(named_distributions(THREE[:2]), PowerSettings(**options))
+    assert (bootstrap.provenance.seed, bootstrap.provenance.resamples) == (4, 20)
+
+
+def test_what_is_a_distribution(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert named_distributions(["scores.csv"]) == {}
+    assert named_distributions([{"model": ["A"]}]) == {}
+    (tmp_path / "normal").write_text("a file of that name")
+    assert named_distributions(["normal"]) == {}
+    assert list(named_distributions(["a=normal:0.5,2", "Beta:1,2"])) == ["a", "beta:1,2"]
+    for arguments, told in (
+        (["normal:1", "normal:1,1"], "a name of its own"),
+        (["=normal:1", "normal:2"], "a name of its own"),
+        (["a=normal:1", "scores.csv"], "do not go together"),
+        (["a=nrmal:1", "b=normal:0"], "did you mean normal?"),
+    ):
+        with pytest.raises(UsageError) as error:
+            named_distributions(arguments)
+        assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"order": "both"}, "order"),
+        ({"test": "both"}, "test"),
+        ({"test": "relative", "threshold": 0.1}, "belongs to an absolute test"),
+        ({"test": "absolute"}, "needs one threshold"),
+        ({"threshold": [0.1, 0.2]}, "needs one threshold"),
+        ({"threshold": 1.5}, "between 0 and 1"),
+        ({"sizes": "100,many"}, "sizes takes whole numbers"),
+        ({"sizes": 10.5}, "sizes takes whole numbers"),
+        ({"sizes": 9}, "at least 10"),
+        ({"sizes": ()}, "at least 10"),
+        ({"limit": 999}, "limit=999"),
+        ({"target": 0}, "between 0 and 1"),
+        ({"target": 1}, "between 0 and 1"),
+        ({"simulations": 0}, "at least 1"),
+        ({"paper_exact": True, "variance": "clt"}, "contradict"),
+        ({"paper_exact": True, "correction": "none"}, "its own correction"),
+        ({"resamples": 19}, "at least 20"),
+    ],
+)
+def test_settings_are_refused_at_the_door(options, told):
+    with pytest.raises(UsageError) as error:
+        PowerSettings(**options)
+    assert told in str(error.value)
+
+
+def test_settings_at_their_bounds():
+    settings = PowerSettings(sizes="10, 1_000", limit=1000, simulations=1, resamples=20, order=1)
+    assert (settings.sizes, settings.order) == ((10, 1000), "1")
+    assert PowerSettings(threshold=0.25).claim.threshold == 0.25
+    assert PowerSettings().claim.threshold is None
+
+
+def test_settings_of_a_table_are_refused_without_one():
+    with pytest.raises(UsageError, match="belongs to a pilot table"):
+        power_between(named_distributions(THREE), PowerSettings(copula="empirical", **QUICK))
+    with pytest.raises(UsageError, match="at least two"):
+        power_between(named_distributions(["normal"]), PowerSettings(**QUICK))
+
+
+def test_a_pilot_needs_something_to_find(table, scores):
+    with pytest.raises(InputError, match="no dominance is significant"):
+        power(table(scores(gap=0)), PowerSettings(**QUICK))
+    with pytest.raises(InputError, match="at least 10 samples"):
+        power(table(scores(n=9)), PowerSettings(pair="A:C", **QUICK))
