@@ -159,7 +159,8 @@ def _rows(source: Source, condition: str) -> np.ndarray:
             f"{option('where')} needs a condition", found="nothing", hint=f"write {option('where', example)}"
         )
     names = [name for name in source.columns if name]
-    mentioned = [name for name in names if name in condition] or names[:1]
+    plain = condition.replace('""', '"')
+    mentioned = [name for name in names if name in plain] or names[:1]
     frame = typed(source.load(mentioned), source.decimal_comma).with_row_index(_ROW)
     query = f"SELECT {_ROW} FROM {TABLE} WHERE ({condition}\n)"
     rows = _execute(

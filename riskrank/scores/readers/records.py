@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.readers import beginnings
 from riskrank.scores.readers.bounded import parse_json
 from riskrank.scores.readers.gathering import Gathering
 
@@ -17,14 +17,8 @@ _FIRST_BYTES = 1 << 18
 
 
 def first_bytes(path: Path) -> bytes:
-    """Return the beginning of a file, decompressed; nothing if it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(_FIRST_BYTES)
-        data = zlib.decompressobj(31).decompress(data, _FIRST_BYTES) if data[:2] == b"\x1f\x8b" else data
-    except (OSError, zlib.error):
-        return b""
-    return data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    """Return the beginning of a file of text, decompressed; nothing if it cannot be read."""
+    return beginnings.first_bytes(path, _FIRST_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
 
 
 def first_record(path: Path) -> dict[str, Any]:
