@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, ClassVar
 
+import polars as pl
+
 from riskrank.engine.portfolio.judge_verdicts import VerdictScores, score_verdicts
-from riskrank.errors import option
-from riskrank.scores.readers.interface import ExportRules
+from riskrank.errors import index_of, option
+from riskrank.scores.readers.interface import Export, ExportRules
 from riskrank.scores.readers.table import read_export
 from riskrank.scores.verdicts import read_verdicts
 from riskrank.studies.document import Document, Provenance
@@ -104,13 +106,17 @@ def convert_export(paths: Sequence[str], settings: ExportSettings) -> ExportDocu
     UsageError
         If the format is unknown or not recognised, or a rule has to be given.
     """
-    export = read_export(settings.format, paths, settings.rules)
+    export = _selected(read_export(settings.format, paths, settings.rules), settings.rules.metrics)
     return ExportDocument(
         provenance=Provenance(
             command="convert",
             seed=None,
             resamples=None,
-            settings={"format": settings.format, **described_rules(settings.rules)},
+            settings={
+                "format": settings.format,
+                "metrics": list(settings.rules.metrics),
+                **described_rules(settings.rules),
+            },
             inputs=[vars(entry) for entry in export.inputs],
             models=export.rows["model"].unique().sort().to_list(),
             metrics=export.rows["metric"].unique().sort().to_list(),
@@ -119,6 +125,20 @@ def convert_export(paths: Sequence[str], settings: ExportSettings) -> ExportDocu
         ),
         rows=FrameRows(export.rows),
         directions=export.directions,
+    )
+
+
+def _selected(export: Export, metrics: Sequence[str]) -> Export:
+    """Keep the metrics that were asked for, if any were."""
+    if not metrics:
+        return export
+    there = export.rows["metric"].unique().sort().to_list()
+    for name in metrics:
+        index_of(name, there, kind="metric", parameter="metric")
+    return replace(
+        export,
+        rows=export.rows.filter(pl.col("metric").is_in(metrics)),
+        directions={name: way for name, way in export.directions.items() if name in metrics},
     )
 
 

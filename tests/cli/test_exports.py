@@ -100,6 +100,25 @@ def test_labels_name_models(run, runs):
     assert outcome.document["meta"]["models"] == ["new", "old"]
 
 
+def test_metrics_that_are_asked_for_are_kept(run, refused, runs, tmp_path):
+    done = run("convert", "lm-eval", runs, "--filter", "strict", "--metric", "loss", "-o", tmp_path / "s.csv")
+    assert "read 60 scores" in done.stderr
+    assert tomllib.loads((tmp_path / "s.metrics.toml").read_text()) == {"loss": {"direction": "lower"}}
+    lines = refused("convert", "lm-eval", runs, "--filter", "strict", "--metric", "los")
+    assert "no metric 'los'" in lines[0]
+    assert "did you mean loss" in lines[2]
+
+
+def test_rows_of_an_export_are_chosen_by_its_own_columns(run, runs):
+    options = ("--from", "auto", "--filter", "*", "--where", "filter = 'loose'", "--format", "json")
+    found = run("check", runs, *options).document["meta"]["metrics"]
+    assert [metric["name"] for metric in found] == ["acc,loose", "loss,loose"]
+
+
+def test_a_folder_without_a_format_says_what_to_add(refused, runs):
+    assert "--from auto" in refused("rank", runs)[2]
+
+
 def test_a_metrics_file_somebody_changed_stays(run, runs, tmp_path):
     metrics = tmp_path / "scores.metrics.toml"
     metrics.write_text("[acc]\nweight = 2\n")

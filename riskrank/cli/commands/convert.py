@@ -115,6 +115,7 @@ def export(
         typer.Argument(metavar="PATH...", help="Files, folders or globs, each also as LABEL=PATH."),
     ],
     output: OutputOptions,
+    metric: Annotated[Names, typer.Option(metavar="NAME", help="Keep this metric. Repeatable.")] = None,
     filter: Filters = None,
     split: Splits = None,
     model_from_path: ModelFromPath = None,
@@ -135,6 +136,7 @@ def export(
     inputs = InputOptions(
         scores=paths,
         from_=context.info_name,
+        metric=metric,
         filter=filter,
         split=split,
         model_from_path=model_from_path,

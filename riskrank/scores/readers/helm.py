@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
@@ -155,7 +155,10 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
                 )
             )
     if left_out:
-        gathering.note(f"left out as bookkeeping, unless named as metrics: {listing(sorted(left_out), 30)}")
+        gathering.note(
+            f"left out as bookkeeping ({option('metric')} keeps what it names): "
+            f"{listing(sorted(left_out), 30)}"
+        )
     name_in_spec = spec.get("name")
     name = name_in_spec if isinstance(name_in_spec, str) and name_in_spec else path.parent.name
     runs.append(

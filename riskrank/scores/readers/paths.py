@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from pathlib import Path
 
-from riskrank.errors import InputError, nearest
+from riskrank.errors import InputError, nearest, option
 from riskrank.scores.readers.object_stores import expand_url, is_url, read_url
 
 STANDARD_INPUT = "-"
@@ -85,7 +85,8 @@ def read_bytes(path: str) -> bytes:
         raise InputError(
             f"{path}: this is a directory, not a file",
             found="a directory",
-            hint=f"name the files in it, for example '{path.rstrip('/')}/*.csv'",
+            hint=f"name the files in it, for example '{path.rstrip('/')}/*.csv'; "
+            f"if a harness wrote it, add {option('from', 'auto')}",
         ) from None
     except OSError as error:
         raise InputError(

@@ -1,21 +1,15 @@
 """Logs of Inspect: archives of every compression, summaries or samples, failures, letters, epochs."""
 
-import importlib.util
 import json
 import math
 import zipfile
-from pathlib import Path
 
 import pytest
 
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.readers.interface import ExportRules
 from riskrank.scores.readers.table import read_export
-
-# Test folders are no packages; the module beside this one is loaded by its path.
-_SPEC = importlib.util.spec_from_file_location("archives", Path(__file__).with_name("archives.py"))
-archives = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(archives)
+from tests.scores.readers import archives
 
 
 def scored(id, epoch=1, **values):
