@@ -6,7 +6,7 @@ are loaded when they are first used, so that the import costs nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as in typing, whose import takes longer than all of this
 
 __version__ = "0.1.0"
 
@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from riskrank import errors
     from riskrank.api import Result, Scores, check, dominance, mrm, portfolio, power, rank, read
 

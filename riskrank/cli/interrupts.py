@@ -1,13 +1,17 @@
-"""Ctrl-C ends a run with one line and exit 130, whenever it comes and however often."""
+"""Ctrl-C ends a run with one line and exit 130, whenever it comes and however often.
+
+Until this file is imported Python itself answers, with a traceback, so it imports next to nothing.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+
+TYPE_CHECKING = False  # as in typing, which takes its time
+if TYPE_CHECKING:
+    import threading
+    from types import FrameType
 
 INTERRUPTED = "interrupted: nothing was written"
 _EXIT = 130  # as in ExitStatus, whose module would take its time to import before the first answer
@@ -17,7 +21,7 @@ _PATIENCE = 2.0
 
 _SHOW_CURSOR = b"\x1b[?25h"
 
-_settled = threading.Event()
+_settled: threading.Event | None = None
 
 
 def answer_interrupts() -> None:
@@ -27,18 +31,23 @@ def answer_interrupts() -> None:
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return
+    signal.signal(signal.SIGINT, _interrupt)
+    import threading
+
+    global _settled
+    _settled = threading.Event()
     heard, tell = os.pipe()
     os.set_blocking(tell, False)
     signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
-    threading.Thread(target=_insist, args=(heard,), daemon=True).start()
-    signal.signal(signal.SIGINT, _interrupt)
+    threading.Thread(target=_insist, args=(heard, _settled), daemon=True).start()
 
 
 def settle_interrupts() -> None:
     """Let no Ctrl-C disturb the end of a run, when only its exit status is left to give."""
     if signal.getsignal(signal.SIGINT) is _interrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _settled.set()
+    if _settled is not None:
+        _settled.set()
 
 
 def leave() -> None:
@@ -48,32 +57,6 @@ def leave() -> None:
         os.write(2, shown + f"{INTERRUPTED}\n".encode())
     finally:
         os._exit(_EXIT)
-
-
-@contextmanager
-def tidying_up() -> Iterator[None]:
-    """Let a signal that ends the process wait for what leaving the block does, as removing a file."""
-    caught = []
-
-    def unwind(number: int, _: FrameType | None) -> None:
-        caught.append(number)
-        raise KeyboardInterrupt
-
-    before = {}
-    if threading.current_thread() is threading.main_thread():  # no other may handle signals
-        endings = (signal.SIGTERM, signal.SIGHUP)
-        before = {number: signal.getsignal(number) for number in endings}
-    try:
-        for number, handler in before.items():
-            if handler is signal.SIG_DFL:
-                signal.signal(number, unwind)
-        yield
-    finally:
-        for number, handler in before.items():
-            if handler is signal.SIG_DFL:
-                signal.signal(number, handler)
-        if caught:
-            os.kill(os.getpid(), caught[0])
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:
@@ -87,11 +70,13 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _insist(heard: int) -> None:
+def _insist(heard: int, settled: threading.Event) -> None:
     """End the process if it does not do so itself soon after a Ctrl-C."""
+    import time
+
     while os.read(heard, 1) != bytes([signal.SIGINT]):
         pass
-    if not _settled.wait(_PATIENCE):
+    if not settled.wait(_PATIENCE):
         leave()
-    threading.Event().wait(_PATIENCE)
+    time.sleep(_PATIENCE)
     os._exit(_EXIT)

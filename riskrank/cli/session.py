@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.environment import Environment
-from riskrank.cli.interrupts import tidying_up
 from riskrank.cli.options import InputOptions, OutputOptions, PortfolioOptions, ResamplingOptions, split_names
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
+from riskrank.cli.tidying import tidying_up
 from riskrank.errors import UsageError, spell
 
 if TYPE_CHECKING:
