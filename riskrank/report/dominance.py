@@ -46,7 +46,7 @@ def inference_line(
     rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
     source = "asymptotic standard errors"
     if inference.resampled:
-        source = f"{inference.resamples:,} bootstrap resamples, seed {inference.seed}"
+        source = f"{study.resamples or 0:,} bootstrap resamples, seed {inference.seed}"
     text = (
         f"{size}, {source}; {rule} over the "
         f"{pairs} ordered pairs of each order, test and threshold, level {inference.alpha:g}."

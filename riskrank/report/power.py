@@ -94,7 +94,10 @@ def _simulated(study: PowerStudy, models: int, *, pilot: bool) -> Line:
     if inference.variance == "clt":
         how = "tested by the limit theorem"
     else:
-        how = f"tested with {inference.resamples:,} bootstrap resamples"
+        many = inference.resamples
+        how = "tested with as many bootstrap resamples as the family needs"
+        if many != "auto":
+            how = f"tested with {many:,} bootstrap resamples"
     rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
     design = "independent"
     if pilot:

@@ -158,7 +158,7 @@ def _row(metric: str, tests: DominanceTests, i: int, j: int, winner: str, loser:
     return DominanceRow(
         metric=metric,
         order=tests.claim.order,
-        test=tests.claim.test,
+        test=tests.claim.kind,
         threshold=tests.claim.boundary,
         winner=winner,
         loser=loser,

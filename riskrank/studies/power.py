@@ -95,7 +95,9 @@ class PowerSettings(PortfolioSettings, RejectionSettings):
     @property
     def claim(self) -> Claim:
         """The claim to test."""
-        return Claim(int(self.order), self.threshold[0] if self.threshold else None)
+        if self.threshold:
+            return Claim(int(self.order), "absolute", self.threshold[0])
+        return Claim(int(self.order))
 
     def inference(self, jobs: Jobs) -> Inference:
         """How each simulated data set is tested, on so many processes."""
@@ -337,7 +339,7 @@ def _simulated(
         "limit": settings.limit,
         "pair": None if settings.pair is None else [models[at] for at in plan.pairs[0]],
         "order": claim.order,
-        "test": claim.test,
+        "test": claim.kind,
         "threshold": claim.threshold,
         "alpha": settings.alpha,
         "correction": "k^2" if settings.paper_exact else settings.correction,
@@ -382,7 +384,7 @@ def _rows(metric: str | None, study: PowerStudy, models: Sequence[str]) -> Itera
             winner=None if pair is None else models[pair[0]],
             loser=None if pair is None else models[pair[1]],
             order=claim.order,
-            test=claim.test,
+            test=claim.kind,
             threshold=claim.boundary,
             violation_ratio=None if pair is None else float(ratios[pair]),
             size=int(curve.sizes[at]),

@@ -16,8 +16,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from measure import measure, riskrank
 
-from riskrank.engine.dominance.bootstrap import replicate
-from riskrank.engine.dominance.tests import Claim, bootstrap_test, estimate
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import ClusteredScores
 
 
@@ -90,8 +91,8 @@ def print_pair(resamples: int) -> None:
     a, b = rng.normal(0.1, 1, size=5000), rng.normal(0, 1, size=5000)
     scores = ClusteredScores.build([a, b], paired=False)
     start = time.perf_counter()
-    replicates = replicate(scores, resamples=resamples, seed=0)
-    bootstrap_test(estimate(scores), replicates, Claim(1, 0.25))
+    claims = [Claim(1, "absolute", 0.25), Claim(2, "absolute", 0.25)]
+    study_dominance(scores, claims, Inference(resamples=resamples), pairs=[(0, 1)])
     ours = time.perf_counter() - start
     print(f"\none pair, n = 5,000, B = {resamples}, one process")
     print(f"{'riskrank, exact integrals, both orders':42}{ours:8.2f} s")

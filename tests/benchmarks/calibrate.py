@@ -54,7 +54,7 @@ FAMILIES = {
 def family_task(shared, task):
     name, seeds = task
     means, draw = FAMILIES[name]
-    return np.array([family_outcome(means, draw, seed, resamples=shared.resamples) for seed in seeds])
+    return np.array([family_outcome(means, draw, seed) for seed in seeds])
 
 
 def batches(count, size=20):
@@ -76,7 +76,7 @@ def print_sizes(options):
         for at, variance in enumerate(VARIANCES):
             for claim, rate, error in zip(case.claims, rates[at], errors[at], strict=True):
                 kept = is_kept(rate, error, at_most=case.at_most) if variance == "bootstrap" else "-"
-                name = f"{'R-' if claim.threshold is None else ''}{'FSD' if claim.order == 1 else 'SSD'}"
+                name = f"{'R-' if claim.kind == 'relative' else ''}{'FSD' if claim.order == 1 else 'SSD'}"
                 columns = "".join(f"{f'{r:.4f} ± {e:.4f}':>19}" for r, e in zip(rate, error, strict=True))
                 print(f"{case.name:30}{name:>6} {variance:10}{columns}  {kept}", flush=True)
 
@@ -91,7 +91,7 @@ def is_kept(rate, error, *, at_most):
 
 
 def print_families(options):
-    print(f"\ntwelve models, n = 200, B = {options.resamples}, Bonferroni 0.05, {options.families} data sets")
+    print(f"\ntwelve models, n = 200, family-wise level 0.05, {options.families} data sets")
     print(f"{'case':30}{'test':>6} {'by':10}{'family-wise error':>20}{'true pairs found':>20}")
     for name, (means, _) in FAMILIES.items():
         tasks = [(name, seeds) for seeds in batches(options.families, 5)]

@@ -15,9 +15,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from riskrank.engine.dominance.bootstrap import replicate
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.tests import Claim, bootstrap_test, clt_test, estimate
+from riskrank.engine.dominance.tests import clt_test, estimate
 from riskrank.engine.dominance.violation import violation_ratio
 from riskrank.engine.sampling.design import ClusteredScores
 
@@ -98,8 +100,8 @@ def boundary_cases(n: int = 200) -> list[Case]:
         Case("six normals, two equal", normals(*six, n=n), relative),
         Case("N(0,1) vs N(0,2)", normals([0, 0], [1, 2], n=n), (Claim(1),)),
         Case("N(0,2) vs N(0,1)", normals([0, 0], [2, 1], n=n), (Claim(1),)),
-        Case("tau = 0.25, order 1", normals([first, 0], [2, 1], n=n), (Claim(1, 0.25),)),
-        Case("tau = 0.25, order 2", normals([second, 0], [2, 1], n=n), (Claim(2, 0.25),)),
+        Case("tau = 0.25, order 1", normals([first, 0], [2, 1], n=n), (Claim(1, "absolute", 0.25),)),
+        Case("tau = 0.25, order 2", normals([second, 0], [2, 1], n=n), (Claim(2, "absolute", 0.25),)),
         Case("paired, correlation 0.8", normals([0, 0, -0.3], [1, 1, 1], n=n, correlation=0.8), relative),
         Case("unpaired", normals([0, 0, -0.3], [1, 1, 1], n=n, paired=False), relative),
         Case("clustered draws (5 a sample)", clustered(samples=n, draws=5), relative),
@@ -112,13 +114,11 @@ def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
     stream, entropy = np.random.SeedSequence([seed, *case.name.encode()]).spawn(2)
     scores = case.draw(np.random.default_rng(stream))
     estimates = estimate(scores)
-    replicates = replicate(scores, resamples=resamples, seed=int(entropy.generate_state(1)[0]))
+    inference = Inference(resamples=resamples, seed=int(entropy.generate_state(1)[0]), correction="none")
+    tests = study_dominance(scores, case.claims, inference).tests
     influences = influences_of(scores)
     p_values = [
-        [
-            bootstrap_test(estimates, replicates, claim, correction="none").p_value[case.pair]
-            for claim in case.claims
-        ],
+        [found.p_value[case.pair] for found in tests],
         [
             clt_test(estimates, influences[claim.order], claim, correction="none").p_value[case.pair]
             for claim in case.claims
@@ -137,19 +137,20 @@ def influences_of(scores: ClusteredScores) -> dict:
     }
 
 
-def family_outcome(means, draw, seed: int, *, resamples: int) -> np.ndarray:
-    """False and true rejections among twelve models, Bonferroni at 0.05: shape (2, orders, 2).
+def family_outcome(means, draw, seed: int) -> np.ndarray:
+    """False and true rejections among twelve models, family-wise level 0.05: shape (2, orders, 2).
 
     The first axis is bootstrap and asymptotic, the last false and true.
     """
     stream, entropy = np.random.SeedSequence(seed).spawn(2)
     scores = draw(np.random.default_rng(stream))
     estimates = estimate(scores)
-    replicates = replicate(scores, resamples=resamples, seed=int(entropy.generate_state(1)[0]))
+    inference = Inference(seed=int(entropy.generate_state(1)[0]))
+    tests = study_dominance(scores, (Claim(1), Claim(2)), inference).tests
     truly = np.greater.outer(means, means)
     influences = influences_of(scores)
     verdicts = [
-        [bootstrap_test(estimates, replicates, Claim(order)).dominates for order in (1, 2)],
+        [found.dominates for found in tests],
         [clt_test(estimates, influences[order], Claim(order)).dominates for order in (1, 2)],
     ]
     return np.array([[(np.sum(found & ~truly), np.sum(found & truly)) for found in row] for row in verdicts])

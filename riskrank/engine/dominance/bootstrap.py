@@ -1,41 +1,135 @@
-"""Bootstrap replicates of violation ratios, means and win rates, all from one resampling (method §4)."""
+"""Bootstrap replicates of violation ratios, means, tails and win rates, all from one resampling (method §4).
+
+The ratios of every resample would be (B, orders, k, k) numbers. No test needs them whole: relative claims
+live on the k one-versus-all ratios of a resample, direct and absolute ones on counts of crossings and two
+running moments a pair. Only those are kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.dominance.violation import CommonScale, ViolationKernel, square_matrix
+from riskrank.engine.dominance.violation import CommonScale, ViolationKernel, violation_matrices
+from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.processes import run_tasks
-from riskrank.engine.sampling.resamples import blocks, resampler
+from riskrank.engine.sampling.processes import Jobs, Workers
+from riskrank.engine.sampling.resamples import BLOCK, batches, blocks
+from riskrank.engine.types import Floats, Integers
 
-Floats = NDArray[np.float64]
+Task = tuple[int, list[tuple[np.random.SeedSequence, int]]]
 
 # Score comparisons in one process before a second one pays for its own start.
-_WORTH_A_PROCESS = 30_000_000
+_WORTH_A_PROCESS = 60_000_000
+
+# Scores drawn in one NumPy call: enough that its overhead is nothing, few enough to stay in the cache.
+_BATCH = 1 << 16
+
+# Scores resampled in one task.
+_TASK = 1 << 18
+
+TAIL_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
 class Replicates:
-    """Statistics of every resample.
+    """What is kept of every resample.
 
     Attributes
     ----------
-    ratios : ndarray, shape (B, 2, k, k)
-        Violation ratios of orders 1 and 2, ``[b, order - 1, i, j]`` for "i dominates j".
+    orders : tuple of o int
+        Orders of dominance that were looked at.
+    thresholds : tuple of t float
+        Values of ε_ij whose crossings were counted.
+    overall : ndarray, shape (B, o, k), or None
+        One-versus-all ratios ε_i; None where only some pairs were looked at.
+    crossings : ndarray of int, shape (t, o, k, k)
+        Number of resamples with ε_ij at or above the threshold.
+    wins : ndarray of int, shape (B, t, o, k)
+        Models j with ε_ij below the threshold.
+    ratio_error : ndarray, shape (o, k, k)
+        Standard deviation of ε_ij.
     means : ndarray, shape (B, k)
-        Mean score of each model.
+        Mean score of each model, in the units of the scores.
+    tails : ndarray, shape (B, k)
+        Mean of the worst share `tail_level` of each model's scores, in the same units.
+    tail_level : float
+        max(0.05, 5/n).
     rates : ndarray, shape (B, s, k)
         Means over the resampled samples of the per-sample statistics that were handed in.
     """
 
-    ratios: Floats
+    orders: tuple[int, ...]
+    thresholds: tuple[float, ...]
+    overall: Floats | None
+    crossings: Integers
+    wins: Integers
+    ratio_error: Floats
     means: Floats
+    tails: Floats
+    tail_level: float
     rates: Floats
+
+    @property
+    def count(self) -> int:
+        """Number of resamples, B."""
+        return len(self.means)
+
+    def one_versus_all(self, order: int) -> Floats:
+        """Replicates of ε_i for one order, shape (B, k)."""
+        if self.overall is None:
+            raise ValueError("one-versus-all ratios need all pairs")
+        return self.overall[:, self.orders.index(order)]
+
+    def crossed(self, order: int, threshold: float) -> Integers:
+        """Number of resamples with ε_ij at or above a threshold, shape (k, k)."""
+        return self.crossings[self.thresholds.index(threshold), self.orders.index(order)]
+
+    def won(self, order: int, threshold: float) -> Integers:
+        """Models beaten in each resample, shape (B, k)."""
+        return self.wins[:, self.thresholds.index(threshold), self.orders.index(order)]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of scores and what to keep of its resamples.
+
+    Attributes
+    ----------
+    scores : ClusteredScores
+    orders : tuple of int
+        Orders of dominance.
+    thresholds : tuple of float
+        Values of ε_ij whose crossings are counted.
+    pairs : tuple of (int, int), or None
+        Pairs to look at; None for all, with one-versus-all ratios.
+    per_sample : ndarray, shape (s, k, n), or None
+        Further statistics per sample, averaged over the same resamples; paired designs only.
+    """
+
+    scores: ClusteredScores
+    orders: tuple[int, ...] = (1, 2)
+    thresholds: tuple[float, ...] = (0.5,)
+    pairs: tuple[tuple[int, int], ...] | None = None
+    per_sample: Floats | None = None
+
+    @property
+    def comparisons(self) -> float:
+        """Score comparisons a resample costs: pairs times scores a model."""
+        k = self.scores.models
+        pairs = k * (k - 1) / 2
+        if self.pairs is not None:
+            pairs = len({(min(pair), max(pair)) for pair in self.pairs})
+        return pairs * sum(self.scores.sizes) / k
+
+
+def tail_level(scores: ClusteredScores) -> float:
+    """Level of the worst share of the scores: 5 %, or five samples where they are more (method §4)."""
+    return min(max(TAIL_LEVEL, 5 / scores.effective_size), 1.0)
 
 
 def replicate(
@@ -43,11 +137,12 @@ def replicate(
     *,
     resamples: int,
     seed: int,
+    thresholds: Sequence[float] = (0.5,),
     per_sample: Floats | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Replicates:
-    """Resample and recompute.
+    """Resample one column and recompute.
 
     Parameters
     ----------
@@ -57,10 +152,12 @@ def replicate(
         Number of bootstrap resamples, B.
     seed : int
         Entropy of the random streams.
+    thresholds : sequence of float
+        Values of ε_ij whose crossings are counted.
     per_sample : ndarray, shape (s, k, n), optional
         Further statistics per sample, averaged over the same resamples; paired designs only.
-    jobs : int
-        Number of processes.
+    jobs : int or Workers
+        Number of processes, or those there are, which stay open.
     progress : callable, optional
         Called with the number of finished resamples and their total.
 
@@ -69,80 +166,235 @@ def replicate(
     Replicates
         Identical for any number of jobs.
     """
-    columns = [(scores, per_sample)]
-    return replicate_columns(columns, resamples=resamples, seed=seed, jobs=jobs, progress=progress)[0]
-
-
-def replicate_columns(
-    columns: Sequence[tuple[ClusteredScores, Floats | None]],
-    *,
-    resamples: int,
-    seed: int,
-    jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Replicates]:
-    """Resample several columns of scores, all with the same streams, in one pool of processes.
-
-    Parameters
-    ----------
-    columns : sequence of (ClusteredScores, ndarray or None)
-        Scores and per-sample statistics of each column, as in :func:`replicate`.
-    resamples, seed, jobs, progress
-        As in :func:`replicate`; progress counts the resamples of all columns.
-
-    Returns
-    -------
-    list of Replicates
-        One a column.
-    """
-    scales = [CommonScale.of(scores.values) for scores, _ in columns]
-    problems = [
-        (
-            replace(scores, values=tuple(scale.apply(value) for value in scores.values)),
-            np.empty((0, scores.models, 0)) if per_sample is None else per_sample,
-        )
-        for scale, (scores, per_sample) in zip(scales, columns, strict=True)
-    ]
-    work = sum(resamples * sum(scores.sizes) * (scores.models - 1) / 2 for scores, _ in columns)
-    tasks = [(at, block) for at in range(len(columns)) for block in blocks(resamples, seed)]
-    done, parts = 0, [[] for _ in columns]
-    results = run_tasks(_column_block, problems, tasks, jobs=jobs if work > _WORTH_A_PROCESS else 1)
-    for (at, _), part in zip(tasks, results, strict=True):
-        parts[at].append(part)
-        done += len(part[1])
-        if progress is not None:
-            progress(done, resamples * len(columns))
-    found = []
-    for (scores, _), scale, column in zip(columns, scales, parts, strict=True):
-        upper, means, rates = (np.concatenate(kind) for kind in zip(*column, strict=True))
-        found.append(Replicates(square_matrix(upper, scores.models), scale.undo(means), rates))
+    column = Column(scores, thresholds=tuple(thresholds), per_sample=per_sample)
+    with Bootstrap([column], seed=seed, jobs=jobs, progress=progress) as bootstrap:
+        (found,) = bootstrap.extend({0: resamples}).values()
     return found
 
 
-def _column_block(problems, task):
-    at, block = task
-    return _block(problems[at], block)
+class Bootstrap:
+    """Resamples of several columns, all with the same streams, that can be continued.
+
+    A later round goes on where an earlier one stopped: the first 1000 of 5000 resamples are those of a run
+    of 1000, as long as a round ends with a whole block.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    seed : int
+        Entropy of the random streams.
+    jobs : int or Workers
+        Number of processes, or those there are, which stay open.
+    progress : callable, optional
+        Called with the number of finished resamples of all columns and of those planned so far.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        *,
+        seed: int,
+        jobs: Jobs = 1,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._problems = [_Problem.of(column) for column in columns]
+        self._gathered = [_Gathering(problem) for problem in self._problems]
+        self._seed = seed
+        self._here = Workers(1)
+        self._own = Workers(jobs) if isinstance(jobs, int) else None
+        self._workers = jobs if isinstance(jobs, Workers) else self._own or self._here
+        self._progress = progress
+        self._done = self._planned = 0
+
+    def __enter__(self) -> Bootstrap:
+        return self
+
+    def __exit__(self, *reason: Any) -> None:
+        if self._own is not None:
+            self._own.__exit__(*reason)
+
+    def extend(self, totals: dict[int, int]) -> dict[int, Replicates]:
+        """Draw until the numbered columns hold these totals of resamples.
+
+        Parameters
+        ----------
+        totals : dict of int to int
+            Resamples wanted, by column.
+
+        Returns
+        -------
+        dict of int to Replicates
+            All resamples of these columns so far.
+        """
+        tasks = [task for at, total in totals.items() for task in self._tasks(at, total)]
+        work = sum(
+            self._problems[at].column.comparisons * sum(count for _, count in part) for at, part in tasks
+        )
+        self._planned += sum(count for _, part in tasks for _, count in part)
+        # Processes of the caller's run already, and cost nothing to start.
+        wait = self._own is not None and work <= _WORTH_A_PROCESS
+        workers = self._here if wait else self._workers
+        results: Iterator[_Part] = workers.run(_run, self._problems, tasks)
+        for (at, _), part in zip(tasks, results, strict=True):
+            self._gathered[at].add(part)
+            self._done += len(part.means)
+            if self._progress is not None:
+                self._progress(self._done, self._planned)
+        return {at: self._gathered[at].replicates() for at in totals}
+
+    def _tasks(self, at: int, total: int) -> list[Task]:
+        """Blocks that column `at` still lacks, cut by its size alone: the same for any number of jobs."""
+        problem = self._problems[at]
+        lacking = blocks(total, self._seed)[self._gathered[at].count // BLOCK :]
+        step = max(_TASK // (BLOCK * sum(problem.scores.sizes)), 1)
+        return [(at, lacking[start : start + step]) for start in range(0, len(lacking), step)]
 
 
-def _block(
-    problem: tuple[ClusteredScores, Floats], task: tuple[np.random.SeedSequence, int]
-) -> tuple[Floats, Floats, Floats]:
-    """Ratios of pairs i < j, means and rates of the replicates of one block."""
-    (scores, per_sample), (stream, count) = problem, task
-    rng = np.random.default_rng(stream)
-    k = scores.models
-    ratios = np.empty((count, 2, k * (k - 1) // 2))
-    means = np.empty((count, k))
-    rates = np.empty((count, *per_sample.shape[:2]))
-    draw, kernel = resampler(scores), None
-    for b in range(count):
-        resample = draw(rng)
-        sizes = tuple(map(len, resample.ordered))
+@dataclass(frozen=True)
+class _Problem:
+    """A column, ready to be resampled anywhere."""
+
+    column: Column
+    scores: ClusteredScores
+    scale: CommonScale
+    ratios: Floats
+    cluster_sums: Floats
+    cluster_sizes: Integers
+    tail_level: float
+
+    @classmethod
+    def of(cls, column: Column) -> _Problem:
+        scores = column.scores
+        scale = CommonScale.of(scores.values)
+        scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
+        ratios = violation_matrices([np.sort(value) for value in scores.values], orders=column.orders)
+        sums, sizes = np.empty((0, scores.models, 0)), np.ones(0, dtype=np.int64)
+        if column.per_sample is not None:
+            sums, sizes = scores.cluster_totals(column.per_sample)
+        return cls(column, scaled, scale, ratios, sums, sizes, tail_level(scores))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The resamples of one task, summed up where nothing more is needed."""
+
+    overall: Floats
+    crossings: Integers
+    wins: NDArray[np.int16]
+    sums: Floats
+    squares: Floats
+    means: Floats
+    tails: Floats
+    rates: Floats
+
+
+def _run(problems: Sequence[_Problem], task: Task) -> _Part:
+    at, streams = task
+    problem = problems[at]
+    size = max(_BATCH // sum(problem.scores.sizes), 1)
+    kernel: ViolationKernel | None = None
+    parts = []
+    for batch in batches(problem.scores, streams, size=size):
+        sizes = tuple(sample.shape[-1] for sample in batch.ordered)
         if kernel is None or kernel.sizes != sizes:
-            kernel = ViolationKernel.for_sizes(sizes)
-        ratios[b] = kernel.ratios(resample.ordered)
-        # Sorted scores: models with equal scores have equal means to the last bit.
-        means[b] = [sample.mean() for sample in resample.ordered]
-        if per_sample.size:
-            rates[b] = per_sample[:, :, resample.chosen[0]].mean(axis=2)
-    return ratios, means, rates
+            column = problem.column
+            kernel = ViolationKernel.for_sizes(sizes, orders=column.orders, pairs=column.pairs)
+        parts.append(_summed(problem, kernel.ratios(batch.ordered), batch.ordered, batch.chosen[0]))
+    return _joined(parts)
+
+
+def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats], chosen: Integers) -> _Part:
+    column = problem.column
+    o, k, _, count = ratios.shape
+    # Summed over the beaten models along the middle axis; equal models have equal sums to the last bit.
+    overall = np.empty((count, 0, k))
+    if column.pairs is None:
+        overall = ((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1)
+    crossings = np.empty((len(column.thresholds), o, k, k), dtype=np.int64)
+    wins = np.empty((count, len(column.thresholds), o, k), dtype=np.int16)
+    for t, threshold in enumerate(column.thresholds):
+        reached = ratios >= threshold
+        crossings[t] = reached.sum(axis=3)
+        # The diagonal is ½ and no model beats itself.
+        beaten = k - reached.sum(axis=2) - (threshold > 0.5)
+        wins[:, t] = beaten.transpose(2, 0, 1)
+    deviations = ratios - problem.ratios[..., None]
+    matrix = isinstance(ordered, np.ndarray)
+    # Sorted scores: models with equal scores have equal means to the last bit.
+    means = ordered.mean(axis=2) if matrix else np.stack([sample.mean(axis=1) for sample in ordered])
+    level = problem.tail_level
+    tails = (
+        tail_value_of_sorted(ordered, level)
+        if matrix
+        else np.stack([tail_value_of_sorted(sample, level) for sample in ordered])
+    )
+    rates = np.empty((count, len(problem.cluster_sums), k))
+    if problem.cluster_sums.size:
+        totals = problem.cluster_sums[:, :, chosen].sum(axis=3).transpose(2, 0, 1)
+        rates = totals / problem.cluster_sizes[chosen].sum(axis=1)[:, None, None]
+    # A sum over a copied or a transposed array may differ in its last bit, and only some parts travel between
+    # processes: all are laid out alike.
+    return _Part(
+        np.ascontiguousarray(overall),
+        crossings,
+        wins,
+        deviations.sum(axis=3),
+        np.einsum("oijb,oijb->oij", deviations, deviations),
+        np.ascontiguousarray(means.T),
+        np.ascontiguousarray(tails.T),
+        np.ascontiguousarray(rates),
+    )
+
+
+def _joined(parts: Sequence[_Part]) -> _Part:
+    if len(parts) == 1:
+        return parts[0]
+    return _Part(
+        np.concatenate([part.overall for part in parts]),
+        np.sum([part.crossings for part in parts], axis=0),
+        np.concatenate([part.wins for part in parts]),
+        np.sum([part.sums for part in parts], axis=0),
+        np.sum([part.squares for part in parts], axis=0),
+        np.concatenate([part.means for part in parts]),
+        np.concatenate([part.tails for part in parts]),
+        np.concatenate([part.rates for part in parts]),
+    )
+
+
+class _Gathering:
+    """Resamples of one column as their parts come in."""
+
+    def __init__(self, problem: _Problem) -> None:
+        self._problem = problem
+        self._kept: list[_Part] = []
+        self._crossings: Any = 0
+        self._sums: Any = 0.0
+        self._squares: Any = 0.0
+        self.count = 0
+
+    def add(self, part: _Part) -> None:
+        """Take in the next part."""
+        self._crossings = self._crossings + part.crossings
+        self._sums = self._sums + part.sums
+        self._squares = self._squares + part.squares
+        empty = np.empty(0)
+        self._kept.append(replace(part, crossings=empty, sums=empty, squares=empty))
+        self.count += len(part.means)
+
+    def replicates(self) -> Replicates:
+        """All resamples so far."""
+        problem, column, kept = self._problem, self._problem.column, self._kept
+        spread = self._squares - self._sums**2 / self.count
+        overall = np.concatenate([part.overall for part in kept])
+        return Replicates(
+            column.orders,
+            column.thresholds,
+            overall if column.pairs is None else None,
+            self._crossings,
+            np.concatenate([part.wins for part in kept]),
+            np.sqrt(np.maximum(spread, 0) / max(self.count - 1, 1)),
+            problem.scale.undo(np.concatenate([part.means for part in kept])),
+            problem.scale.undo(np.concatenate([part.tails for part in kept])),
+            problem.tail_level,
+            np.concatenate([part.rates for part in kept]),
+        )

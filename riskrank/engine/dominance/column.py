@@ -11,69 +11,34 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.dominance.bootstrap import Replicates, replicate_columns
+from riskrank.engine.dominance.bootstrap import Bootstrap, Column, Replicates
+from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.ranking import Ranking, hidden_risks, rank_by_score, rank_by_wins
-from riskrank.engine.dominance.tail import FEWEST_FOR_A_TAIL
 from riskrank.engine.dominance.tests import (
-    Claim,
+    BootstrapTest,
     DominanceTests,
+    Pairs,
     ViolationEstimates,
-    bootstrap_test,
     clt_test,
     compare,
     estimate,
+    family_of,
     paper_test,
 )
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, require_testable
-from riskrank.engine.sampling.processes import Jobs
+from riskrank.engine.types import Floats
+from riskrank.errors import UsageError, option
 
-Floats = NDArray[np.float64]
+__all__ = ["Inference"]
+
 
 MODEL_WIN_RATE = "MWR"
 SAMPLE_WIN_RATE = "MWR(sample)"
 PAIRWISE_WIN_RATE = "MWR(pairwise)"
-
-
-@dataclass(frozen=True)
-class Inference:
-    """How to test.
-
-    Attributes
-    ----------
-    resamples : int
-        Bootstrap resamples, B.
-    alpha : float
-        Level of one family of tests.
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
-    seed : int
-        Entropy of the random streams.
-    jobs : int or Workers
-        Processes.
-    test : bool
-        Without a test there is no resampling and verdicts are those of the sample.
-    paper_exact : bool
-        Reject as [RAB] Algorithm 1 prints it.
-    variance : {"bootstrap", "clt"}
-        Standard errors and p-values from resampling, or from influence functions.
-    """
-
-    resamples: int = 1000
-    alpha: float = 0.05
-    correction: str = "bonferroni"
-    seed: int = 0
-    jobs: Jobs = 1
-    test: bool = True
-    paper_exact: bool = False
-    variance: str = "bootstrap"
-
-    @property
-    def resampled(self) -> bool:
-        """Whether anything is resampled."""
-        return self.test and self.variance == "bootstrap"
 
 
 @dataclass(frozen=True)
@@ -96,6 +61,11 @@ class DominanceStudy:
     tests: tuple[DominanceTests, ...]
     advice: tuple[str, ...]
 
+    @property
+    def resamples(self) -> int | None:
+        """Resamples drawn in all rounds together; None where nothing was resampled."""
+        return None if self.replicates is None else self.replicates.count
+
 
 @dataclass(frozen=True)
 class RankStudy:
@@ -115,13 +85,46 @@ class RankStudy:
     hidden_risks: NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Question:
+    """A column of scores and what to find out about it.
+
+    Attributes
+    ----------
+    scores : ClusteredScores
+        k models' scores.
+    claims : tuple of Claim
+        What to test.
+    pairs : tuple of (int, int), or None
+        Ordered pairs (winner, loser) that make up the family of each claim; None for all k(k - 1).
+    rates : bool
+        Whether sample-level win rates are resampled too, where models share their samples.
+    """
+
+    scores: ClusteredScores
+    claims: tuple[Claim, ...]
+    pairs: tuple[tuple[int, int], ...] | None = None
+    rates: bool = False
+
+    def __post_init__(self) -> None:
+        if self.pairs is None:
+            return
+        k = self.scores.models
+        if not self.pairs or any(not (0 <= i < k and 0 <= j < k) or i == j for i, j in self.pairs):
+            raise UsageError(
+                "a family of tests is made of pairs of two different models",
+                found=f"{self.pairs}",
+                hint=f"name models by numbers from 0 to {k - 1}",
+            )
+
+
 def study_dominance(
     scores: ClusteredScores,
     claims: Sequence[Claim],
     inference: Inference,
     *,
+    pairs: Pairs | None = None,
     progress: Callable[[int, int], None] | None = None,
-    replicates: Replicates | None = None,
 ) -> DominanceStudy:
     """Estimate, resample and test.
 
@@ -133,10 +136,10 @@ def study_dominance(
         What to test.
     inference : Inference
         How to test it.
+    pairs : sequence of (int, int), optional
+        Ordered pairs (winner, loser) that make up the family of each claim; by default all k(k - 1).
     progress : callable, optional
-        Called with the number of finished resamples and their total.
-    replicates : Replicates, optional
-        Resamples of these scores, where they are there already.
+        Called with the number of finished resamples and of those planned so far.
 
     Returns
     -------
@@ -146,41 +149,122 @@ def study_dominance(
     ------
     InputError
         If a test is asked for on fewer than 10 samples.
+    UsageError
+        If a pair names no two models.
     """
-    estimates = estimate(scores)
-    if not inference.test:
-        return DominanceStudy(estimates, None, tuple(compare(estimates, claim) for claim in claims), ())
-    require_testable(scores)
-    if not inference.resampled:
-        tests = _asymptotic_tests(scores, estimates, claims, inference)
-        return DominanceStudy(estimates, None, tests, _advice(scores, inference, tests))
-    if replicates is None:
-        (replicates,) = resample([scores], inference, progress=progress)
-    tests = tuple(_test(estimates, replicates, claim, inference) for claim in claims)
-    return DominanceStudy(estimates, replicates, tests, _advice(scores, inference, tests))
+    question = Question(scores, tuple(claims), None if pairs is None else tuple(pairs))
+    return study_columns([question], inference, progress=progress)[0]
 
 
-def resample(
-    columns: Sequence[ClusteredScores],
+def study_columns(
+    questions: Sequence[Question],
     inference: Inference,
     *,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Replicates]:
-    """Resample columns of scores with everything a ranking needs.
+) -> list[DominanceStudy]:
+    """Estimate, resample and test several columns of scores, in one pool of processes.
 
     Parameters
     ----------
-    columns : sequence of ClusteredScores
-    inference : Inference
-    progress : callable, optional
-        Called with the number of finished resamples of all columns and their total.
+    questions : sequence of Question
+        A column is resampled, with the same streams as all others, until its own claims are closed.
+    inference, progress
+        As in :func:`study_dominance`.
+
+    Returns
+    -------
+    list of DominanceStudy
+        One a question.
+
+    Raises
+    ------
+    InputError
+        If a test is asked for on fewer than 10 samples.
     """
-    return replicate_columns(
-        [(scores, win_statistics(scores)) for scores in columns],
-        resamples=inference.resamples,
-        seed=inference.seed,
-        jobs=inference.jobs,
-        progress=progress,
+    if inference.test:
+        for question in questions:
+            require_testable(question.scores)
+    estimates = [estimate(question.scores) for question in questions]
+    if inference.resampled:
+        return _resampled(questions, estimates, inference, progress)
+    studies = []
+    for question, found in zip(questions, estimates, strict=True):
+        tests: tuple[DominanceTests, ...]
+        advice: tuple[str, ...] = ()
+        if inference.test:
+            tests = _asymptotic_tests(question, found, inference)
+            advice = _advice(question.scores, inference, tests)
+        else:
+            tests = tuple(compare(found, claim) for claim in question.claims)
+        studies.append(DominanceStudy(found, None, tests, advice))
+    return studies
+
+
+def _resampled(
+    questions: Sequence[Question],
+    estimates: Sequence[ViolationEstimates],
+    inference: Inference,
+    progress: Callable[[int, int], None] | None,
+) -> list[DominanceStudy]:
+    """Round after round, until every claim of every column is closed."""
+    tests = [
+        []
+        if inference.paper_exact
+        else [
+            BootstrapTest(question.scores, found, claim, inference, question.pairs)
+            for claim in question.claims
+        ]
+        for question, found in zip(questions, estimates, strict=True)
+    ]
+    rounds = [_rounds(question, inference) for question in questions]
+    replicates: dict[int, Replicates] = {}
+    columns = [_column(question) for question in questions]
+    with Bootstrap(columns, seed=inference.seed, jobs=inference.jobs, progress=progress) as bootstrap:
+        for number in range(max(map(len, rounds), default=0)):
+            totals = {
+                at: totals[number]
+                for at, totals in enumerate(rounds)
+                if number < len(totals) and (number == 0 or not all(test.closed for test in tests[at]))
+            }
+            if not totals:
+                break
+            for at, drawn in bootstrap.extend(totals).items():
+                replicates[at] = drawn
+                for test in tests[at]:
+                    test.settle(drawn, last=number == len(rounds[at]) - 1)
+    studies = []
+    for at, (question, found) in enumerate(zip(questions, estimates, strict=True)):
+        if inference.paper_exact:
+            results = tuple(
+                paper_test(found, replicates[at], claim, alpha=inference.alpha) for claim in question.claims
+            )
+        else:
+            results = tuple(test.result(replicates[at]) for test in tests[at])
+        advice = _advice(question.scores, inference, results)
+        studies.append(DominanceStudy(found, replicates[at], results, advice))
+    return studies
+
+
+def _rounds(question: Question, inference: Inference) -> tuple[int, ...]:
+    """Totals of resamples after each round of one column; without claims there is one round."""
+    if not question.claims:
+        return (FIRST_ROUND if inference.resamples == "auto" else int(inference.resamples),)
+    scores = question.scores
+    family = family_of(scores.models, question.pairs)
+    return inference.rounds(len(family[0]), _column(question).comparisons)
+
+
+def _column(question: Question) -> Column:
+    """What the tests of a question need of its resamples."""
+    scores, claims = question.scores, question.claims
+    some = question.pairs is not None and all(claim.kind != RELATIVE for claim in claims)
+    return Column(
+        scores,
+        orders=tuple(sorted({claim.order for claim in claims})),
+        thresholds=tuple(sorted({claim.boundary for claim in claims if claim.kind != RELATIVE})),
+        # Win rates alone look at no pair.
+        pairs=(question.pairs if some else None) if claims else (),
+        per_sample=win_statistics(scores) if question.rates else None,
     )
 
 
@@ -190,13 +274,12 @@ def study_ranking(
     inference: Inference,
     *,
     progress: Callable[[int, int], None] | None = None,
-    replicates: Replicates | None = None,
 ) -> RankStudy:
     """Rank the models by every claim and by mean win rates.
 
     Parameters
     ----------
-    scores, claims, inference, progress, replicates
+    scores, claims, inference, progress
         As in :func:`study_dominance`.
 
     Returns
@@ -209,14 +292,27 @@ def study_ranking(
     InputError
         If a test is asked for on fewer than 10 samples.
     """
+    question = Question(scores, tuple(claims), rates=True)
+    return rank_column(scores, study_columns([question], inference, progress=progress)[0], inference)
+
+
+def rank_column(scores: ClusteredScores, dominance: DominanceStudy, inference: Inference) -> RankStudy:
+    """Rank the models of a column whose claims are tested already.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    dominance : DominanceStudy
+        Of a question that asked for win rates.
+    inference : Inference
+
+    Returns
+    -------
+    RankStudy
+    """
     per_sample = win_statistics(scores)
-    dominance = study_dominance(scores, claims, inference, progress=progress, replicates=replicates)
-    confidence = 1 - inference.alpha
-    rankings = {
-        method_name(tests.claim): _ranking(tests, dominance.replicates, inference)
-        for tests in dominance.tests
-    }
-    replicates = dominance.replicates
+    replicates, confidence = dominance.replicates, 1 - inference.alpha
+    rankings = {method_name(tests.claim): _ranking(tests, replicates, inference) for tests in dominance.tests}
     rankings[MODEL_WIN_RATE] = rank_by_score(
         model_win_rate(dominance.estimates.means),
         replicates=None if replicates is None else model_win_rate(replicates.means),
@@ -239,27 +335,18 @@ def study_ranking(
 def method_name(claim: Claim) -> str:
     """Name of a claim's ranking as [RAB] writes it: ``R-SSD``, ``FSD(0.25)``."""
     order = "FSD" if claim.order == 1 else "SSD"
-    return f"R-{order}" if claim.threshold is None else f"{order}({claim.threshold:g})"
-
-
-def _test(
-    estimates: ViolationEstimates, replicates: Replicates, claim: Claim, inference: Inference
-) -> DominanceTests:
-    if inference.paper_exact:
-        return paper_test(estimates, replicates, claim, alpha=inference.alpha)
-    return bootstrap_test(
-        estimates, replicates, claim, alpha=inference.alpha, correction=inference.correction
-    )
+    return f"R-{order}" if claim.kind == RELATIVE else f"{order}({claim.boundary:g})"
 
 
 def _asymptotic_tests(
-    scores: ClusteredScores, estimates: ViolationEstimates, claims: Sequence[Claim], inference: Inference
+    question: Question, estimates: ViolationEstimates, inference: Inference
 ) -> tuple[DominanceTests, ...]:
+    scores = question.scores
     influences = {
         order: influence_of_violation(
             scores.values, order=order, clusters=scores.clusters, paired=scores.paired
         )
-        for order in {claim.order for claim in claims}
+        for order in {claim.order for claim in question.claims}
     }
     return tuple(
         clt_test(
@@ -268,23 +355,24 @@ def _asymptotic_tests(
             claim,
             alpha=inference.alpha,
             correction=inference.correction,
+            pairs=question.pairs,
         )
-        for claim in claims
+        for claim in question.claims
     )
 
 
 def _ranking(tests: DominanceTests, replicates: Replicates | None, inference: Inference) -> Ranking:
     claim = tests.claim
-    ratios = None if replicates is None else replicates.ratios[:, claim.order - 1]
-    wins = None
-    if ratios is not None and claim.threshold is not None:
-        beaten = claim.statistic(ratios) < claim.boundary
-        wins = beaten.sum(axis=-1)
+    scores = wins = None
+    if replicates is not None:
+        scores = replicates.one_versus_all(claim.order)
+        if claim.kind != RELATIVE:
+            wins = replicates.won(claim.order, claim.boundary)
     return rank_by_wins(
         tests.dominates,
         one_versus_all(tests.ratios),
         tested=tests.p_value is not None,
-        score_replicates=None if ratios is None else one_versus_all(ratios),
+        score_replicates=scores,
         win_replicates=wins,
         confidence=1 - inference.alpha,
     )
@@ -310,32 +398,26 @@ def _advice(
         advice.append(f"only {n} samples: verdicts below {FEW_SAMPLES} samples are fragile")
     if inference.paper_exact:
         advice.append(
-            "--paper-exact divides the bootstrap standard error by √n once more, as the paper prints it: "
-            "at a nominal 5 % this rejects true null hypotheses about half of the time"
+            f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "
+            "paper prints it: at a nominal 5 % this rejects true null hypotheses about half of the time"
         )
         return tuple(advice)
-    rests = any(np.any(found.dominates & found.extrapolated) for found in tests)
-    pairs = scores.models * (scores.models - 1)
-    strictest = inference.alpha / (1 if inference.correction == "none" else pairs)
-    if (
-        inference.resampled
-        and inference.resamples < FEWEST_FOR_A_TAIL
-        and (strictest < 1 / (inference.resamples + 1))
-    ):
+    undecided = sum(int(np.count_nonzero(~found.decided)) for found in tests)
+    if undecided:
+        drawn, needed = 0, 0
+        for found in tests:
+            if found.resamples is not None and found.resamples_needed is not None:
+                drawn = max(drawn, int(found.resamples.max()))
+                needed = max(needed, int(found.resamples_needed.max()))
+        all_tests = sum(found.family for found in tests)
         advice.append(
-            f"{inference.resamples} resamples are too few to continue a tail and cannot show p-values below "
-            f"{strictest:.2g}: little can be significant; use --resamples {FEWEST_FOR_A_TAIL} or more"
-        )
-    elif rests and strictest < 1 / (inference.resamples + 1):
-        advice.append(
-            f"some verdicts rest on an extrapolated tail: {inference.resamples} resamples cannot show "
-            f"p-values below {strictest:.2g}; --resamples {_resamples_for(strictest)} would count them"
+            f"{undecided} of {all_tests} claims are not decided at {drawn:,} resamples, which cannot show "
+            f"p-values so small: {option('resamples', _rounded_up(needed))} would decide them"
         )
     return tuple(advice)
 
 
-def _resamples_for(level: float) -> int:
-    """A round number of resamples whose smallest p-value lies below the level."""
-    needed = 1 / level
-    unit = 10 ** max(int(np.floor(np.log10(needed))), 0)
-    return int(np.ceil(needed / unit + 1e-9) * unit)
+def _rounded_up(number: int) -> int:
+    """The next number with two significant digits."""
+    unit = 10 ** max(len(str(number)) - 2, 0)
+    return -(-number // unit) * unit

@@ -19,6 +19,7 @@ from typing import Literal
 
 import numpy as np
 
+from riskrank.engine.dominance.violation import CommonScale
 from riskrank.errors import InputError, UsageError
 
 LARGEST_ERROR = 0.5
@@ -118,7 +119,10 @@ def influence_of_violation(
     values, units, counts = _validated(samples, order, clusters, paired)
     sortings = [np.argsort(value, kind="stable") for value in values]
     ordered = [value[sorting] for value, sorting in zip(values, sortings, strict=True)]
-    # The ratio is free of location and unit; a common scale keeps its fourth powers within range.
+    # The ratio is free of location and unit; a common scale keeps its fourth powers within range. A first
+    # one, exact, keeps the sums behind the centre finite.
+    first = CommonScale.of(ordered)
+    ordered = [first.apply(row) for row in ordered]
     centre = np.mean([row.mean() for row in ordered])
     scale = max(float(np.abs(row - centre).max()) for row in ordered) or 1.0
     ordered = [(row - centre) / scale for row in ordered]

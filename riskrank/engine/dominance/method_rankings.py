@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
-from riskrank.engine.dominance.bootstrap import Replicates
-from riskrank.engine.dominance.column import Inference, RankStudy, resample, study_ranking
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import Question, RankStudy, rank_column, study_columns
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.dominance.tests import Claim
 from riskrank.engine.portfolio.mean_risk import mean_risk, risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.engine.sampling.design import require_testable
 
 Floats = NDArray[np.float64]
 
@@ -85,15 +84,16 @@ def study_methods(
     methods = list(dict.fromkeys(methods))
     columns = {name: tables.column(name) for name in _columns_needed(methods, tables.metrics)}
     claims = {name: _claims_on(name, methods, tables.metrics) for name in columns}
-    tested = [name for name in columns if claims[name] is not None]
-    studies: dict[str, RankStudy] = {}
-    replicates: list[Replicates | None] = [None] * len(tested)
-    if inference.resampled:
-        for name in tested:
-            require_testable(columns[name])
-        replicates = resample([columns[name] for name in tested], inference, progress=progress)
-    for name, drawn in zip(tested, replicates, strict=True):
-        studies[name] = study_ranking(columns[name], claims[name], inference, replicates=drawn)
+    questions = {
+        name: Question(scores, tuple(asked), rates=True)
+        for name, scores in columns.items()
+        if (asked := claims[name]) is not None
+    }
+    tested = study_columns([*questions.values()], inference, progress=progress)
+    studies = {
+        name: rank_column(columns[name], dominance, inference)
+        for name, dominance in zip(questions, tested, strict=True)
+    }
     rankings, aggregations = {}, {}
     for method in methods:
         if not method.aggregated:

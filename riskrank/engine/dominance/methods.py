@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from riskrank.engine.dominance.claims import ABSOLUTE, RELATIVE, Claim
 from riskrank.engine.dominance.column import MODEL_WIN_RATE, PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE, method_name
-from riskrank.engine.dominance.tests import Claim
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
 from riskrank.errors import UsageError, listing, nearest
 
@@ -93,7 +93,8 @@ def _method(text: str, statistic: str, scope: str, metrics: Sequence[str]) -> Me
         threshold = None if dominance[3] is None else float(dominance[3])
     except ValueError:
         raise _unknown(text) from None
-    claim = Claim(1 if dominance[2] == "F" else 2, threshold)
+    kind = RELATIVE if threshold is None else ABSOLUTE
+    claim = Claim(1 if dominance[2] == "F" else 2, kind, threshold)
     return Method(method_name(claim), scope, claim)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.aggregation.kendall import kendall_tau
-from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, places, study_methods
 from riskrank.engine.dominance.methods import Method
 from riskrank.engine.portfolio.score_tables import ScoreTables

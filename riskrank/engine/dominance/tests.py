@@ -12,68 +12,32 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from riskrank.engine.dominance.bootstrap import Replicates
+from riskrank.engine.dominance.bootstrap import Replicates, tail_level
+from riskrank.engine.dominance.claims import PAPER_THRESHOLDS, RELATIVE, Claim, claims
+from riskrank.engine.dominance.closing import Counted, Family
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import ViolationInfluence, absolute_p_values, relative_p_values
-from riskrank.engine.dominance.tail import mean_difference_p_value, tail_p_value
-from riskrank.engine.dominance.violation import one_versus_all, violation_matrix
+from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
+from riskrank.engine.dominance.tail import relative_tail
+from riskrank.engine.dominance.violation import CommonScale, violation_matrices
+from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.multiplicity import adjust
-from riskrank.errors import UsageError
+from riskrank.engine.types import Booleans, Floats, Integers
 
-Floats = NDArray[np.float64]
+__all__ = ["PAPER_THRESHOLDS", "Claim", "claims"]
 
-# [RAB] section 5 reports absolute tests at these thresholds.
-PAPER_THRESHOLDS = (0.08, 0.25, 0.4)
+Pairs = Sequence[tuple[int, int]]
 
-
-@dataclass(frozen=True)
-class Claim:
-    """What a test asks: the order, and relative dominance or a ratio below a threshold.
-
-    Attributes
-    ----------
-    order : {1, 2}
-        Order of stochastic dominance.
-    threshold : float or None
-        Largest violation ratio of absolute dominance τ; None asks for relative dominance.
-    """
-
-    order: int
-    threshold: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.threshold is not None and not 0 < self.threshold < 1:
-            raise UsageError(
-                "a threshold of almost dominance lies between 0 and 1",
-                found=f"{self.threshold:g}",
-                hint="the usual thresholds are 0.08, 0.25 and 0.4; at 0.5 or above both models may dominate",
-            )
-
-    @property
-    def test(self) -> str:
-        """``relative`` or ``absolute``."""
-        return "relative" if self.threshold is None else "absolute"
-
-    @property
-    def boundary(self) -> float:
-        """Value the statistic must stay below: 0 for relative dominance, τ for absolute."""
-        return 0.0 if self.threshold is None else self.threshold
-
-    def statistic(self, ratios: Floats) -> Floats:
-        """Test statistic of every ordered pair from its violation ratios, shape (..., k, k)."""
-        if self.threshold is not None:
-            return ratios
-        overall = one_versus_all(ratios)
-        return overall[..., :, None] - overall[..., None, :]
-
-    def on_unit_scale(self, statistic: Floats | float) -> Floats | float:
-        """Statistic as a number in [0, 1], for the logit: Δε becomes (1 + Δε) / 2."""
-        return (1 + statistic) / 2 if self.threshold is None else statistic
+# Statistics of a tail are made for this many pairs at a time: B numbers each.
+_PAIRS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
 class DominanceTests:
     """Verdicts on all ordered pairs; ``[i, j]`` is about "i dominates j", the diagonal is meaningless.
+
+    Pairs that were not asked for have p-values of 1 and dominate nobody.
 
     Attributes
     ----------
@@ -90,18 +54,33 @@ class DominanceTests:
     standard_error, p_value, p_adjusted : ndarray, shape (k, k), or None
         None if no test was asked for.
     extrapolated : ndarray of bool, shape (k, k)
-        Whether the p-value rests on the continued tail.
+        Whether the claim was closed by its continued tail.
+    decided : ndarray of bool, shape (k, k)
+        False where the claim is not significant only because the resamples are too few to say so.
+    crossings : ndarray of int, shape (k, k), or None
+        Resamples in which the statistic was at or above its boundary.
+    resamples : ndarray of int, shape (k, k), or None
+        Resamples after which the claim was closed.
+    resamples_needed : ndarray of int, shape (k, k), or None
+        Resamples that would decide an undecided claim, 0 for the others.
+    family : int
+        Number of tests adjusted for, m.
     """
 
     claim: Claim
     ratios: Floats
     statistic: Floats
-    identical: NDArray[np.bool_]
-    dominates: NDArray[np.bool_]
+    identical: Booleans
+    dominates: Booleans
     standard_error: Floats | None
     p_value: Floats | None
     p_adjusted: Floats | None
-    extrapolated: NDArray[np.bool_]
+    extrapolated: Booleans
+    decided: Booleans
+    crossings: Integers | None = None
+    resamples: Integers | None = None
+    resamples_needed: Integers | None = None
+    family: int = 0
 
 
 @dataclass(frozen=True)
@@ -118,12 +97,18 @@ class ViolationEstimates:
         Pairs whose empirical distributions are equal.
     samples : int
         Independent samples behind the least-sampled model.
+    tails : ndarray, shape (k,)
+        Mean of the worst share `tail_level` of each model's scores.
+    tail_level : float
+        max(0.05, 5/n).
     """
 
     ratios: Floats
     means: Floats
-    identical: NDArray[np.bool_]
+    identical: Booleans
     samples: int
+    tails: Floats
+    tail_level: float
 
 
 def estimate(scores: ClusteredScores) -> ViolationEstimates:
@@ -138,14 +123,18 @@ def estimate(scores: ClusteredScores) -> ViolationEstimates:
     -------
     ViolationEstimates
     """
-    ratios = np.stack([violation_matrix(scores.values, order=order) for order in (1, 2)])
     ordered = [np.sort(value) for value in scores.values]
-    means = np.array([value.mean() for value in ordered])
+    ratios = violation_matrices(ordered)
+    # On a common scale sums of scores near the largest double stay finite.
+    scale, level = CommonScale.of(ordered), tail_level(scores)
+    scaled = [scale.apply(value) for value in ordered]
+    means = scale.undo(np.array([value.mean() for value in scaled]))
+    tails = scale.undo(np.array([tail_value_of_sorted(value, level) for value in scaled]))
     k = len(ordered)
     identical = np.zeros((k, k), dtype=bool)
     for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
         identical[i, j] = identical[j, i] = _same_distribution(ordered[i], ordered[j])
-    return ViolationEstimates(ratios, means, identical, scores.effective_size)
+    return ViolationEstimates(ratios, means, identical, scores.effective_size, tails, level)
 
 
 def compare(estimates: ViolationEstimates, claim: Claim) -> DominanceTests:
@@ -164,57 +153,149 @@ def compare(estimates: ViolationEstimates, claim: Claim) -> DominanceTests:
     ratios = estimates.ratios[claim.order - 1]
     statistic = claim.statistic(ratios)
     below = (statistic < claim.boundary) & ~np.eye(len(ratios), dtype=bool)
-    return DominanceTests(
-        claim, ratios, statistic, estimates.identical, below, None, None, None, np.zeros_like(below)
-    )
+    none = np.zeros_like(below)
+    return DominanceTests(claim, ratios, statistic, estimates.identical, below, None, None, None, none, ~none)
 
 
-def bootstrap_test(
-    estimates: ViolationEstimates,
-    replicates: Replicates,
-    claim: Claim,
-    *,
-    alpha: float = 0.05,
-    correction: str = "bonferroni",
-) -> DominanceTests:
-    """Percentile bootstrap test with tail continuation (method §4).
+class BootstrapTest:
+    """The default test of one claim, continued round by round (method §4, rules 1 to 4).
 
     Parameters
     ----------
+    scores : ClusteredScores
+        k models' scores.
     estimates : ViolationEstimates
         Ratios of the sample.
-    replicates : Replicates
-        Their bootstrap replicates.
     claim : Claim
         What to test; the null hypothesis is that the statistic is at or above its boundary.
-    alpha : float
-        Level of the family of all k(k - 1) ordered pairs.
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    inference : Inference
+        Level and correction of the family.
+    pairs : sequence of (int, int), optional
+        Ordered pairs (winner, loser) that make up the family; by default all k(k - 1).
+    """
+
+    def __init__(
+        self,
+        scores: ClusteredScores,
+        estimates: ViolationEstimates,
+        claim: Claim,
+        inference: Inference,
+        pairs: Pairs | None = None,
+    ) -> None:
+        self._estimates, self._claim = estimates, claim
+        self._pairs = family_of(scores.models, pairs)
+        winners, losers = self._pairs
+        if claim.kind == RELATIVE:
+            samples = np.full(len(winners), scores.effective_size)
+            guard = relative_guard(scores)[self._pairs]
+        else:
+            # Nobody else's presence in the table changes a claim about two models.
+            counts = np.array(scores.cluster_counts)
+            samples = np.minimum(counts[winners], counts[losers])
+            # Beyond ½ the claim is compatible with being the worse model, which ranks would show.
+            guard = np.zeros(len(winners))
+            if claim.boundary <= 0.5:
+                guard = direct_guard(scores, [*zip(*self._pairs, strict=True)])[self._pairs]
+        self._family = Family(
+            samples,
+            guard,
+            alpha=inference.alpha,
+            correction=inference.correction,
+            most=inference.planned(len(winners)),
+        )
+
+    @property
+    def closed(self) -> bool:
+        """Whether no further resample can change a verdict."""
+        return bool(self._family.closed.all())
+
+    def settle(self, replicates: Replicates, *, last: bool) -> None:
+        """Close what the resamples so far can close; everything if no round follows."""
+        crossings = _crossings(self._claim, replicates)[self._pairs]
+        tail = None
+        if self._claim.kind == RELATIVE:
+            tail = np.full(len(crossings), np.nan)
+            uncrossed = np.flatnonzero((crossings == 0) & ~self._family.closed)
+            overall = replicates.one_versus_all(self._claim.order)
+            for start in range(0, len(uncrossed), _PAIRS_AT_ONCE):
+                some = uncrossed[start : start + _PAIRS_AT_ONCE]
+                winners, losers = (side[some] for side in self._pairs)
+                tail[some] = relative_tail(overall[:, winners] - overall[:, losers])
+        self._family.settle(Counted(replicates.count, crossings, tail), last=last)
+
+    def result(self, replicates: Replicates) -> DominanceTests:
+        """Verdicts after the last round."""
+        family = self._family
+        return _decide(
+            self._estimates,
+            self._claim,
+            self._pairs,
+            error=_errors(self._claim, replicates)[self._pairs],
+            p_value=family.p_value,
+            p_adjusted=family.p_adjusted,
+            dominates=family.dominates,
+            extrapolated=family.extrapolated,
+            decided=family.decided,
+            crossings=_crossings(self._claim, replicates)[self._pairs],
+            resamples=family.resamples,
+            resamples_needed=family.needed,
+        )
+
+
+def bootstrap_test(
+    scores: ClusteredScores,
+    replicates: Replicates,
+    claim: Claim,
+    inference: Inference,
+    *,
+    pairs: Pairs | None = None,
+    estimates: ViolationEstimates | None = None,
+) -> DominanceTests:
+    """The default test on a number of resamples that is settled already.
+
+    Parameters
+    ----------
+    scores, claim, inference, pairs
+        As in :class:`BootstrapTest`.
+    replicates : Replicates
+        Resamples of the scores, with the boundary of the claim among their thresholds.
+    estimates : ViolationEstimates, optional
+        Estimates of the scores, where they are there already.
 
     Returns
     -------
     DominanceTests
     """
-    k = len(estimates.means)
-    pairs = ~np.eye(k, dtype=bool)
-    statistics = claim.statistic(replicates.ratios[:, claim.order - 1])
-    fallback = mean_difference_p_value(estimates.means, replicates.means, samples=estimates.samples)
-    tail = tail_p_value(
-        claim.on_unit_scale(statistics[:, pairs]),
-        claim.on_unit_scale(claim.boundary),
-        samples=estimates.samples,
-        fallback=fallback[pairs],
-    )
-    return _decide(
-        estimates,
-        claim,
-        error=statistics[:, pairs].std(axis=0, ddof=1),
-        p_value=tail.p_value,
-        p_adjusted=adjust(tail.p_value, correction),
-        extrapolated=tail.extrapolated,
-        alpha=alpha,
-    )
+    test = BootstrapTest(scores, estimates or estimate(scores), claim, inference, pairs)
+    test.settle(replicates, last=True)
+    return test.result(replicates)
+
+
+def family_of(k: int, pairs: Pairs | None) -> tuple[Integers, Integers]:
+    """Winners and losers of the ordered pairs of a family, each pair once; all pairs by default."""
+    if pairs is None:
+        winners, losers = np.nonzero(~np.eye(k, dtype=bool))
+        return winners, losers
+    unique = np.array(list(dict.fromkeys(pairs)), dtype=np.int64)
+    return unique[:, 0], unique[:, 1]
+
+
+def _crossings(claim: Claim, replicates: Replicates) -> Integers:
+    """Resamples in which the statistic is at or above its boundary, shape (k, k)."""
+    if claim.kind != RELATIVE:
+        return replicates.crossed(claim.order, claim.boundary)
+    overall = replicates.one_versus_all(claim.order)
+    return np.array([np.count_nonzero(own[:, None] >= overall, axis=0) for own in overall.T])
+
+
+def _errors(claim: Claim, replicates: Replicates) -> Floats:
+    """Bootstrap standard errors of the statistic, shape (k, k)."""
+    if claim.kind != RELATIVE:
+        return replicates.ratio_error[replicates.orders.index(claim.order)]
+    if replicates.count < 2:
+        return np.zeros(replicates.means.shape[1:] * 2)
+    overall = replicates.one_versus_all(claim.order)
+    return np.array([(own[:, None] - overall).std(axis=0, ddof=1) for own in overall.T])
 
 
 def paper_test(
@@ -227,8 +308,11 @@ def paper_test(
 
     Parameters
     ----------
-    estimates, replicates, claim, alpha
-        As in :func:`bootstrap_test`.
+    estimates : ViolationEstimates
+    replicates : Replicates
+    claim : Claim
+    alpha : float
+        Level of the family of all k(k - 1) ordered pairs.
 
     Returns
     -------
@@ -236,20 +320,23 @@ def paper_test(
         With ``p = Φ(√n (T - t₀) / σ_boot)``, adjusted by the paper's factor k².
     """
     k = len(estimates.means)
-    pairs = ~np.eye(k, dtype=bool)
-    error = claim.statistic(replicates.ratios[:, claim.order - 1])[:, pairs].std(axis=0, ddof=1)
+    pairs = family_of(k, None)
+    error = _errors(claim, replicates)[pairs]
     excess = claim.statistic(estimates.ratios[claim.order - 1])[pairs] - claim.boundary
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(excess == 0, 0.0, np.sqrt(estimates.samples) * excess / error)
     p_value = ndtr(z)
+    p_adjusted = np.minimum(p_value * k * k, 1.0)
     return _decide(
         estimates,
         claim,
+        pairs,
         error=error,
         p_value=p_value,
-        p_adjusted=np.minimum(p_value * k * k, 1.0),
-        extrapolated=np.zeros(p_value.shape, dtype=bool),
-        alpha=alpha,
+        p_adjusted=p_adjusted,
+        dominates=p_adjusted <= alpha,
+        crossings=_crossings(claim, replicates)[pairs],
+        resamples=np.full(len(p_value), replicates.count),
     )
 
 
@@ -259,7 +346,8 @@ def clt_test(
     claim: Claim,
     *,
     alpha: float = 0.05,
-    correction: str = "bonferroni",
+    correction: str = "holm",
+    pairs: Pairs | None = None,
 ) -> DominanceTests:
     """Asymptotic test by influence functions, without resampling ([RAB] Theorems 1 and 2, method §4).
 
@@ -269,66 +357,77 @@ def clt_test(
         Ratios of the sample.
     influence : ViolationInfluence
         Standard errors for the order of the claim.
-    claim, alpha, correction
-        As in :func:`bootstrap_test`.
+    claim : Claim
+        What to test.
+    alpha : float
+        Level of the family.
+    correction : str
+        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    pairs : sequence of (int, int), optional
+        Ordered pairs (winner, loser) that make up the family; by default all k(k - 1).
 
     Returns
     -------
     DominanceTests
-        With logit-scale p-values.
+        With logit-scale p-values, all decided.
     """
-    pairs = ~np.eye(len(estimates.means), dtype=bool)
-    if claim.threshold is None:
+    family = family_of(len(estimates.means), pairs)
+    if claim.kind == RELATIVE:
         p_value, error = relative_p_values(influence), influence.relative_error
     else:
-        p_value, error = absolute_p_values(influence, claim.threshold), influence.ratio_error
+        p_value, error = absolute_p_values(influence, claim.boundary), influence.ratio_error
+    p_adjusted = adjust(p_value[family], correction)
     return _decide(
         estimates,
         claim,
-        error=error[pairs],
-        p_value=p_value[pairs],
-        p_adjusted=adjust(p_value[pairs], correction),
-        extrapolated=np.zeros(int(pairs.sum()), dtype=bool),
-        alpha=alpha,
+        family,
+        error=error[family],
+        p_value=p_value[family],
+        p_adjusted=p_adjusted,
+        dominates=p_adjusted <= alpha,
     )
-
-
-def claims(orders: Sequence[int], *, relative: bool, thresholds: Sequence[float]) -> tuple[Claim, ...]:
-    """All claims of a run: relative ones first, then absolute ones by threshold."""
-    found = [Claim(order) for order in orders] if relative else []
-    found += [Claim(order, float(tau)) for order in orders for tau in thresholds]
-    return tuple(found)
 
 
 def _decide(
     estimates: ViolationEstimates,
     claim: Claim,
+    pairs: tuple[Integers, Integers],
     *,
     error: Floats,
     p_value: Floats,
     p_adjusted: Floats,
-    extrapolated: NDArray[np.bool_],
-    alpha: float,
+    dominates: Booleans,
+    extrapolated: Booleans | None = None,
+    decided: Booleans | None = None,
+    crossings: Integers | None = None,
+    resamples: Integers | None = None,
+    resamples_needed: Integers | None = None,
 ) -> DominanceTests:
     ratios = estimates.ratios[claim.order - 1]
-    k = len(ratios)
+
+    def square(values: NDArray | None, elsewhere: float | bool) -> NDArray:
+        kind = type(elsewhere) if values is None else values.dtype
+        full = np.full(ratios.shape, elsewhere, dtype=kind)
+        if values is not None:
+            full[pairs] = values
+        return full
+
     return DominanceTests(
         claim,
         ratios,
         claim.statistic(ratios),
         estimates.identical,
-        _off_diagonal(p_adjusted <= alpha, k, False),
-        _off_diagonal(error, k, 0.0),
-        _off_diagonal(p_value, k, 1.0),
-        _off_diagonal(p_adjusted, k, 1.0),
-        _off_diagonal(extrapolated, k, False),
+        square(dominates, False),
+        square(error, 0.0),
+        square(p_value, 1.0),
+        square(p_adjusted, 1.0),
+        square(extrapolated, False),
+        square(decided, True),
+        None if crossings is None else square(crossings, 0),
+        None if resamples is None else square(resamples, 0),
+        None if resamples is None else square(resamples_needed, 0),
+        len(p_value),
     )
-
-
-def _off_diagonal(values: NDArray, k: int, diagonal: float | bool) -> NDArray:
-    full = np.full((k, k), diagonal, dtype=values.dtype)
-    full[~np.eye(k, dtype=bool)] = values
-    return full
 
 
 def _same_distribution(a: Floats, b: Floats) -> bool:

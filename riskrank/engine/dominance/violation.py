@@ -12,17 +12,28 @@ ratio of both directions at once: they add up to 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.errors import InputError
+from riskrank.engine.types import Floats
+from riskrank.errors import InputError, one_of
 
-Floats = NDArray[np.float64]
+Pieces = tuple[Floats, Floats]
 
 ORDERS = (1, 2)
+
+# Differences worked on at once, so that they and their sizes stay in a core's own cache.
+_CACHE = 1 << 16
+
+# OpenBLAS shares dot products of more than 10,000 numbers among threads.
+_DOT_LENGTH = 8192
+
+# Below this a sum of squares has lost digits, or everything, to underflow.
+_SMALLEST_SQUARES = 1e-250
 
 
 def violation_ratio(winner: ArrayLike, loser: ArrayLike, *, order: int) -> float:
@@ -43,7 +54,9 @@ def violation_ratio(winner: ArrayLike, loser: ArrayLike, *, order: int) -> float
     Raises
     ------
     InputError
-        If a sample is empty or the order is neither 1 nor 2.
+        If a sample is empty or holds NaN or infinity.
+    UsageError
+        If the order is neither 1 nor 2.
     """
     return float(violation_matrix([winner, loser], order=order)[0, 1])
 
@@ -66,19 +79,38 @@ def violation_matrix(samples: Sequence[ArrayLike], *, order: int) -> Floats:
     Raises
     ------
     InputError
-        If a sample is empty or the order is neither 1 nor 2.
+        If a sample is empty or holds NaN or infinity.
+    UsageError
+        If the order is neither 1 nor 2.
     """
-    if order not in ORDERS:
-        raise InputError("an order of dominance is 1 or 2", found=str(order), hint="use --order 1, 2 or both")
+    one_of("order", order, ORDERS)
     ordered = [np.sort(np.asarray(sample, dtype=np.float64)) for sample in samples]
-    if any(sample.ndim != 1 or sample.size == 0 for sample in ordered):
+    if any(sample.ndim != 1 or sample.size == 0 or not np.all(np.isfinite(sample)) for sample in ordered):
         raise InputError(
-            "a violation ratio needs at least one score a model", found="none", hint="check the selection"
+            "a violation ratio needs finite scores, at least one a model",
+            found="NaN, infinity or no score",
+            hint="check the selection, and drop missing scores",
         )
+    return violation_matrices(ordered, orders=(order,))[0]
+
+
+def violation_matrices(ordered: Sequence[Floats], *, orders: Sequence[int] = ORDERS) -> Floats:
+    """Violation ratios of all ordered pairs of models whose finite scores are sorted already.
+
+    Parameters
+    ----------
+    ordered : sequence of k ndarrays, shapes (n_i,)
+        Scores of each model, sorted upwards.
+    orders : sequence of int
+        Orders of dominance.
+
+    Returns
+    -------
+    ndarray, shape (orders, k, k)
+    """
     scale = CommonScale.of(ordered)
-    ordered = [scale.apply(sample) for sample in ordered]
-    kernel = ViolationKernel.for_sizes([sample.size for sample in ordered])
-    return square_matrix(kernel.ratios(ordered)[order - 1], len(ordered))
+    kernel = ViolationKernel.for_sizes([sample.size for sample in ordered], orders=orders)
+    return kernel.ratios([scale.apply(sample)[None] for sample in ordered])[..., 0]
 
 
 def one_versus_all(ratios: Floats) -> Floats:
@@ -135,18 +167,9 @@ class CommonScale:
         return np.ldexp(scores, self.exponent) + self.shift
 
 
-def square_matrix(upper: Floats, k: int) -> Floats:
-    """Ratios of the pairs i < j, shape (..., k(k-1)/2), as full matrices of shape (..., k, k)."""
-    rows, columns = np.triu_indices(k, 1)
-    full = np.full((*upper.shape[:-1], k, k), 0.5)
-    full[..., rows, columns] = upper
-    full[..., columns, rows] = 1.0 - upper
-    return full
-
-
 @dataclass(frozen=True)
 class ViolationKernel:
-    """Violation ratios of sorted samples of known sizes; built once, called for every resample.
+    """Violation ratios of sorted samples of known sizes; built once, called for every batch of resamples.
 
     Calls share scratch arrays: one kernel serves one thread.
 
@@ -154,78 +177,122 @@ class ViolationKernel:
     ----------
     sizes : tuple of k int
         Number of scores of each model.
+    orders : tuple of int
+        Orders of dominance wanted.
+    pairs : tuple of (int, ndarray of int)
+        First model i of each group of pairs, and the models j > i it meets.
     """
 
     sizes: tuple[int, ...]
+    orders: tuple[int, ...]
+    pairs: tuple[tuple[int, NDArray[np.int64]], ...]
     _scratch: tuple[Floats, Floats]
     _grids: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64], Floats]]
 
     @classmethod
-    def for_sizes(cls, sizes: Sequence[int]) -> ViolationKernel:
-        """Lay out scratch memory for samples of these sizes."""
-        k, n = len(sizes), max(sizes)
-        width = n if len(set(sizes)) == 1 else 1
-        scratch = np.empty((max(k - 1, 1), width)), np.empty((max(k - 1, 1), width))
-        return cls(tuple(int(size) for size in sizes), scratch, {})
-
-    def ratios(self, ordered: Sequence[Floats] | Floats) -> Floats:
-        """Ratios of "i dominates j" for all i < j.
+    def for_sizes(
+        cls,
+        sizes: Sequence[int],
+        *,
+        orders: Sequence[int] = ORDERS,
+        pairs: Sequence[tuple[int, int]] | None = None,
+    ) -> ViolationKernel:
+        """Lay out scratch memory for samples of these sizes.
 
         Parameters
         ----------
-        ordered : sequence of k ndarrays, shapes (n_i,), or one ndarray of shape (k, n)
-            Scores sorted upwards within each model.
+        sizes : sequence of k int
+            Number of scores of each model.
+        orders : sequence of int
+            Orders of dominance wanted.
+        pairs : sequence of (int, int), optional
+            Pairs wanted, in either direction; all by default.
+        """
+        k = len(sizes)
+        met = np.triu(np.ones((k, k), dtype=bool), 1)
+        if pairs is not None:
+            met[:] = False
+            for i, j in pairs:
+                met[min(i, j), max(i, j)] = True
+        groups = tuple((i, np.flatnonzero(met[i])) for i in range(k) if met[i].any())
+        scratch = np.empty(max(_CACHE, max(sizes))), np.empty(max(_CACHE, max(sizes)))
+        return cls(tuple(int(size) for size in sizes), tuple(orders), groups, scratch, {})
+
+    def ratios(self, ordered: Sequence[Floats] | Floats) -> Floats:
+        """Ratios of "i dominates j" for every resample of a batch.
+
+        Parameters
+        ----------
+        ordered : sequence of k ndarrays, shapes (B, n_i), or one ndarray of shape (k, B, n)
+            Scores sorted upwards within each resample.
 
         Returns
         -------
-        ndarray, shape (2, k(k-1)/2)
-            Orders 1 and 2; pairs in the order of ``numpy.triu_indices(k, 1)``.
+        ndarray, shape (orders, k, k, B)
+            ½ on the diagonal and for pairs that were not asked for. A resample's ratios do not depend on
+            the batch it is in.
         """
+        k, batch = len(ordered), len(ordered[0])
+        full = np.full((len(self.orders), k, k, batch), 0.5)
         if len(set(self.sizes)) == 1:
-            return self._common_grid(np.asarray(ordered))
-        return self._merged_grids(ordered)
+            self._common_grid(np.asarray(ordered), full)
+        else:
+            self._merged_grids(ordered, full)
+        return full
 
-    def _common_grid(self, quantiles: Floats) -> Floats:
-        k = len(quantiles)
-        integrated = np.cumsum(quantiles, axis=1)
-        squares = np.empty((2, k * (k - 1) // 2))
-        signed = np.empty_like(squares)
-        start = 0
-        for i in range(k - 1):
-            pairs = slice(start, start + k - 1 - i)
-            difference, size = self._scratch[0][: k - 1 - i], self._scratch[1][: k - 1 - i]
-            np.subtract(quantiles[i + 1 :], quantiles[i], out=difference)
-            np.abs(difference, out=size)
-            squares[0, pairs] = _dot(difference, difference)
-            signed[0, pairs] = _dot(difference, size)
-            np.subtract(integrated[i + 1 :], integrated[i], out=difference)
-            np.abs(difference, out=size)
-            squares[1, pairs], signed[1, pairs] = _linear_pieces(difference, size)
-            start = pairs.stop
-        return _ratio(squares, signed)
+    def _common_grid(self, quantiles: Floats, full: Floats) -> None:
+        _, batch, n = quantiles.shape
+        integrated = np.cumsum(quantiles, axis=2) if 2 in self.orders else quantiles
+        step = max(_CACHE // (n * batch), 1)
+        if n * batch > _CACHE and batch > 1:
+            half = batch // 2
+            self._common_grid(quantiles[:, :half], full[..., :half])
+            self._common_grid(quantiles[:, half:], full[..., half:])
+            return
+        for i, others in self.pairs:
+            for start in range(0, len(others), step):
+                j = others[start : start + step]
+                # Neighbours are read where they lie; only a choice of pairs is copied together.
+                among = slice(j[0], j[-1] + 1) if j[-1] - j[0] == len(j) - 1 else j
+                shape = (len(j), batch, n)
+                difference, size = (flat[: len(j) * batch * n].reshape(shape) for flat in self._scratch)
+                np.subtract(quantiles[among], quantiles[i], out=difference)
+                flat, flat_size = difference.reshape(-1, n), size.reshape(-1, n)
+                np.abs(flat, out=flat_size)
+                first = _in_range(flat, _step_pieces(flat, flat_size), _step_pieces)
+                for at, order in enumerate(self.orders):
+                    found = first
+                    if order == 2:
+                        np.subtract(integrated[among], integrated[i], out=difference)
+                        np.abs(flat, out=flat_size)
+                        found = _in_range(flat, _linear_pieces(flat, flat_size), _linear_pieces)
+                    ratio = _ratio(*found, first[0] == 0).reshape(len(j), batch)
+                    full[at, i, among] = ratio
+                    full[at, among, i] = 1 - ratio
 
-    def _merged_grids(self, ordered: Sequence[Floats]) -> Floats:
-        k = len(ordered)
-        integrated = [np.concatenate(([0.0], np.cumsum(sample))) / sample.size for sample in ordered]
-        squares = np.empty((2, k * (k - 1) // 2))
-        signed = np.empty_like(squares)
-        for pair, (i, j) in enumerate(zip(*np.triu_indices(k, 1), strict=True)):
-            steps_i, steps_j, widths = self._grid(ordered[i].size, ordered[j].size)
-            step = ordered[j][steps_j] - ordered[i][steps_i]
-            squares[0, pair] = np.sum(widths * step * step)
-            signed[0, pair] = np.sum(widths * step * np.abs(step))
-            ends = np.cumsum(widths)
-            left_i, left_j = steps_i / ordered[i].size, steps_j / ordered[j].size
-            right = (
-                integrated[j][steps_j]
-                - integrated[i][steps_i]
-                + (ends - left_j) * ordered[j][steps_j]
-                - (ends - left_i) * ordered[i][steps_i]
-            )
-            left = np.concatenate(([0.0], right[:-1]))
-            squares[1, pair] = np.sum(widths * (left * left + left * right + right * right)) / 3
-            signed[1, pair] = np.sum(widths * _signed_piece(left, right))
-        return _ratio(squares, signed)
+    def _merged_grids(self, ordered: Sequence[Floats], full: Floats) -> None:
+        integrated = [
+            np.cumsum(np.pad(sample, ((0, 0), (1, 0))), axis=1) / sample.shape[1] for sample in ordered
+        ]
+        for i, others in self.pairs:
+            for j in others.tolist():
+                n, m = self.sizes[i], self.sizes[j]
+                steps_i, steps_j, widths = self._grid(n, m)
+                height_i, height_j = ordered[i][:, steps_i], ordered[j][:, steps_j]
+                first = _in_range(height_j - height_i, None, partial(_weighted_steps, widths=widths))
+                for at, order in enumerate(self.orders):
+                    found = first
+                    if order == 2:
+                        ends = np.cumsum(widths)
+                        right = (
+                            integrated[j][:, steps_j]
+                            - integrated[i][:, steps_i]
+                            + (ends - steps_j / m) * height_j
+                            - (ends - steps_i / n) * height_i
+                        )
+                        found = _in_range(right, None, partial(_weighted_lines, widths=widths))
+                    ratio = _ratio(*found, first[0] == 0)
+                    full[at, i, j], full[at, j, i] = ratio, 1 - ratio
 
     def _grid(self, n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
         """Step of each sample and width, for every segment between merged breakpoints.
@@ -239,12 +306,56 @@ class ViolationKernel:
         return self._grids[n, m]
 
 
+def _in_range(
+    difference: Floats, found: Pieces | None, integrate: Callable[[Floats, Floats], Pieces]
+) -> Pieces:
+    """``∫ D²`` and ``∫ D|D|`` of every row, again on its own scale where a row's squares underflow.
+
+    One score of 1e200 among ones leaves differences whose squares would be 0, and two different models
+    would count as equal in silence.
+    """
+    squares, signed = integrate(difference, np.abs(difference)) if found is None else found
+    small = squares < _SMALLEST_SQUARES
+    if small.any():
+        rows = difference[small]
+        largest = np.abs(rows).max(axis=1)
+        rows = np.ldexp(rows, -np.frexp(largest)[1][:, None])
+        squares[small], signed[small] = integrate(rows, np.abs(rows))
+    return squares, signed
+
+
 def _dot(a: Floats, b: Floats) -> Floats:
-    """Row-wise inner products; einsum's summation order does not depend on threads."""
-    return np.einsum("ij,ij->i", a, b)
+    """Row-wise inner products, in pieces so short that BLAS never shares one among threads.
+
+    The order of summation then depends neither on the number of threads nor on the rows around.
+    """
+    if a.shape[1] <= _DOT_LENGTH:
+        return np.vecdot(a, b)
+    pieces = range(0, a.shape[1], _DOT_LENGTH)
+    return np.sum(
+        [np.vecdot(a[:, at : at + _DOT_LENGTH], b[:, at : at + _DOT_LENGTH]) for at in pieces], axis=0
+    )
 
 
-def _linear_pieces(difference: Floats, size: Floats) -> tuple[Floats, Floats]:
+def _step_pieces(difference: Floats, size: Floats) -> Pieces:
+    """``∫ D²`` and ``∫ D|D|`` of step functions, without the factor of the common width."""
+    return _dot(difference, difference), _dot(difference, size)
+
+
+def _weighted_steps(difference: Floats, size: Floats, *, widths: Floats) -> Pieces:
+    """``∫ D²`` and ``∫ D|D|`` of step functions with steps of the given widths."""
+    weighted = difference * widths
+    return _dot(weighted, difference), _dot(weighted, size)
+
+
+def _weighted_lines(right: Floats, _: Floats, *, widths: Floats) -> Pieces:
+    """``∫ D²`` and ``∫ D|D|`` of functions that start at 0 and are linear between the given values."""
+    left = np.pad(right[:, :-1], ((0, 0), (1, 0)))
+    squares = np.sum(widths * (left * left + left * right + right * right), axis=1) / 3
+    return squares, np.sum(widths * _signed_piece(left, right), axis=1)
+
+
+def _linear_pieces(difference: Floats, size: Floats) -> Pieces:
     """``∫ D²`` and ``∫ D|D|`` of functions linear between the given values at 1/n, ..., 1.
 
     Each starts at 0 and the constant factor of the segment width is left out, since only the
@@ -276,9 +387,8 @@ def _signed_piece(a: Floats, b: Floats) -> Floats:
     return np.where(crossing, numerator / span, plain) / 3
 
 
-def _ratio(squares: Floats, signed: Floats) -> Floats:
+def _ratio(squares: Floats, signed: Floats, same: NDArray[np.bool_]) -> Floats:
     """``(∫ D² + ∫ D|D|) / (2 ∫ D²)``, and ½ wherever the two quantile functions are equal."""
-    same = squares[0] == 0
-    squares = np.where(same | (squares == 0), 1.0, squares)
+    same = same | (squares == 0)
     signed = np.where(same, 0.0, signed)
-    return np.clip(0.5 + signed / (2 * squares), 0.0, 1.0)
+    return np.clip(0.5 + signed / (2 * np.where(same, 1.0, squares)), 0.0, 1.0)

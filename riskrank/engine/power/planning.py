@@ -106,7 +106,9 @@ def plan_from_pilot(
     reference = compare(estimate(scores), claim)
     pairs: tuple[tuple[int, int], ...] = () if pair is None else (pair,)
     if pair is None:
-        careful = replace(inference, resamples=max(inference.resamples, _PILOT_RESAMPLES))
+        careful = inference
+        if inference.resamples != "auto":
+            careful = replace(inference, resamples=max(inference.resamples, _PILOT_RESAMPLES))
         found = study_dominance(scores, [claim], careful).tests[0].dominates
         pairs = tuple((int(i), int(j)) for i, j in zip(*np.nonzero(found), strict=True))
         if not pairs:

@@ -125,10 +125,13 @@ class ClusteredScores:
     def sample_means(self) -> tuple[Floats, ...]:
         """Mean of the draws of each sample, per model: shapes (number of samples,)."""
         numbers = self.clusters if self.samples is None else self.samples
-        return tuple(
-            np.bincount(sample, value) / np.bincount(sample)
-            for value, sample in zip(self.values, numbers, strict=True)
-        )
+        means = []
+        for value, sample in zip(self.values, numbers, strict=True):
+            # Scaled by a power of two, the sum of a few draws near the largest double does not overflow.
+            exponent = int(np.frexp(np.abs(value).max())[1])
+            sums = np.bincount(sample, np.ldexp(value, -exponent))
+            means.append(np.ldexp(sums / np.bincount(sample), exponent))
+        return tuple(means)
 
     def cluster_totals(self, per_sample: Floats) -> tuple[Floats, Integers]:
         """Sum a statistic of every sample over the samples of each cluster.

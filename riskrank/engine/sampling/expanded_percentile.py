@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Integers
 
 
-def expanded_p_value(share: ArrayLike, samples: int) -> Floats:
+def expanded_p_value(share: ArrayLike, samples: int | Integers) -> Floats:
     """P-value of a counted share of replicates: F_t(√((n − 1)/n)·Φ⁻¹(p₀)) with n − 1 degrees of freedom.
 
     Parameters
     ----------
     share : array_like
         Shares p₀ in (0, 1], such as (1 + crossings)/(B + 1).
-    samples : int
+    samples : int or ndarray of int
         Independent samples n of the least-sampled model, at least 2.
 
     Returns
@@ -37,14 +37,14 @@ def expanded_p_value(share: ArrayLike, samples: int) -> Floats:
     return stdtr(n - 1, np.sqrt((n - 1) / n) * ndtri(np.asarray(share, dtype=np.float64)))
 
 
-def expanded_share(p_value: ArrayLike, samples: int) -> Floats:
+def expanded_share(p_value: ArrayLike, samples: int | Integers) -> Floats:
     """Share p₀ of replicates that `expanded_p_value` turns into a p-value; its inverse.
 
     Parameters
     ----------
     p_value : array_like
         P-values in (0, 1].
-    samples : int
+    samples : int or ndarray of int
         Independent samples n of the least-sampled model, at least 2.
 
     Returns

@@ -6,7 +6,7 @@ alone, and the draws of a sample stay together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +47,97 @@ def blocks(resamples: int, seed: int) -> list[tuple[np.random.SeedSequence, int]
     starts = range(0, resamples, BLOCK)
     streams = np.random.SeedSequence(seed).spawn(len(starts))
     return [(stream, min(BLOCK, resamples - start)) for stream, start in zip(streams, starts, strict=True)]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Several resamples in a row.
+
+    Attributes
+    ----------
+    chosen : list of k ndarrays of int, shapes (B, samples of the model)
+        Sample numbers drawn; the same array for every model of a paired design.
+    ordered : ndarray, shape (k, B, n), or list of k ndarrays, shapes (B, n_i)
+        Resampled scores sorted upwards within each resample.
+    """
+
+    chosen: list[Integers]
+    ordered: Floats | list[Floats]
+
+
+def batches(
+    scores: ClusteredScores, streams: Sequence[tuple[np.random.SeedSequence, int]], *, size: int
+) -> Iterator[Batch]:
+    """Draw the resamples of some blocks, at most `size` at a time, or one where their sizes vary.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    streams : sequence of (SeedSequence, int)
+        Blocks as `blocks` cuts them.
+    size : int
+        Most resamples in one batch; it changes no number.
+
+    Yields
+    ------
+    Batch
+        The same resamples in the same order as `resampler` draws one by one.
+    """
+    parts = [_chosen_many(scores, np.random.default_rng(stream), count) for stream, count in streams]
+    total = sum(count for _, count in streams)
+    joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    uneven = any(np.ptp(np.bincount(cluster)) > 0 for cluster in scores.clusters)
+    tables = None if uneven else _tables(scores)
+    step = 1 if uneven else size
+    for start in range(0, total, step):
+        picks = [rows[start : start + step] for rows in joined]
+        chosen = picks * scores.models if scores.paired else picks
+        yield Batch(chosen, _ordered(scores, tables, chosen))
+
+
+def _chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -> list[Integers]:
+    """Sample numbers of `count` resamples: one array shared by all models if paired, else one each."""
+    counts = scores.cluster_counts
+    if scores.paired:
+        return [rng.integers(0, counts[0], (count, counts[0]))]
+    if len(set(counts)) == 1:
+        return list(rng.integers(0, counts[0], (count, len(counts), counts[0])).transpose(1, 0, 2))
+    drawn = [[rng.integers(0, n, n) for n in counts] for _ in range(count)]
+    return [np.stack(model) for model in zip(*drawn, strict=True)]
+
+
+def _tables(scores: ClusteredScores) -> list[Floats]:
+    """Scores of each model as (samples, draws)."""
+    return [
+        value.reshape(count, -1) for value, count in zip(scores.values, scores.cluster_counts, strict=True)
+    ]
+
+
+def _ordered(
+    scores: ClusteredScores, tables: list[Floats] | None, chosen: list[Integers]
+) -> Floats | list[Floats]:
+    if tables is None:
+        return [
+            np.sort(value[_rows_of(_bounds(cluster), picks[0])])[None]
+            for value, cluster, picks in zip(scores.values, scores.clusters, chosen, strict=True)
+        ]
+    count = len(chosen[0])
+    if len({table.shape for table in tables}) > 1:
+        return [
+            np.sort(table[picks].reshape(count, -1), axis=1)
+            for table, picks in zip(tables, chosen, strict=True)
+        ]
+    resampled = np.empty((len(tables), *chosen[0].shape, tables[0].shape[1]))
+    for model, (table, picks) in enumerate(zip(tables, chosen, strict=True)):
+        # The index is in range by construction; "clip" spares NumPy a copy of the output.
+        np.take(table, picks, axis=0, out=resampled[model], mode="clip")
+    ordered = resampled.reshape(len(tables), count, -1)
+    ordered.sort(axis=2)
+    return ordered
+
+
+def _bounds(cluster: Integers) -> Integers:
+    return np.concatenate(([0], np.cumsum(np.bincount(cluster))))
 
 
 def resampler(scores: ClusteredScores) -> Callable[[np.random.Generator], Resample]:
@@ -90,7 +181,7 @@ def _equal_sizes(scores: ClusteredScores):
 
 def _any_sizes(scores: ClusteredScores):
     """Draw resamples of models whose numbers of samples or draws differ."""
-    bounds = [np.concatenate(([0], np.cumsum(np.bincount(cluster)))) for cluster in scores.clusters]
+    bounds = [_bounds(cluster) for cluster in scores.clusters]
 
     def draw(rng: np.random.Generator) -> Resample:
         chosen = _chosen_samples(scores, rng)

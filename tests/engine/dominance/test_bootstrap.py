@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.bootstrap import replicate
-from riskrank.engine.dominance.violation import violation_matrix
+from riskrank.engine.dominance import bootstrap
+from riskrank.engine.dominance.bootstrap import Bootstrap, Column, replicate, tail_level
+from riskrank.engine.dominance.violation import one_versus_all, violation_matrix
+from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import BLOCK
 
@@ -18,7 +20,7 @@ def draws_of(seed, resamples):
 
 def brute_force(scores, *, resamples, seed, per_sample=None):
     """Resample plainly, model by model and sample by sample, and recompute everything."""
-    ratios, means, rates = [], [], []
+    ratios, means, tails, rates = [], [], [], []
     for rng in draws_of(seed, resamples):
         counts = scores.cluster_counts
         shared = rng.integers(0, counts[0], counts[0]) if scores.paired else None
@@ -29,9 +31,14 @@ def brute_force(scores, *, resamples, seed, per_sample=None):
             chosen.append(picks)
         ratios.append([violation_matrix(models, order=order) for order in (1, 2)])
         means.append([model.mean() for model in models])
+        level = max(0.05, 5 / min(counts))
+        tails.append([tail_value_at_risk(model, level) for model in models])
         if per_sample is not None:
-            rates.append(per_sample[:, :, chosen[0]].mean(axis=2))
-    return np.array(ratios), np.array(means), np.array(rates)
+            numbers = scores.clusters[0] if scores.samples is None else scores.samples[0]
+            cluster_of = [scores.clusters[0][numbers == s][0] for s in range(per_sample.shape[2])]
+            rows = np.concatenate([np.flatnonzero(np.equal(cluster_of, pick)) for pick in chosen[0]])
+            rates.append(per_sample[:, :, rows].mean(axis=2))
+    return np.array(ratios), np.array(means), np.array(tails), np.array(rates)
 
 
 def designs():
@@ -49,34 +56,106 @@ def designs():
     )
     uneven = [np.sort(np.r_[np.arange(8), rng.integers(0, 8, 12)]) for _ in range(3)]
     yield "uneven draws", ClusteredScores.build(list(table), uneven)
+    questions = np.arange(20)
+    yield (
+        "samples within clusters",
+        ClusteredScores.build(list(table), [questions // 3] * 3, samples=[questions] * 3),
+    )
+    yield (
+        "unpaired, equal draws of unequal numbers of samples",
+        ClusteredScores.build(
+            [table[0], table[1][:14]], [np.arange(20) // 2, np.arange(14) // 2], paired=False
+        ),
+    )
 
 
+@pytest.mark.parametrize("batch", [1, 60, 1 << 16])
 @pytest.mark.parametrize(("name", "scores"), list(designs()), ids=[name for name, _ in designs()])
-def test_replicates_against_plain_resampling(name, scores):
+def test_replicates_against_plain_resampling(name, scores, batch, monkeypatch):
+    monkeypatch.setattr(bootstrap, "_BATCH", batch)
     per_sample = None
     if scores.paired:
-        per_sample = np.random.default_rng(1).random((2, 3, scores.cluster_counts[0]))
-    found = replicate(scores, resamples=30, seed=7, per_sample=per_sample)
-    ratios, means, rates = brute_force(scores, resamples=30, seed=7, per_sample=per_sample)
-    np.testing.assert_allclose(found.ratios, ratios, atol=1e-11)
+        count = (scores.clusters if scores.samples is None else scores.samples)[0][-1] + 1
+        per_sample = np.random.default_rng(1).random((2, 3, count))
+    thresholds = (0.2, 0.5, 0.7)
+    found = replicate(scores, resamples=30, seed=7, per_sample=per_sample, thresholds=thresholds)
+    ratios, means, tails, rates = brute_force(scores, resamples=30, seed=7, per_sample=per_sample)
+    np.testing.assert_allclose(found.overall, one_versus_all(ratios), atol=1e-11)
     np.testing.assert_allclose(found.means, means, atol=1e-12)
+    np.testing.assert_allclose(found.tails, tails, atol=1e-12)
+    assert found.tail_level == tail_level(scores)
+    np.testing.assert_allclose(found.ratio_error, ratios.std(axis=0, ddof=1), atol=1e-10)
+    for t, threshold in enumerate(thresholds):
+        np.testing.assert_array_equal(found.crossings[t], (ratios >= threshold).sum(axis=0))
+        beaten = ratios < threshold
+        np.einsum("boii->boi", beaten)[:] = False
+        np.testing.assert_array_equal(found.wins[:, t], beaten.sum(axis=3))
+        np.testing.assert_array_equal(found.won(2, threshold), beaten[:, 1].sum(axis=2))
+        np.testing.assert_array_equal(found.crossed(1, threshold), found.crossings[t, 0])
     if per_sample is not None:
         np.testing.assert_allclose(found.rates, rates, atol=1e-12)
 
 
-def test_results_do_not_depend_on_the_number_of_processes(monkeypatch):
-    monkeypatch.setattr("riskrank.engine.dominance.bootstrap._WORTH_A_PROCESS", 0)
-    scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(3, 40))))
-    one = replicate(scores, resamples=60, seed=3, jobs=1)
-    two = replicate(scores, resamples=60, seed=3, jobs=2)
-    np.testing.assert_array_equal(one.ratios, two.ratios)
-    np.testing.assert_array_equal(one.means, two.means)
+def test_chosen_pairs_and_one_order_are_those_of_the_whole():
+    scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(6, 40))))
+    whole = replicate(scores, resamples=50, seed=1, thresholds=(0.4,))
+    pairs = ((4, 1), (0, 5), (0, 2), (1, 4))
+    with Bootstrap([Column(scores, (2,), (0.4,), pairs)], seed=1) as drawn:
+        part = drawn.extend({0: 50})[0]
+    for i, j in pairs:
+        assert part.crossed(2, 0.4)[i, j] == whole.crossed(2, 0.4)[i, j]
+        assert part.crossed(2, 0.4)[j, i] == whole.crossed(2, 0.4)[j, i]
+        assert part.ratio_error[0, i, j] == whole.ratio_error[1, i, j]
+    np.testing.assert_array_equal(part.means, whole.means)
+    assert part.overall is None
+    with pytest.raises(ValueError, match="all pairs"):
+        part.one_versus_all(2)
 
 
-def test_more_resamples_continue_the_same_blocks():
-    scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(2, 30))))
-    few, many = (replicate(scores, resamples=count, seed=3) for count in (BLOCK, 3 * BLOCK))
-    np.testing.assert_array_equal(few.ratios, many.ratios[:BLOCK])
+def equal(one, other, first=None):
+    for name in ("overall", "wins", "means", "tails", "rates"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name)[:first], err_msg=name)
+    if first is None:
+        np.testing.assert_array_equal(one.crossings, other.crossings)
+        np.testing.assert_array_equal(one.ratio_error, other.ratio_error)
+
+
+@pytest.mark.parametrize("size", [12, 40, 400])
+def test_results_do_not_depend_on_the_number_of_processes(monkeypatch, size):
+    monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(bootstrap, "_TASK", 3000)
+    scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(3, size))))
+    equal(*(replicate(scores, resamples=110, seed=3, jobs=jobs) for jobs in (1, 2)))
+
+
+@pytest.mark.parametrize(("name", "scores"), list(designs()), ids=[name for name, _ in designs()])
+def test_a_later_round_continues_the_first(name, scores):
+    """Byte for byte, whatever shares a batch with a resample."""
+    with Bootstrap([Column(scores)], seed=3) as drawn:
+        first = drawn.extend({0: 2 * BLOCK})[0]
+        second = drawn.extend({0: 5 * BLOCK + 7})[0]
+    equal(first, second, 2 * BLOCK)
+    alone = replicate(scores, resamples=5 * BLOCK + 7, seed=3)
+    equal(second, alone, 5 * BLOCK + 7)
+    np.testing.assert_array_equal(second.crossings, alone.crossings)
+    np.testing.assert_allclose(second.ratio_error, alone.ratio_error, rtol=1e-12)
+    equal(replicate(scores, resamples=2 * BLOCK, seed=3), first)
+
+
+def test_long_samples_continue_byte_for_byte_too():
+    scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(3, 9001))))
+    equal(replicate(scores, resamples=3, seed=0), replicate(scores, resamples=7, seed=0), 3)
+
+
+def test_columns_of_different_totals_share_the_streams():
+    rng = np.random.default_rng(0)
+    one, two = (ClusteredScores.build(list(rng.normal(size=(3, 20)))) for _ in range(2))
+    with Bootstrap([Column(one), Column(two)], seed=5) as drawn:
+        drawn.extend({0: 50, 1: 50})
+        found = drawn.extend({1: 100})
+    assert list(found) == [1]
+    equal(replicate(two, resamples=50, seed=5), found[1], 50)
+    assert found[1].count == 100
 
 
 def test_seeds_differ_and_repeat():
@@ -102,8 +181,16 @@ def test_resampling_whole_clusters_widens_the_spread():
     np.testing.assert_allclose(spread, level.mean(axis=2).std(axis=1) / np.sqrt(50), rtol=0.15)
 
 
-def test_progress_ends_at_the_total():
+def test_progress_ends_at_the_total(monkeypatch):
     seen = []
     scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(2, 20))))
     replicate(scores, resamples=60, seed=0, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(25, 60), (50, 60), (60, 60)]
+    assert seen == [(60, 60)]
+    monkeypatch.setattr(bootstrap, "_TASK", 1)
+    seen.clear()
+    with Bootstrap(
+        [Column(scores)], seed=0, progress=lambda done, total: seen.append((done, total))
+    ) as drawn:
+        drawn.extend({0: 50})
+        drawn.extend({0: 100})
+    assert seen == [(25, 50), (50, 50), (75, 100), (100, 100)]

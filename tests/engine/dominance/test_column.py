@@ -1,13 +1,21 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.column import Inference, method_name, study_dominance, study_ranking
-from riskrank.engine.dominance.tests import Claim
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import (
+    Question,
+    method_name,
+    study_columns,
+    study_dominance,
+    study_ranking,
+)
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.errors import InputError
+from riskrank.errors import InputError, UsageError
 
-CLAIMS = (Claim(1), Claim(2), Claim(1, 0.25), Claim(2, 0.25))
+CLAIMS = (Claim(1), Claim(2), Claim(1, "absolute", 0.25), Claim(2, "absolute", 0.25))
+KINDS = ("relative", "direct")
 
 
 def fat_tailed_field(n=400):
@@ -16,6 +24,15 @@ def fat_tailed_field(n=400):
     steady = [rng.normal(mean, 0.3, size=n) for mean in (1.0, 0.6, 0.4, 0.2)]
     gambler = np.where(np.arange(n) % 10 == 0, -6.0, 1.5) + rng.normal(0, 0.1, size=n)
     return ClusteredScores.build([*steady, gambler])
+
+
+def chat_models(k=9, n=1013):
+    """0/1 tasks on which the first model is better on 872 and worse on 20 than the last."""
+    rng = np.random.default_rng(5)
+    best, worst = np.ones(n), np.ones(n)
+    worst[:872], best[872:892] = 0, 0
+    between = (rng.random((k - 2, n)) < np.linspace(0.9, 0.3, k - 2)[:, None]).astype(float)
+    return ClusteredScores.build([best, *between, worst])
 
 
 def test_method_names_are_those_of_the_paper():
@@ -36,7 +53,7 @@ def test_one_study_holds_every_method():
 
 
 def test_the_model_with_the_fat_bad_tail_is_named():
-    study = study_ranking(fat_tailed_field(), CLAIMS, Inference(resamples=400))
+    study = study_ranking(fat_tailed_field(), CLAIMS, Inference())
     assert study.rankings["MWR"].rank[4] == 2
     assert study.rankings["R-SSD"].rank[4] >= 4
     assert study.hidden_risks.tolist() == [4]
@@ -48,26 +65,162 @@ def test_unpaired_models_have_no_sample_level_win_rates():
     assert "MWR(sample)" not in study_ranking(scores, CLAIMS, Inference(resamples=50)).rankings
 
 
+def test_win_rates_alone_need_no_claim():
+    found = study_ranking(fat_tailed_field(60), (), Inference(resamples=60))
+    assert list(found.rankings) == ["MWR", "MWR(sample)", "MWR(pairwise)"]
+    assert found.dominance.resamples == 60
+
+
 def test_too_few_samples_are_refused_unless_no_test_is_wanted():
     scores = ClusteredScores.build([np.arange(5.0), np.arange(5.0) + 1])
     with pytest.raises(InputError, match="at least 10"):
         study_dominance(scores, CLAIMS, Inference(resamples=50))
     study = study_dominance(scores, CLAIMS, Inference(test=False))
-    assert study.replicates is None
+    assert study.replicates is study.resamples is None
     assert study.tests[0].p_value is None
     assert study.tests[0].dominates[1, 0]
+    assert study.tests[0].decided.all()
+
+
+@pytest.mark.parametrize("pairs", [[], [(0, 0)], [(0, 7)], [(-1, 0)]])
+def test_a_family_is_made_of_pairs_of_models(pairs):
+    with pytest.raises(UsageError, match="pairs"):
+        study_dominance(chat_models(3), CLAIMS, Inference(), pairs=pairs)
 
 
 def test_advice_names_what_a_reader_must_know():
     rng = np.random.default_rng(0)
-    few = ClusteredScores.build([rng.normal(i, 1, size=20) for i in range(5)])
-    assert "too few" in " ".join(study_dominance(few, CLAIMS, Inference(resamples=100)).advice)
-    advice = " ".join(study_dominance(few, CLAIMS, Inference(resamples=400, alpha=0.01)).advice)
+    few = ClusteredScores.build([rng.normal(3 * i, 1, size=20) for i in range(5)])
+    study = study_dominance(few, [Claim(1, "direct")], Inference(resamples=100))
+    advice = " ".join(study.advice)
     assert "only 20 samples" in advice
-    assert "extrapolated" in advice
-    assert "--resamples" in advice
+    assert f"{np.count_nonzero(~study.tests[0].decided)} of 20 claims are not decided at 100" in advice
     assert "paper" in " ".join(
         study_dominance(few, CLAIMS, Inference(resamples=100, paper_exact=True)).advice
     )
     many = ClusteredScores.build([rng.normal(size=50), rng.normal(size=50)])
-    assert study_dominance(many, CLAIMS, Inference(resamples=100)).advice == ()
+    assert study_dominance(many, CLAIMS, Inference()).advice == ()
+
+
+def test_the_advice_decides_what_it_speaks_of():
+    rng = np.random.default_rng(0)
+    scores = ClusteredScores.build([rng.normal(3 * i, 1, size=40) for i in range(5)])
+    claim = [Claim(1, "direct")]
+    needed = study_dominance(scores, claim, Inference(resamples=100)).tests[0].resamples_needed.max()
+    assert study_dominance(scores, claim, Inference(resamples=int(needed))).tests[0].decided.all()
+
+
+@pytest.mark.parametrize(("company", "seed"), [(2, 0), (2, 1), (3, 0), (9, 0), (9, 1)])
+def test_872_against_20_is_significant_in_any_company_with_any_seed(company, seed):
+    claims = [Claim(1, kind) for kind in KINDS]
+    study = study_dominance(chat_models(company), claims, Inference(seed=seed))
+    for tests in study.tests:
+        assert tests.dominates[0, company - 1]
+        assert not tests.dominates[company - 1, 0]
+
+
+def test_rounds_stop_when_every_claim_is_closed():
+    rng = np.random.default_rng(0)
+    equal = ClusteredScores.build(list(rng.normal(size=(8, 60))))
+    study = study_dominance(equal, [Claim(1), Claim(2)], Inference())
+    assert study.resamples == 1000
+    assert not any(tests.dominates.any() for tests in study.tests)
+    apart = ClusteredScores.build([*rng.normal(size=(7, 60)), rng.normal(0.8, 1, size=60)])
+    study = study_dominance(apart, [Claim(1, "direct")], Inference())
+    assert study.resamples > 1000
+    assert set(np.unique(study.tests[0].resamples)) <= {0, 1000, 2250, 5600}
+
+
+def test_columns_stop_on_their_own_and_agree_with_a_study_alone():
+    rng = np.random.default_rng(0)
+    equal = ClusteredScores.build(list(rng.normal(size=(8, 60))))
+    apart = ClusteredScores.build([*rng.normal(size=(7, 60)), rng.normal(0.8, 1, size=60)])
+    claims = (Claim(1, "direct"),)
+    both = study_columns([Question(equal, claims), Question(apart, claims)], Inference())
+    alone = study_dominance(apart, claims, Inference())
+    assert both[0].resamples < both[1].resamples == alone.resamples
+    for name in ("p_value", "p_adjusted", "resamples", "decided"):
+        np.testing.assert_array_equal(getattr(both[1].tests[0], name), getattr(alone.tests[0], name))
+
+
+def test_any_number_of_jobs_gives_the_same_verdicts(monkeypatch):
+    monkeypatch.setattr("riskrank.engine.dominance.bootstrap._WORTH_A_PROCESS", 0)
+    rng = np.random.default_rng(0)
+    scores = ClusteredScores.build([*rng.normal(size=(4, 60)), rng.normal(0.8, 1, size=60)])
+    one, two = (study_dominance(scores, CLAIMS, Inference(jobs=jobs)) for jobs in (1, 2))
+    for a, b in zip(one.tests, two.tests, strict=True):
+        for name in ("p_value", "p_adjusted", "standard_error", "crossings", "resamples"):
+            np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+
+
+def test_the_limit_of_work_leaves_claims_undecided():
+    scores = chat_models()
+    claim = [Claim(1, "direct")]
+    study = study_dominance(scores, claim, Inference(work_limit=1.0))
+    assert study.resamples == 1000
+    assert not study.tests[0].decided[0, 8]
+    assert study_dominance(scores, claim, Inference()).tests[0].decided.all()
+
+
+def test_a_gate_is_a_family_of_its_own():
+    scores = chat_models()
+    study = study_dominance(scores, [Claim(1, "direct")], Inference(), pairs=[(0, 8)])
+    assert study.tests[0].family == 1
+    assert study.resamples == 1000
+    assert study.tests[0].dominates.sum() == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_limit_theorem_decides_everything(kind):
+    scores = chat_models(4, 200)
+    study = study_dominance(scores, [Claim(1, kind), Claim(2, kind)], Inference(variance="clt"))
+    assert study.resamples is None
+    assert all(tests.decided.all() for tests in study.tests)
+    some = study_dominance(scores, [Claim(1, kind)], Inference(variance="clt"), pairs=[(0, 3), (3, 0)])
+    assert some.tests[0].family == 2
+    assert some.tests[0].p_value[0, 3] == study.tests[0].p_value[0, 3]
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e154, 1e300])
+def test_units_change_no_verdict(factor):
+    rng = np.random.default_rng(0)
+    table = rng.normal([[0], [0.2], [0.5], [1]], 1, size=(4, 40))
+    claims = [Claim(order, kind) for order in (1, 2) for kind in KINDS]
+    plain, other = (
+        study_dominance(ClusteredScores.build(list(values)), claims, Inference())
+        for values in (table, table * factor)
+    )
+    for one, two in zip(plain.tests, other.tests, strict=True):
+        np.testing.assert_allclose(two.ratios, one.ratios, atol=1e-12)
+        np.testing.assert_allclose(two.p_adjusted, one.p_adjusted, rtol=1e-9)
+        np.testing.assert_array_equal(two.dominates, one.dominates)
+    np.testing.assert_allclose(other.replicates.means, plain.replicates.means * factor, rtol=1e-12)
+    np.testing.assert_allclose(other.replicates.tails, plain.replicates.tails * factor, rtol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [1e9, -1e9])
+def test_a_common_offset_changes_no_verdict(offset):
+    """Scores on a grid of 1/64 are exact beside 1e9, so that the ratios may not move at all."""
+    rng = np.random.default_rng(0)
+    table = np.round(64 * (rng.normal([[0], [0.2], [0.5], [1]], 1, size=(4, 40)))) / 64
+    claims = [Claim(order, kind) for order in (1, 2) for kind in KINDS]
+    plain, other = (
+        study_dominance(ClusteredScores.build(list(values)), claims, Inference())
+        for values in (table, table + offset)
+    )
+    for one, two in zip(plain.tests, other.tests, strict=True):
+        np.testing.assert_allclose(two.ratios, one.ratios, rtol=1e-12)
+        np.testing.assert_array_equal(two.crossings, one.crossings)
+        np.testing.assert_array_equal(two.dominates, one.dominates)
+    np.testing.assert_allclose(other.replicates.means - offset, plain.replicates.means, atol=1e-6)
+
+
+def test_scores_at_the_end_of_the_range_are_tested_without_a_warning():
+    largest = np.finfo(float).max
+    rng = np.random.default_rng(0)
+    table = rng.choice([-largest, 0.0, largest], size=(3, 40), p=[0.2, 0.3, 0.5])
+    draws = ClusteredScores.build(list(table), [np.arange(40) // 2] * 3)
+    for variance in ("bootstrap", "clt"):
+        study = study_ranking(draws, CLAIMS, Inference(resamples=100, variance=variance))
+        assert np.isfinite(study.dominance.estimates.means).all()
+        assert all(np.isfinite(tests.p_value).all() for tests in study.dominance.tests)

@@ -32,7 +32,7 @@ def test_a_statistic_alone_is_taken_on_the_default_scope():
 
 
 def test_the_claim_comes_with_the_name():
-    assert parse_method("SSD(0.4)", default_scope="P(IC)").claim == Claim(2, 0.4)
+    assert parse_method("SSD(0.4)", default_scope="P(IC)").claim == Claim(2, "absolute", 0.4)
     assert parse_method("R-FSD", default_scope="P(IC)").claim == Claim(1)
 
 

@@ -1,68 +1,51 @@
-import math
-
 import numpy as np
 import pytest
-from scipy.special import logit, ndtr
+from hypothesis import given
+from hypothesis import strategies as st
 
-from riskrank.engine.dominance.tail import (
-    FEWEST_FOR_A_TAIL,
-    mean_difference_p_value,
-    percentile_p_value,
-    tail_p_value,
-)
+from riskrank.engine.dominance.tail import FEWEST_IN_TAIL, relative_tail
 
 
-def test_percentile_p_value_counts_with_one_added():
-    replicates = np.array([[0.1], [0.5], [0.4], [0.3]])
-    assert percentile_p_value(replicates, 0.4) == pytest.approx([3 / 5])
+def by_hand(replicates):
+    """Rule 3 written plainly for one pair."""
+    s = sorted(np.arcsin(np.sqrt((1 + value) / 2)) for value in replicates)
+    q = np.quantile(s, 0.95)
+    above = [value for value in s if value > q]
+    if len(set(above)) < 20:
+        return None
+    excess = np.mean([value - q for value in above])
+    return 0.05 * np.exp(-(np.arcsin(np.sqrt(0.5)) - q) / excess)
 
 
-def test_no_extrapolation_once_a_replicate_crosses():
-    replicates = np.linspace(0.1, 0.5, 101)[:, None]
-    found = tail_p_value(replicates, 0.5, samples=50, fallback=np.array([1e-9]))
-    assert not found.extrapolated[0]
-    assert found.p_value[0] == 2 / 102
+@pytest.mark.parametrize("count", [400, 1000, 1001, 2640])
+def test_the_tail_against_its_definition(count):
+    rng = np.random.default_rng(count)
+    replicates = -rng.beta(8, 3, size=(count, 5))
+    found = relative_tail(replicates)
+    np.testing.assert_allclose(found, [by_hand(column) for column in replicates.T], rtol=1e-9)
 
 
-def test_continued_tail_against_the_formula_written_out():
+def test_no_tail_from_fewer_than_twenty_values():
     rng = np.random.default_rng(0)
-    replicates = rng.beta(2, 30, size=(1000, 1))
-    replicates = replicates[replicates[:, 0] < 0.4][:, :1]
-    n, threshold = 100, 0.4
-    scaled = sorted(logit(min(max(t, 1 / 400), 1 - 1 / 400)) for t in replicates[:, 0])
-    q = float(np.quantile(scaled, 0.95))
-    excess = [x - q for x in scaled if x > q]
-    expected = 0.05 * math.exp(-(logit(threshold) - q) / (sum(excess) / len(excess)))
-    found = tail_p_value(replicates, threshold, samples=n, fallback=np.array([1.0]))
-    assert found.extrapolated[0]
-    assert found.p_value[0] == pytest.approx(min(1 / (len(replicates) + 1), expected), rel=1e-12)
+    few = -rng.beta(8, 3, size=(380, 1))  # 19 values lie above the 95 % quantile
+    assert np.isnan(relative_tail(few)).all()
+    enough = -rng.beta(8, 3, size=(400, 1))
+    assert np.isfinite(relative_tail(enough)).all()
+    lumps = np.round(-rng.beta(8, 3, size=(1000, 1)), 2)
+    assert len(np.unique(lumps[lumps > np.quantile(lumps, 0.95)])) < FEWEST_IN_TAIL
+    assert np.isnan(relative_tail(lumps)).all()
 
 
-def test_extrapolation_never_exceeds_the_floor_of_counting():
-    replicates = np.full((99, 1), 0.39)
-    replicates[:5] = 0.399
-    found = tail_p_value(replicates, 0.4, samples=50, fallback=np.array([1.0]))
-    assert found.p_value[0] <= 1 / 100
+def test_a_point_mass_has_no_tail():
+    assert np.isnan(relative_tail(np.full((1000, 2), -0.75))).all()
 
 
-def test_a_tail_of_few_replicates_is_not_continued():
-    replicates = np.random.default_rng(0).beta(2, 30, size=(FEWEST_FOR_A_TAIL - 1, 1))
-    found = tail_p_value(replicates, 0.9, samples=100, fallback=np.array([1e-9]))
-    assert found.p_value[0] == 1 / FEWEST_FOR_A_TAIL
+@given(st.integers(0, 2**32 - 1))
+def test_farther_replicates_have_smaller_tails(seed):
+    near = -0.5 * np.random.default_rng(seed).beta(8, 3, size=(500, 1))
+    assert relative_tail(near - 0.4)[0] < relative_tail(near)[0] <= 0.05
 
 
-def test_a_single_point_tail_takes_the_fallback():
-    found = tail_p_value(np.zeros((200, 1)), 0.5, samples=50, fallback=np.array([1e-6]))
-    assert found.p_value[0] == 1e-6
-
-
-def test_mean_difference_against_the_normal_formula_and_its_floor():
-    means = np.array([1.0, 0.0, 0.0])
-    rng = np.random.default_rng(1)
-    replicates = means + rng.normal(scale=0.25, size=(500, 3))
-    found = mean_difference_p_value(means, replicates, samples=1000)
-    error = np.std(replicates[:, 0] - replicates[:, 1], ddof=1)
-    assert found[0, 1] == pytest.approx(ndtr(-1 / error))
-    assert found[1, 2] == 0.5
-    constant = np.tile(means, (500, 1))
-    assert mean_difference_p_value(means, constant, samples=12)[0, 1] == 2.0**-12
+def test_a_far_tail_stays_above_zero():
+    replicates = -1 + 1e-12 * np.random.default_rng(0).random((1000, 1))
+    assert relative_tail(replicates)[0] > 0

@@ -1,19 +1,42 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
+from scipy.stats import norm, t
 
-from riskrank.engine.dominance.bootstrap import Replicates, replicate
-from riskrank.engine.dominance.tests import Claim, bootstrap_test, claims, compare, estimate, paper_test
+from riskrank.engine.dominance.bootstrap import replicate
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
+from riskrank.engine.dominance.tests import bootstrap_test, compare, estimate, paper_test
 from riskrank.engine.dominance.violation import one_versus_all
+from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.errors import UsageError
+from tests.engine.dominance.test_bootstrap import brute_force
+
+CLAIMS = [
+    Claim(1),
+    Claim(2),
+    Claim(1, "direct"),
+    Claim(2, "direct"),
+    Claim(1, "absolute", 0.25),
+    Claim(2, "absolute", 0.08),
+]
 
 
 def normal_scores(means, n=100, seed=0):
     rng = np.random.default_rng(seed)
     return ClusteredScores.build([rng.normal(mean, 1, size=n) for mean in means])
+
+
+def drawn(scores, claim, resamples, seed=0):
+    return replicate(scores, resamples=resamples, seed=seed, thresholds=(claim.boundary,))
+
+
+def verdicts(scores, claim, resamples=200, *, seed=0, pairs=None, **how):
+    inference = Inference(resamples=resamples, **how)
+    return bootstrap_test(scores, drawn(scores, claim, resamples, seed), claim, inference, pairs=pairs)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -28,72 +51,114 @@ def test_relative_statistic_against_its_definition(order):
             assert found.dominates[i, j] == (i != j and overall[0] < overall[1])
 
 
-def test_for_two_models_relative_is_absolute_at_one_half():
+def test_estimates_hold_means_and_worst_shares():
+    scores = normal_scores([0, 1], n=50)
+    found = estimate(scores)
+    assert found.tail_level == 0.1
+    np.testing.assert_allclose(found.means, [value.mean() for value in scores.values])
+    np.testing.assert_allclose(found.tails, [tail_value_at_risk(value, 0.1) for value in scores.values])
+    assert estimate(normal_scores([0, 1], n=400)).tail_level == 0.05
+
+
+def test_for_two_models_relative_is_direct():
     scores = normal_scores([0, 0.25], n=60)
-    estimates, replicates = estimate(scores), replicate(scores, resamples=200, seed=1)
-    relative = bootstrap_test(estimates, replicates, Claim(1))
-    absolute = bootstrap_test(estimates, replicates, Claim(1, 0.5))
-    np.testing.assert_allclose(relative.p_value, absolute.p_value, rtol=1e-9)
-    np.testing.assert_array_equal(relative.dominates, absolute.dominates)
+    for order in (1, 2):
+        relative, direct = (verdicts(scores, Claim(order, kind)) for kind in ("relative", "direct"))
+        np.testing.assert_allclose(relative.p_value, direct.p_value, rtol=1e-9)
+        np.testing.assert_array_equal(relative.crossings, direct.crossings)
+        np.testing.assert_array_equal(relative.dominates, direct.dominates)
 
 
-@pytest.mark.parametrize("claim", [Claim(1), Claim(2), Claim(1, 0.25), Claim(2, 0.08)])
-def test_p_values_against_counting_replicates_pair_by_pair(claim):
-    scores = normal_scores([0, 0.05, 0.1], n=50)
-    estimates, replicates = estimate(scores), replicate(scores, resamples=199, seed=2)
-    found = bootstrap_test(estimates, replicates, claim, correction="none")
-    boundary = 0.0 if claim.threshold is None else claim.threshold
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_p_values_against_counting_replicates_pair_by_pair(claim, paired):
+    """Rules 1, 2 and 4 written out for every pair of a table, on resamples drawn one by one."""
+    rng = np.random.default_rng(0)
+    sizes = (50, 50, 50) if paired else (50, 20, 35)
+    scores = ClusteredScores.build(
+        [rng.normal(0.2 * i, 1, size=n) for i, n in enumerate(sizes)], paired=paired
+    )
+    found = verdicts(scores, claim, 199, seed=2, correction="none")
+    ratios = brute_force(scores, resamples=199, seed=2)[0][:, claim.order - 1]
     for i in range(3):
         for j in range(3):
             if i == j:
                 continue
-            statistics = replicates.ratios[:, claim.order - 1, i, j]
-            if claim.threshold is None:
-                overall = one_versus_all(replicates.ratios[:, claim.order - 1])
-                statistics = overall[:, i] - overall[:, j]
-            crossing = sum(t >= boundary for t in statistics)
-            assert found.extrapolated[i, j] == (crossing == 0)
-            if crossing:
-                assert found.p_value[i, j] == pytest.approx((1 + crossing) / 200, abs=1e-15)
+            statistics, n = ratios[:, i, j], min(sizes[i], sizes[j])
+            guard = direct_guard(scores, [(i, j)])[i, j]
+            if claim.kind == "relative":
+                overall = one_versus_all(ratios)
+                statistics, n = overall[:, i] - overall[:, j], min(sizes)
+                guard = relative_guard(scores)[i, j]
+            crossing = sum(value >= claim.boundary for value in statistics)
+            p_value = t.cdf(np.sqrt((n - 1) / n) * norm.ppf((1 + crossing) / 200), n - 1)
+            assert found.crossings[i, j] == crossing
             assert found.standard_error[i, j] == pytest.approx(np.std(statistics, ddof=1))
-            assert found.dominates[i, j] == (found.p_value[i, j] <= 0.05)
+            if not found.extrapolated[i, j]:
+                assert found.p_value[i, j] == pytest.approx(max(p_value, guard / 10), rel=1e-9)
+            assert found.dominates[i, j] == (found.p_adjusted[i, j] <= 0.05)
 
 
-def test_bonferroni_takes_all_ordered_pairs():
+def test_the_guard_is_left_out_where_the_worse_model_may_hold_the_claim():
+    scores = normal_scores([0, 3.0], n=200)
+    lax = verdicts(scores, Claim(1, "absolute", 0.999), 500)
+    assert lax.p_value[0, 1] == 1
+    even = ClusteredScores.build(list(np.random.default_rng(1).normal(size=(2, 400)) * [[1], [1.05]]))
+    found = verdicts(even, Claim(2, "absolute", 0.999), 500)
+    assert found.p_value.min() < relative_guard(even).max() / 10
+
+
+def test_corrections_take_the_pairs_asked_for():
     scores = normal_scores([0, 0.1, 0.2, 0.3])
-    estimates, replicates = estimate(scores), replicate(scores, resamples=100, seed=0)
-    found = bootstrap_test(estimates, replicates, Claim(2))
     off = ~np.eye(4, dtype=bool)
+    found = verdicts(scores, Claim(2, "direct"), correction="bonferroni")
     np.testing.assert_allclose(found.p_adjusted[off], np.minimum(1, 12 * found.p_value[off]))
+    assert found.family == 12
+    some = verdicts(scores, Claim(2, "direct"), correction="bonferroni", pairs=[(3, 0), (2, 1), (3, 0)])
+    assert some.family == 2
+    for pair in ((3, 0), (2, 1)):
+        assert some.p_value[pair] == found.p_value[pair]
+        assert some.p_adjusted[pair] == min(1, 2 * some.p_value[pair])
+    assert some.p_value[3, 1] == some.p_adjusted[0, 3] == 1
+
+
+def test_direct_claims_do_not_depend_on_the_company():
+    rng = np.random.default_rng(0)
+    pair = [rng.normal(size=60), rng.normal(size=60) + 0.3]
+    alone = ClusteredScores.build(pair)
+    company = ClusteredScores.build([*pair, *rng.standard_cauchy((3, 60))])
+    for order in (1, 2):
+        claim = Claim(order, "direct")
+        one, many = (verdicts(table, claim, pairs=[(1, 0)]) for table in (alone, company))
+        assert one.p_value[1, 0] == many.p_value[1, 0]
+        assert one.crossings[1, 0] == many.crossings[1, 0]
 
 
 def test_paper_test_against_algorithm_one_written_out():
     scores = normal_scores([0, 0.1, 0.4], n=80)
-    estimates, replicates = estimate(scores), replicate(scores, resamples=150, seed=4)
-    for claim in (Claim(1), Claim(2, 0.25)):
-        found = paper_test(estimates, replicates, claim, alpha=0.05)
-        statistics = claim.statistic(replicates.ratios[:, claim.order - 1])
+    for claim in (Claim(1), Claim(2, "absolute", 0.25)):
+        found = paper_test(estimate(scores), drawn(scores, claim, 150, 4), claim, alpha=0.05)
+        statistics = claim.statistic(brute_force(scores, resamples=150, seed=4)[0][:, claim.order - 1])
         sigma = statistics.std(axis=0, ddof=1)
-        boundary = 0.0 if claim.threshold is None else claim.threshold
         for i in range(3):
             for j in range(3):
                 if i == j:
                     continue
                 critical = sigma[i, j] / np.sqrt(80) * ndtri(0.05 / 9)
-                assert found.dominates[i, j] == (found.statistic[i, j] - boundary <= critical)
-                z = np.sqrt(80) * (found.statistic[i, j] - boundary) / sigma[i, j]
+                assert found.dominates[i, j] == (found.statistic[i, j] - claim.boundary <= critical)
+                z = np.sqrt(80) * (found.statistic[i, j] - claim.boundary) / sigma[i, j]
                 assert found.p_value[i, j] == pytest.approx(ndtr(z), rel=1e-9)
+        assert found.decided.all()
 
 
 @given(st.permutations(range(4)))
+@settings(max_examples=20)
 def test_verdicts_follow_relabelled_models(order):
     scores = normal_scores([0, 0.1, 0.2, 0.3], n=40)
-    replicates = replicate(scores, resamples=50, seed=0)
     relabelled = ClusteredScores(tuple(scores.values[i] for i in order), scores.clusters, scores.paired)
-    moved = replicate(relabelled, resamples=50, seed=0)
-    plain = bootstrap_test(estimate(scores), replicates, Claim(2))
-    other = bootstrap_test(estimate(relabelled), moved, Claim(2))
-    np.testing.assert_allclose(other.p_value, plain.p_value[np.ix_(order, order)], rtol=1e-9)
+    for claim in (Claim(2), Claim(2, "direct")):
+        plain, other = verdicts(scores, claim, 50), verdicts(relabelled, claim, 50)
+        np.testing.assert_allclose(other.p_value, plain.p_value[np.ix_(order, order)], rtol=1e-9)
 
 
 def test_identical_models_are_flagged_and_never_separated():
@@ -103,9 +168,10 @@ def test_identical_models_are_flagged_and_never_separated():
     assert estimates.identical[0, 1]
     assert not estimates.identical[0, 2]
     assert estimates.ratios[0, 0, 1] == estimates.ratios[1, 0, 1] == 0.5
-    found = bootstrap_test(estimates, replicate(scores, resamples=100, seed=0), Claim(1))
-    assert found.p_value[0, 1] == found.p_value[1, 0] == 1
-    assert found.dominates[2, 0]
+    for kind in ("relative", "direct"):
+        found = verdicts(scores, Claim(1, kind), 1000)
+        assert found.p_value[0, 1] == found.p_value[1, 0] == 1
+        assert found.dominates[2, 0]
 
 
 def test_a_draw_of_different_distributions_is_not_identical():
@@ -113,35 +179,13 @@ def test_a_draw_of_different_distributions_is_not_identical():
     assert not estimate(scores).identical.any()
 
 
-def test_complete_separation_is_significant_even_among_many():
+def test_complete_separation_of_few_resamples_is_not_decided():
     rng = np.random.default_rng(0)
     scores = ClusteredScores.build([rng.normal(10 * i, 1, size=40) for i in range(8)])
-    found = bootstrap_test(estimate(scores), replicate(scores, resamples=100, seed=0), Claim(1))
-    assert np.all(found.dominates == np.tri(8, k=-1, dtype=bool))
-
-
-def test_ten_samples_cannot_show_more_than_all_signs_alike():
-    scores = ClusteredScores.build([np.arange(10.0), np.arange(10.0) + 100])
-    found = bootstrap_test(estimate(scores), replicate(scores, resamples=5000, seed=0), Claim(1))
-    assert found.p_value[1, 0] >= 2.0**-10
-
-
-def test_claims_of_a_run():
-    assert claims([1, 2], relative=True, thresholds=[0.25]) == (
-        Claim(1),
-        Claim(2),
-        Claim(1, 0.25),
-        Claim(2, 0.25),
-    )
-    assert claims([2], relative=False, thresholds=[]) == ()
-
-
-@pytest.mark.parametrize("tau", [0, 1, -0.1, 2, float("nan")])
-def test_thresholds_outside_the_unit_interval_are_refused(tau):
-    with pytest.raises(UsageError, match="threshold"):
-        Claim(1, tau)
-
-
-def test_replicates_are_plain_arrays():
-    scores = normal_scores([0, 1], n=20)
-    assert isinstance(replicate(scores, resamples=3, seed=0), Replicates)
+    found = verdicts(scores, Claim(1, "direct"), 100)
+    better = np.tri(8, k=-1, dtype=bool)
+    assert not found.dominates.any()
+    np.testing.assert_array_equal(found.decided, ~better)
+    assert found.resamples_needed[better].min() > 100
+    enough = verdicts(scores, Claim(1, "direct"), int(found.resamples_needed.max()))
+    np.testing.assert_array_equal(enough.dominates, better)

@@ -28,7 +28,9 @@ def power_of(plan, size, repeats=100):
     return study_power(plan, [size], limit=size, repeats=repeats).curve.power[0, 0]
 
 
-@pytest.mark.parametrize("claim", [Claim(1), Claim(2), Claim(1, 0.25), Claim(2, 0.25)])
+@pytest.mark.parametrize(
+    "claim", [Claim(1), Claim(2), Claim(1, "absolute", 0.25), Claim(2, "absolute", 0.25)]
+)
 def test_far_apart_is_certain_and_identical_keeps_the_level(claim):
     apart = plan_from_distributions(named("normal:6", "normal"), claim, CLT)
     assert power_of(apart, 30, repeats=40) == 1

@@ -1,0 +1,185 @@
+"""When a claim is closed: counted p-values, a tail far beyond doubt, and claims no count could decide.
+
+Method §4, rules 1 to 4. One family holds the tests of one claim on m ordered pairs. Every round adds
+resamples of the same streams; a pair that is closed keeps the p-value of the round that closed it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bdtrc
+
+from riskrank.engine.dominance.rank_guard import GUARD
+from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.types import Booleans, Floats, Integers
+
+# Looking several times at the same level would be liberal: before the last round half of it is used.
+EARLY = 0.5
+
+# The tail closes claims whose adjusted p-value is at most a tenth of the level.
+TAIL_MARGIN = 0.1
+
+# A pair with more crossings than a significant one would show in 95 % of cases needs no finer count. Where
+# less than one crossing is expected, four or more are always such a surprise.
+_SURPRISE = 0.05
+_FEW_CROSSINGS = 3
+
+# Resamples nobody will ever draw; a hint names no more.
+_MOST = 1e15
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Resamples of one family so far.
+
+    Attributes
+    ----------
+    resamples : int
+        B.
+    crossings : ndarray of int, shape (m,)
+        Resamples in which the statistic of a pair was at or above its boundary.
+    tail : ndarray, shape (m,), or None
+        Continued tail probabilities; NaN where there is no tail. None where it may not be used at all.
+    """
+
+    resamples: int
+    crossings: Integers
+    tail: Floats | None = None
+
+
+class Family:
+    """The tests of one claim on m ordered pairs, closed one after the other.
+
+    Parameters
+    ----------
+    samples : ndarray of int, shape (m,)
+        Independent samples n behind each pair.
+    guard : ndarray, shape (m,)
+        Rank p-values p_g; 0 where there is no guard.
+    alpha : float
+        Level of the family.
+    correction : str
+        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    most : int
+        Resamples after which every claim could be counted, 5m/α; a pair is only closed early as not
+        significant if it has more crossings than these would tolerate.
+    """
+
+    def __init__(self, samples: Integers, guard: Floats, *, alpha: float, correction: str, most: int) -> None:
+        m = len(samples)
+        self._samples, self._guard = samples, guard
+        self._alpha, self._correction, self._most = alpha, correction, most
+        self.p_value: Floats = np.ones(m)
+        self.p_adjusted: Floats = np.ones(m)
+        self.closed: Booleans = np.zeros(m, dtype=bool)
+        self.dominates: Booleans = np.zeros(m, dtype=bool)
+        self.extrapolated: Booleans = np.zeros(m, dtype=bool)
+        self.decided: Booleans = np.ones(m, dtype=bool)
+        self.resamples: Integers = np.zeros(m, dtype=np.int64)
+        self.needed: Integers = np.zeros(m, dtype=np.int64)
+
+    def settle(self, counted: Counted, *, last: bool) -> None:
+        """Close what this round can close, and everything if it is the last.
+
+        Parameters
+        ----------
+        counted : Counted
+            All resamples so far.
+        last : bool
+            Whether no round follows.
+        """
+        b = counted.resamples
+        level = self._alpha if last else self._alpha * EARLY
+        share = (1 + counted.crossings) / (b + 1)
+        p_value = self._guarded(expanded_p_value(share, self._samples))
+        self._close_significant(p_value, level, b)
+        if counted.tail is not None:
+            usable = np.isfinite(counted.tail) & (counted.crossings == 0)
+            tail = expanded_p_value(np.where(usable, counted.tail, 1.0), self._samples)
+            continued = np.minimum(p_value, self._guarded(tail))
+            before = self.closed.copy()
+            self._close_significant(continued, self._alpha * TAIL_MARGIN, b)
+            self.extrapolated |= self.closed & ~before
+            # A claim closed by its tail leaves a less strict level to the others.
+            self._close_significant(p_value, level, b)
+        adjusted = self._adjusted(p_value)
+        self._close_not_significant(counted, p_value, adjusted)
+        if last:
+            self._leave_undecided(counted)
+            still = ~self.closed
+            self._freeze(still, p_value, adjusted, b)
+
+    def _guarded(self, p_value: Floats) -> Floats:
+        return np.maximum(p_value, self._guard / GUARD)
+
+    def _adjusted(self, p_value: Floats) -> Floats:
+        """Adjusted p-values of all pairs, closed ones with the p-value that closed them."""
+        return adjust(np.where(self.closed, self.p_value, p_value), self._correction)
+
+    def _freeze(self, which: Booleans, p_value: Floats, adjusted: Floats, resamples: int) -> None:
+        self.p_value[which] = p_value[which]
+        self.p_adjusted[which] = adjusted[which]
+        self.resamples[which] = resamples
+        self.closed |= which
+
+    def _close_significant(self, p_value: Floats, level: float, resamples: int) -> None:
+        """Close the open pairs whose adjusted p-value is at most the level."""
+        adjusted = self._adjusted(p_value)
+        which = ~self.closed & (adjusted <= level)
+        self.dominates |= which
+        self._freeze(which, p_value, adjusted, resamples)
+
+    def _close_not_significant(self, counted: Counted, p_value: Floats, adjusted: Floats) -> None:
+        """Close the open pairs that have more crossings already than the last round could tolerate.
+
+        Pairs that are not rejected keep the levels of the others strict, so the pair with the most
+        crossings is looked at first, and each one closed makes the next one easier to close.
+        """
+        lost = int(np.count_nonzero(self.closed & ~self.dominates))
+        still = np.flatnonzero(~self.closed)
+        most = max(self._most, counted.resamples)
+        best = self._guarded(expanded_p_value((1 + counted.crossings) / (most + 1), self._samples))
+        closing = np.zeros(len(self.closed), dtype=bool)
+        for pair in still[np.argsort(-best[still], kind="stable")]:
+            level = self._alpha / self._mildest_factor(lost)
+            beyond = best[pair] > level and adjusted[pair] > self._alpha
+            if not beyond or self._coarse(counted, np.array([pair]), level, most)[0]:
+                break
+            closing[pair] = True
+            lost += 1
+        self._freeze(closing, p_value, adjusted, counted.resamples)
+
+    def _leave_undecided(self, counted: Counted) -> None:
+        """Mark the open pairs whose count is too coarse for their level, with the B that is fine enough."""
+        still = np.flatnonzero(~self.closed)
+        if not still.size:
+            return
+        level = self._alpha / self._factor()
+        coarse = still[self._coarse(counted, still, level, counted.resamples)]
+        self.decided[coarse] = False
+        share = expanded_share(level, self._samples[coarse])
+        self.needed[coarse] = np.ceil(np.minimum(1 / np.maximum(share, 1 / _MOST), _MOST)).astype(np.int64)
+
+    def _coarse(self, counted: Counted, pairs: Integers, level: float, resamples: int) -> Booleans:
+        """Whether so many resamples could not show a p-value so small, and nothing speaks against it yet."""
+        found = (self._guard[pairs] / GUARD <= level) & (counted.crossings[pairs] <= _FEW_CROSSINGS)
+        few = pairs[found]
+        share = expanded_share(level, self._samples[few])
+        # The chance of so many crossings or more if the true share were just small enough.
+        crossings = counted.crossings[few]
+        chance = np.where(crossings == 0, 1.0, bdtrc(np.maximum(crossings - 1, 0), counted.resamples, share))
+        found[found] = (1 / (resamples + 1) > share) & (chance > _SURPRISE)
+        return found
+
+    def _mildest_factor(self, lost: int) -> float:
+        """Smallest factor a p-value can still meet, with `lost` pairs closed as not significant."""
+        m = len(self.closed)
+        return {"holm": 1 + lost, "bonferroni": m, "bh": m / max(m - lost, 1), "none": 1}[self._correction]
+
+    def _factor(self) -> float:
+        """Factor of the next pair to become significant."""
+        m, won = len(self.closed), int(np.count_nonzero(self.dominates))
+        return {"holm": m - won, "bonferroni": m, "bh": m / (won + 1), "none": 1}[self._correction]

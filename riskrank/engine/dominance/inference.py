@@ -1,0 +1,118 @@
+"""How dominance is tested: resamples, level, correction, seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from riskrank.engine.sampling.multiplicity import METHODS
+from riskrank.engine.sampling.processes import Jobs
+from riskrank.engine.sampling.resamples import BLOCK
+from riskrank.errors import UsageError, one_of, option
+
+VARIANCES = ("bootstrap", "clt")
+
+# Resamples of the first round, and of a test whose number of resamples follows no family.
+FIRST_ROUND = 1000
+
+# Score comparisons that a family's own number of resamples may cost before the last round comes earlier.
+WORK_LIMIT = 1e9
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How to test.
+
+    Attributes
+    ----------
+    resamples : int or "auto"
+        Bootstrap resamples, B; "auto" takes as many as the family of tests needs, in rounds.
+    alpha : float
+        Level of one family of tests.
+    correction : str
+        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    seed : int
+        Entropy of the random streams.
+    jobs : int or Workers
+        Processes, or the workers there are.
+    test : bool
+        Without a test there is no resampling and verdicts are those of the sample.
+    paper_exact : bool
+        Reject as [RAB] Algorithm 1 prints it.
+    variance : {"bootstrap", "clt"}
+        Standard errors and p-values from resampling, or from influence functions.
+    work_limit : float
+        With "auto", pairs · samples · resamples stay below it, though never below 1000 resamples.
+    """
+
+    resamples: int | Literal["auto"] = "auto"
+    alpha: float = 0.05
+    correction: str = "holm"
+    seed: int = 0
+    jobs: Jobs = 1
+    test: bool = True
+    paper_exact: bool = False
+    variance: str = "bootstrap"
+    work_limit: float = WORK_LIMIT
+
+    def __post_init__(self) -> None:
+        one_of("variance", self.variance, VARIANCES)
+        one_of("correction", self.correction, METHODS)
+        whole = isinstance(self.resamples, int) and not isinstance(self.resamples, bool)
+        if self.resamples != "auto" and not (whole and int(self.resamples) >= 1):
+            raise UsageError(
+                f"{option('resamples')} is a number of resamples or auto",
+                found=f"{self.resamples}",
+                hint=f"use {option('resamples', 'auto')} or, for example, {option('resamples', 1000)}",
+            )
+        if not 0 < self.alpha < 1:
+            raise UsageError(
+                "a level of significance lies between 0 and 1", found=f"{self.alpha:g}", hint="0.05 is usual"
+            )
+        if not self.work_limit > 0:
+            raise UsageError(
+                "a limit of work is a positive number of score comparisons",
+                found=f"{self.work_limit:g}",
+                hint=f"use {option('work_limit', '1e9')}",
+            )
+
+    @property
+    def resampled(self) -> bool:
+        """Whether anything is resampled."""
+        return self.test and self.variance == "bootstrap"
+
+    def rounds(self, tests: int, work: float) -> tuple[int, ...]:
+        """Totals of resamples after each round (method §4, rule 2).
+
+        Parameters
+        ----------
+        tests : int
+            Tests in one family, m.
+        work : float
+            Score comparisons a resample costs.
+
+        Returns
+        -------
+        tuple of int
+            1000, 2m/α and 5m/α where the limit of work allows them; the number asked for otherwise.
+        """
+        if self.resamples != "auto":
+            return (int(self.resamples),)
+        if self.paper_exact:
+            return (FIRST_ROUND,)
+        most = max(FIRST_ROUND, int(self.work_limit / max(work, 1.0)) // BLOCK * BLOCK)
+        wanted = (FIRST_ROUND, *(self.planned(tests, share) for share in (2, 5)))
+        return tuple(sorted({max(FIRST_ROUND, min(total, most)) for total in wanted}))
+
+    def planned(self, tests: int, share: float = 5) -> int:
+        """Resamples that make 1/(B + 1) small beside the strictest level, in whole blocks.
+
+        Parameters
+        ----------
+        tests : int
+            Tests in one family, m.
+        share : float
+            Crossings to be expected at that level, α/m.
+        """
+        family = 1 if self.correction == "none" else tests
+        return max(FIRST_ROUND, -(-int(-(-share * family // self.alpha)) // BLOCK) * BLOCK)

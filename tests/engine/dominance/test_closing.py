@@ -1,0 +1,181 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm, t
+
+from riskrank.engine.dominance.closing import Counted, Family
+
+
+def family(m, *, n=100, guard=0.0, alpha=0.05, correction="holm", most=None):
+    most = int(5 * m / alpha) if most is None else most
+    return Family(np.full(m, n), np.full(m, float(guard)), alpha=alpha, correction=correction, most=most)
+
+
+def expanded(crossings, resamples, n):
+    """Rule 1 written plainly."""
+    return t.cdf(np.sqrt((n - 1) / n) * norm.ppf((1 + crossings) / (resamples + 1)), n - 1)
+
+
+def holm(p_values, level):
+    """Step-down rejections written plainly."""
+    rejected = set()
+    for step, pair in enumerate(np.argsort(p_values, kind="stable")):
+        if p_values[pair] * (len(p_values) - step) > level:
+            break
+        rejected.add(int(pair))
+    return rejected
+
+
+@given(st.lists(st.integers(0, 200), min_size=1, max_size=8), st.integers(10, 60))
+@settings(max_examples=60)
+def test_one_round_is_holm_on_expanded_counts(crossings, n):
+    tests = family(len(crossings), n=n)
+    tests.settle(Counted(1000, np.array(crossings)), last=True)
+    p_values = np.array([expanded(c, 1000, n) for c in crossings])
+    np.testing.assert_allclose(tests.p_value, p_values, rtol=1e-9)
+    assert set(np.flatnonzero(tests.dominates).tolist()) == holm(p_values, 0.05)
+    np.testing.assert_array_equal(tests.dominates, tests.p_adjusted <= 0.05)
+    assert tests.closed.all()
+    assert np.all(tests.resamples == 1000)
+
+
+def test_an_earlier_round_takes_half_the_level():
+    # p = 0.0305 before the last round, one test: above half the level, below all of it.
+    crossings = np.array([30])
+    early = family(1, n=10**6, most=100_000)
+    early.settle(Counted(1000, crossings), last=False)
+    assert not early.closed.any()
+    early.settle(Counted(1000, crossings), last=True)
+    assert early.dominates.all()
+    sure = family(1, n=10**6, most=100_000)
+    sure.settle(Counted(1000, np.array([20])), last=False)
+    assert sure.closed.all()
+    assert sure.dominates.all()
+
+
+def test_a_closed_pair_keeps_its_p_value():
+    tests = family(2, most=100_000)
+    tests.settle(Counted(1000, np.array([0, 40])), last=False)
+    assert tests.closed.tolist() == [True, False]
+    before = tests.p_value[0], tests.p_adjusted[0]
+    tests.settle(Counted(5000, np.array([400, 300])), last=True)
+    assert (tests.p_value[0], tests.p_adjusted[0]) == before
+    assert tests.resamples.tolist() == [1000, 5000]
+    assert tests.dominates.tolist() == [True, False]
+
+
+def test_too_many_crossings_close_a_pair_for_good():
+    """No count of the last round could turn a pair closed as not significant: the best case is tried."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        m = int(rng.integers(2, 12))
+        most = 100 * m
+        crossings = rng.integers(0, 120, size=m)
+        tests = family(m, n=50, most=most)
+        tests.settle(Counted(1000, crossings), last=False)
+        lost = tests.closed & ~tests.dominates
+        # From now on nothing crosses any more, neither here nor elsewhere.
+        best = np.array([expanded(c, max(most, 1000), 50) for c in crossings])
+        assert not holm(np.where(tests.dominates, 0.0, best), 0.05) & set(np.flatnonzero(lost).tolist())
+
+
+def test_a_null_family_closes_in_the_first_round():
+    rng = np.random.default_rng(0)
+    half = rng.integers(60, 500, size=66)
+    tests = family(132)
+    tests.settle(Counted(1000, np.r_[half, 1000 - half]), last=False)
+    assert tests.closed.all()
+    assert not tests.dominates.any()
+
+
+def test_what_cannot_be_counted_is_not_decided():
+    n, m = 200, 132
+    tests = family(m, n=n)
+    crossings = np.full(m, 500)
+    crossings[:3] = [0, 0, 4]
+    tests.settle(Counted(1000, crossings), last=True)
+    assert tests.decided.tolist() == [False] * 2 + [True] * (m - 2)
+    assert not tests.dominates.any()
+    needed = int(tests.needed[0])
+    # So many resamples decide it, a hundredth less do not.
+    again = family(m, n=n)
+    again.settle(Counted(needed, crossings * (needed // 1000 + 1) * (crossings > 0)), last=True)
+    assert again.dominates[:2].all()
+    fewer = family(m, n=n)
+    fewer.settle(Counted(int(0.99 * needed) - 2, crossings * (needed // 1000) * (crossings > 0)), last=True)
+    assert not fewer.decided[:2].any()
+
+
+def test_a_pair_that_may_still_have_few_crossings_is_not_decided_either():
+    # m = 30: a share of 1/600 is needed; one crossing in 500 is compatible with it, four are not.
+    for crossings, decided in ((0, False), (1, False), (3, False), (4, True)):
+        tests = family(30, n=10**6)
+        tests.settle(Counted(500, np.array([crossings] + [250] * 29)), last=True)
+        assert tests.decided[0] == decided
+
+
+def test_the_guard_is_a_floor_and_decides():
+    tests = family(1, guard=0.9, n=1000)
+    tests.settle(Counted(1000, np.array([0])), last=True)
+    assert tests.p_value[0] == pytest.approx(0.09)
+    assert tests.decided[0]
+    assert not tests.dominates[0]
+    unguarded = family(1, guard=0.01, n=1000)
+    unguarded.settle(Counted(1000, np.array([20])), last=True)
+    assert unguarded.p_value[0] == pytest.approx(expanded(20, 1000, 1000))
+
+
+@pytest.mark.parametrize(("tail", "closed"), [(1e-9, True), (2e-5, True), (1e-4, False), (np.nan, False)])
+def test_the_tail_closes_what_is_far_beyond_doubt(tail, closed):
+    m = 132
+    crossings = np.r_[0, np.full(m - 1, 500)]
+    tests = family(m, n=10**6)
+    tests.settle(Counted(1000, crossings, np.r_[tail, np.full(m - 1, np.nan)]), last=True)
+    assert tests.dominates[0] == tests.extrapolated[0] == closed
+    assert tests.decided[0] == closed
+    if closed:
+        assert tests.p_adjusted[0] == pytest.approx(tail * m, rel=1e-3)
+        assert tests.p_adjusted[0] <= 0.005
+
+
+def test_a_tail_is_not_used_where_something_crosses():
+    tests = family(1)
+    tests.settle(Counted(1000, np.array([200]), np.array([1e-12])), last=True)
+    assert not tests.dominates.any()
+    assert not tests.extrapolated.any()
+
+
+def test_a_pair_that_counting_closes_is_not_called_extrapolated():
+    tests = family(2, n=1000)
+    tests.settle(Counted(1000, np.array([0, 500]), np.array([1e-12, np.nan])), last=True)
+    assert tests.dominates.tolist() == [True, False]
+    assert not tests.extrapolated.any()
+
+
+def test_pairs_closed_by_the_tail_leave_a_milder_level():
+    # Alone, one crossing of 1000 is too many among 60 tests; with 55 of them closed it is not.
+    m = 60
+    tail = np.r_[np.full(55, 1e-9), np.full(5, np.nan)]
+    crossings = np.r_[np.zeros(55, dtype=int), 1, np.full(4, 500)]
+    tests = family(m, n=10**6)
+    tests.settle(Counted(1000, crossings, tail), last=True)
+    assert tests.extrapolated[:55].all()
+    assert tests.dominates[55]
+    assert not tests.extrapolated[55]
+
+
+@pytest.mark.parametrize("correction", ["bonferroni", "bh", "none"])
+def test_other_corrections(correction):
+    rng = np.random.default_rng(3)
+    crossings = rng.integers(0, 40, size=10)
+    p_values = np.array([expanded(c, 5000, 80) for c in crossings])
+    tests = family(10, n=80, correction=correction)
+    tests.settle(Counted(5000, crossings), last=True)
+    if correction == "bh":
+        ordered = np.sort(p_values)
+        passed = [r for r in range(1, 11) if ordered[r - 1] <= 0.05 * r / 10]
+        expected = p_values <= (ordered[max(passed) - 1] if passed else -1)
+    else:
+        expected = p_values * (10 if correction == "bonferroni" else 1) <= 0.05
+    np.testing.assert_array_equal(tests.dominates, expected)
