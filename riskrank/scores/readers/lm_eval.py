@@ -138,6 +138,8 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         gathering.take(path, partial(_read_samples, path, runs, gathering, parts, label))
     if runs.cut_short:
         gathering.note(f"fewer samples than were evaluated: {listing(runs.cut_short, 3)}")
+    if parts:
+        check_used("filter", rules.filters, [name for part in parts for name in part.rows["filter"].unique()])
     parts = _wanted(parts, rules.metrics)
     _note_repeated_runs(parts, gathering)
     filters = _chosen_filters(parts, rules)
@@ -249,8 +251,6 @@ def _chosen_filters(parts: Sequence[_Part], rules: ExportRules) -> dict[str, tup
     there: dict[str, dict[str, None]] = defaultdict(dict)
     for part in parts:
         there[part.task].update(dict.fromkeys(part.rows["filter"].unique(maintain_order=True)))
-    if parts:
-        check_used("filter", rules.filters, [name for names in there.values() for name in names])
     return {
         task: choose("filter", rules.filters, names, what="filters", where=f"task {task}")
         for task, names in there.items()

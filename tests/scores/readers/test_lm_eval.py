@@ -112,6 +112,7 @@ def test_several_filters_are_asked_for(runs):
     both = read(root, filters=("*",))
     assert means(both, "metric") == {("acc",): 1.0, ("em,strict",): 0.0, ("em,loose",): 1.0}
     assert read(root, metrics=("acc",)).rows["metric"].to_list() == ["acc"]
+    assert read(root, metrics=("acc",), filters=("strict",)).rows["metric"].to_list() == ["acc"]
     for asked in ("lose", "nothing"):
         with pytest.raises(UsageError, match="none of that name"):
             read(root, filters=(asked,))
@@ -234,6 +235,7 @@ def old(folder, model="org/a", filters=("strict", "loose")):
     }
     stem = f"pretrained__{model.replace('/', '__')},dtype__auto"
     (folder / f"{stem}_sums.jsonl").write_text(json.dumps(rows, indent=1))
+    (folder / f"{stem}_x_sums.jsonl").write_text(json.dumps([{"doc_id": 0, "doc": {}, "em": 0.5}]))
     (folder / "results.json").write_text(json.dumps(document))
 
 
@@ -245,8 +247,8 @@ def test_the_old_layout(tmp_path):
         (model, "sums", f"em,{name}"): value
         for model in ("org/a", "org/b")
         for name, value in (("strict", 0.0), ("loose", 1.0))
-    }
-    assert export.directions == {"em,strict": "higher", "em,loose": "higher"}
+    } | {(model, "x_sums", "em"): 0.5 for model in ("org/a", "org/b")}
+    assert export.directions == {"em": "higher", "em,strict": "higher", "em,loose": "higher"}
     (tmp_path / "a" / "results.json").unlink()
     with pytest.raises(InputError, match="cannot tell the task"):
         read(tmp_path / "a")
