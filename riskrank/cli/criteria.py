@@ -31,6 +31,7 @@ class CriteriaInputs(InputOptions):
     """Which scores to read; models share their samples."""
 
     unpaired: Annotated[bool, typer.Option("--unpaired", hidden=True)] = False
+    cluster: Annotated[str | None, typer.Option("--cluster", hidden=True)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +93,7 @@ def read_criteria(session: Session, inputs: CriteriaInputs, scales: ScaleOptions
     import numpy as np
 
     from riskrank.engine.gsd.preference_system import quality_table
-    from riskrank.scores.table import read_scores
+    from riskrank.scores.table import read_scores, refuse_clusters
 
     if inputs.unpaired:
         raise UsageError(
@@ -102,6 +103,7 @@ def read_criteria(session: Session, inputs: CriteriaInputs, scales: ScaleOptions
         )
     options = session.read_options(allow_constant=True, paired_only=True)
     table = read_scores(inputs.scores, options, session.environment.stdin)
+    refuse_clusters(table, command="gsd", why="its relabelling swaps models on single samples")
     require_directions(table, command="gsd", metrics="criteria")
     table = replace(table, metrics=_with_scales(table.metrics, split_names(scales.ordinal)))
     names = [spec.name for spec in table.metrics]

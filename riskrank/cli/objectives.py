@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class ObjectiveInputs(InputOptions):
     """Which scores to read; a model without a score can be dropped or counted as the worst."""
 
+    cluster: Annotated[str | None, typer.Option("--cluster", hidden=True)] = None
     missing: Annotated[
         Literal["error", "drop", "worst"],
         typer.Option(help="A model without a score: refuse, drop the model, or rank it last there."),
@@ -122,10 +123,11 @@ def read_objectives(session: Session, inputs: ObjectiveInputs, norm: NormOptions
     from riskrank.engine.copa.constraints import feasible_models
     from riskrank.engine.copa.population import population
     from riskrank.scores.averages import model_averages
-    from riskrank.scores.table import read_scores
+    from riskrank.scores.table import read_scores, refuse_clusters
 
     options = session.read_options(norm.weight, sample_optional=True, allow_constant=True, missing="keep")
     table = read_scores(inputs.scores, options, session.environment.stdin)
+    refuse_clusters(table, command="copa", why="it draws no samples: models are its population")
     require_directions(table, command="copa", metrics="objectives")
     averages = model_averages(table)
     kept = np.arange(len(table.models))

@@ -73,6 +73,10 @@ class InputOptions:
             help="Name the columns, e.g. model=system,sample=doc_id; sample=name+prompt joins two.",
         ),
     ] = None
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column of what samples belong to: resampling draws these whole."),
+    ] = None
     wide: Annotated[bool, typer.Option("--wide", help="One row a model and sample, a column a metric.")] = (
         False
     )

@@ -308,6 +308,8 @@ def input_settings(options: InputOptions) -> dict[str, Any]:
         "repeats": options.repeats,
         "unpaired": options.unpaired,
     }
+    if options.cluster is not None:
+        settings |= {"cluster": options.cluster}
     if options.from_ is not None:
         from riskrank.scores.options import read_options, reading_names
 

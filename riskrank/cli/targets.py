@@ -66,7 +66,8 @@ def targets(table: ScoreTable, options: PortfolioOptions, *, per_metric: bool = 
     from riskrank.engine.sampling.design import ClusteredScores
 
     def clustered(columns) -> ClusteredScores:
-        return ClusteredScores.build(columns, table.clusters, paired=table.paired)
+        samples = None if table.cluster_names is None else table.row_samples
+        return ClusteredScores.build(columns, table.clusters, samples=samples, paired=table.paired)
 
     if per_metric or len(table.metrics) == 1:
         return [
@@ -85,6 +86,7 @@ def score_tables(table: ScoreTable, options: PortfolioOptions) -> ScoreTables:
         table.values,
         table.clusters,
         [metric.name for metric in table.metrics],
+        samples=None if table.cluster_names is None else table.row_samples,
         weights=portfolio_weights(table),
         paired=table.paired,
         per_model=options.copula_scope == "model",

@@ -33,9 +33,12 @@ def _holdings(report: TableReport) -> str:
 
 
 def _pairing(report: TableReport) -> str:
+    grouped = (
+        f" They belong to {report.clusters:,} clusters, which are drawn whole." if report.clusters else ""
+    )
     if report.same_samples:
-        return f"all models have the same {report.samples:,} samples (paired)."
-    return f"{report.common_samples:,} of {report.samples:,} samples are common to all models."
+        return f"all models have the same {report.samples:,} samples (paired).{grouped}"
+    return f"{report.common_samples:,} of {report.samples:,} samples are common to all models.{grouped}"
 
 
 def _repeats(report: TableReport) -> str:

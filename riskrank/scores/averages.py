@@ -49,7 +49,7 @@ def model_averages(table: ScoreTable) -> ModelAverages:
     table : ScoreTable
         Without draws; read with ``missing="keep"`` it may hold NaN.
     """
-    values, sample = np.concatenate(table.values), np.concatenate(table.clusters)
+    values, sample = np.concatenate(table.values), np.concatenate(table.row_samples)
     model = np.repeat(np.arange(len(table.models)), [len(rows) for rows in table.values])
     known = ~np.isnan(values)
     expected = np.zeros((len(table.samples), values.shape[1]), dtype=bool)

@@ -1,4 +1,4 @@
-"""Which column of a file plays which role: model, sample, metric, score, draw."""
+"""Which column of a file plays which role: model, sample, metric, score, draw, cluster."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.parsing import column_kind
 from riskrank.scores.readers.source import Source
 
-ROLES = ("model", "sample", "metric", "score", "draw")
+ROLES = ("model", "sample", "metric", "score", "draw", "cluster")
+
+# A column that happens to be called cluster must not change the unit of resampling: it has to be named.
+FOUND_BY_NAME = ROLES[:-1]
 
 # What people call these columns; the first one present is suggested, never taken silently.
 _USUAL_NAMES = {
@@ -39,6 +42,7 @@ class Roles:
     metric: str | None
     score: str | None
     draw: str | None
+    cluster: str | None = None
     values: tuple[str, ...] = ()
 
 
@@ -49,7 +53,7 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
     ----------
     source : Source
     options : ReadOptions
-        `columns` renames roles; `wide` and `sample_optional` say which roles are needed.
+        `columns` renames roles and `cluster` names one; `wide` and `sample_optional` say which are needed.
 
     Returns
     -------
@@ -62,8 +66,9 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
     UsageError
         If the renaming itself makes no sense.
     """
-    named = parse_columns(options.columns, wide=options.wide)
-    roles = named_columns(source, named, ROLES)
+    named = named_roles(options)
+    _refuse_shared(source, named)
+    roles = named_columns(source, named, FOUND_BY_NAME)
     # Under a label a file needs no column for its only model.
     needed = [] if source.model_label is not None else ["model"]
     needed += [] if options.sample_optional else ["sample"]
@@ -73,7 +78,7 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
         raise _missing_columns(source, roles, missing, options)
     values = ()
     if options.wide:
-        used = {roles.get(role) for role in ("model", "sample", "draw")}
+        used = {roles.get(role) for role in ("model", "sample", "draw", "cluster")}
         values = tuple(column for column in source.columns if column not in used)
     return Roles(
         model=roles.get("model"),
@@ -81,6 +86,7 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
         metric=None if options.wide else roles["metric"],
         score=None if options.wide else roles["score"],
         draw=roles.get("draw"),
+        cluster=roles.get("cluster"),
         values=values,
     )
 
@@ -142,6 +148,46 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
                 hint=f"remove --wide, or pick metrics with --metric instead of {role}=…",
             )
     return named
+
+
+def named_roles(options: ReadOptions) -> dict[str, str]:
+    """Roles whose columns were named, that of the clusters also by an option of its own.
+
+    Raises
+    ------
+    UsageError
+        If the options contradict each other.
+    """
+    named, cluster = parse_columns(options.columns, wide=options.wide), options.cluster
+    if cluster is None:
+        return named
+    taken = next((role for role, column in named.items() if column == cluster and role != "cluster"), None)
+    if taken is not None or named.get("cluster", cluster) != cluster:
+        role = taken or "cluster"
+        raise UsageError(
+            f"{option('cluster', cluster)} contradicts {option('columns', f'{role}={named[role]}')}",
+            found="two columns for one role" if taken is None else f"column '{cluster}' for two roles",
+            hint="name each role and each column once",
+        )
+    return named | {"cluster": cluster}
+
+
+def _refuse_shared(source: Source, named: Mapping[str, str]) -> None:
+    """Refuse clusters of a column that plays another role by its name.
+
+    Raises
+    ------
+    UsageError
+    """
+    role = named.get("cluster", "")
+    if role in FOUND_BY_NAME and role not in named:
+        raise UsageError(
+            f"{source.label}: column '{role}' cannot hold both the {role} and the cluster",
+            found=option("cluster", role),
+            hint="leave it out: samples are drawn one by one then"
+            if role == "sample"
+            else "name the column that says which samples belong together",
+        )
 
 
 def _missing_columns(

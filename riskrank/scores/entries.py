@@ -39,6 +39,10 @@ class Entries:
         Label that links the metrics of one draw: of the draw column, or the row of a wide table.
     draw_column : bool
         Whether `draw` comes from a column.
+    cluster : ndarray of int64, shape (n,), or None
+        Index into `clusters` of what the sample of each entry belongs to; None where nobody named a column.
+    clusters : tuple of str
+        Names of the clusters, sorted.
     has_samples : bool
         Whether the table has a sample column.
     known_metrics : tuple of str
@@ -79,6 +83,8 @@ class Entries:
     directions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     origin: str = ""
+    cluster: np.ndarray | None = None
+    clusters: tuple[str, ...] = ()
     position: np.ndarray | None = None
 
     def place(self, entry: int) -> str:
@@ -123,6 +129,7 @@ class _Piece:
     model: pl.Series
     sample: pl.Series | None
     draw: pl.Series | None
+    cluster: pl.Series | None
     metric: pl.Series | None
     metrics: tuple[str, ...]
     value: np.ndarray
@@ -223,12 +230,13 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
         value=entries.value[kept],
         state=state if state is not None and state.any() else None,
         draw=None if entries.draw is None else entries.draw[kept],
+        cluster=None if entries.cluster is None else entries.cluster[kept],
         position=kept,
     )
 
 
 def _read_long(source: Source, roles: Roles, options: ReadOptions) -> _Piece:
-    wanted = [roles.model, roles.sample, roles.metric, roles.score, roles.draw]
+    wanted = [roles.model, roles.sample, roles.metric, roles.score, roles.draw, roles.cluster]
     frame = source.load([column for column in wanted if column is not None])
     value, state = parsing.parse_scores(frame[roles.score], source.decimal_comma)
     return _piece(source, roles, frame, value, state, metric=frame[roles.metric])
@@ -236,7 +244,8 @@ def _read_long(source: Source, roles: Roles, options: ReadOptions) -> _Piece:
 
 def _read_wide(source: Source, roles: Roles, options: ReadOptions) -> _Piece:
     asked = [name for name in options.metrics if name in roles.values]
-    ids = [column for column in (roles.model, roles.sample, roles.draw) if column is not None]
+    named = (roles.model, roles.sample, roles.draw, roles.cluster)
+    ids = [column for column in named if column is not None]
     # A column without a name, or called as pandas calls one, is the index of the frame that was saved.
     values = asked or [c for c in roles.values if c and not c.startswith("Unnamed: ")]
     frame = source.load([*ids, *values])
@@ -280,6 +289,7 @@ def _piece(source: Source, roles: Roles, frame: pl.DataFrame, value, state, **me
         model=_model_names(source, roles, frame),
         sample=None if roles.sample is None else _names(source, frame[roles.sample]),
         draw=None if roles.draw is None else _names(source, frame[roles.draw]),
+        cluster=None if roles.cluster is None else _names(source, frame[roles.cluster]),
         metric=_names(source, metric["metric"]) if "metric" in metric else None,
         metrics=metric.get("metrics", ()),
         value=value,
@@ -345,6 +355,11 @@ def _code(pieces: Sequence[_Piece], options: ReadOptions) -> Entries:
         draw = per_entry(_encode(pieces, "draw")[1])
     elif options.wide:
         draw = per_entry(np.arange(total))
+    clusters: tuple[str, ...] = ()
+    cluster = None
+    if pieces[0].cluster is not None:  # a named column is in every file, or there was an error
+        clusters, codes = _encode(pieces, "cluster")
+        cluster = per_entry(codes)
     states = None
     if any(piece.state is not None for piece in pieces):
         states = [
@@ -381,6 +396,8 @@ def _code(pieces: Sequence[_Piece], options: ReadOptions) -> Entries:
         state=states if states is None else states[0] if single else np.concatenate(states),
         draw=draw,
         draw_column=draw_column,
+        cluster=cluster,
+        clusters=clusters,
         has_samples=has_samples,
         known_metrics=known,
         inputs=tuple(file for piece in pieces for file in piece.source.input_files(piece.rows)),
@@ -417,7 +434,7 @@ def _encode(pieces: Sequence[_Piece], role: str) -> tuple[tuple[str, ...], np.nd
     series = parts[0] if len(parts) == 1 else pl.concat([part.rename(role) for part in parts])
     distinct = series.unique().drop_nulls().sort()
     clean = distinct.str.strip_chars()
-    if role in ("sample", "draw"):
+    if role in ("sample", "draw", "cluster"):
         clean = clean.str.replace(WHOLE_FLOAT, "$1")
     if series.null_count() or (clean == "").any():
         raise _blank_name(pieces, role, series)

@@ -14,7 +14,13 @@ from riskrank.scores.entries import Entries, read_entries, select
 from riskrank.scores.metrics import MetricSpec, resolve_metrics
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.files import InputFile
-from riskrank.scores.validate import constant_metrics, out_of_range, too_few_models, unusable_scores
+from riskrank.scores.validate import (
+    constant_metrics,
+    divided_samples,
+    out_of_range,
+    too_few_models,
+    unusable_scores,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +94,8 @@ class TableReport:
         Different samples, of all models together.
     common_samples : int
         Samples every model has.
+    clusters : int or None
+        Clusters the samples belong to; None where nobody named their column.
     same_samples : bool
         Whether every model has every sample, as a paired comparison needs.
     fewest_repeats, most_repeats : int
@@ -106,6 +114,7 @@ class TableReport:
     metrics: tuple[MetricReport, ...]
     samples: int
     common_samples: int
+    clusters: int | None
     same_samples: bool
     fewest_repeats: int
     most_repeats: int
@@ -161,6 +170,7 @@ def inspect_scores(
         ),
         samples=len(entries.samples),
         common_samples=int(np.count_nonzero(covered.all(axis=0))),
+        clusters=None if entries.cluster is None else len(np.unique(entries.cluster)),
         same_samples=bool(covered.all()),
         fewest_repeats=int(repeats.min(initial=repeats.max(initial=0))),
         most_repeats=int(repeats.max(initial=0)),
@@ -179,6 +189,7 @@ def _errors(
     yield from too_few_models(entries, options.min_models)
     yield from unusable_scores(entries, nan_is_missing=options.missing != "error")
     yield from out_of_range(entries, specs)
+    yield from divided_samples(entries, unpaired=options.unpaired)
     repeated = _refusal(entries, replace(options, missing="keep"))
     if repeated is not None:
         yield repeated

@@ -25,8 +25,11 @@ class ReadOptions:
     Parameters
     ----------
     columns : str, optional
-        Roles of columns, ``"model=system,sample=doc_id,metric=…,score=…,draw=run"``; several columns that
-        are one name together, ``"sample=name+prompt"``.
+        Roles of columns, ``"model=system,sample=doc_id,metric=…,score=…,draw=run,cluster=…"``; several
+        columns that are one name together, ``"sample=name+prompt"``.
+    cluster : str, optional
+        Column that says which samples belong together (questions about one document): models meet on
+        samples, resampling draws clusters. The same as the role ``cluster`` of `columns`.
     wide : bool
         One row per model and sample, each remaining numeric column a metric.
     matrix : str, optional
@@ -77,6 +80,7 @@ class ReadOptions:
     """
 
     columns: str | None = None
+    cluster: str | None = None
     wide: bool = False
     matrix: str | None = None
     where: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from riskrank.scores.columns import ROLES, parse_columns
+from riskrank.scores.columns import FOUND_BY_NAME, named_roles
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers import query
 from riskrank.scores.readers.derived import with_joined_columns
@@ -36,12 +36,13 @@ def prepared(sources: Sequence[Source], options: ReadOptions) -> tuple[list[Sour
     if options.sql is not None:
         # Databases and workbooks hold several tables and have answered when they were opened.
         found = [source if source.queried else query.select(source, options.sql) for source in found]
-    named = parse_columns(options.columns, wide=options.wide)
-    found = [with_joined_columns(source, named, ROLES) for source in found]
+    named = named_roles(options)
+    known = tuple(dict.fromkeys((*FOUND_BY_NAME, *named)))
+    found = [with_joined_columns(source, named, known) for source in found]
     if options.matrix is None:
         return found, options
     found = [_matrix(source, named, options) for source in found]
-    return found, replace(options, columns=None)
+    return found, replace(options, columns=None, cluster="cluster" if "cluster" in named else None)
 
 
 def _matrix(source: Source, named: dict[str, str], options: ReadOptions) -> MatrixSource:

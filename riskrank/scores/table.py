@@ -8,13 +8,19 @@ from typing import BinaryIO
 
 import numpy as np
 
-from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores.assemble import Rows, assemble
 from riskrank.scores.entries import Entries, read_entries, select
 from riskrank.scores.metrics import MetricSpec, resolve_metrics
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.files import InputFile, Source
-from riskrank.scores.validate import constant_metrics, out_of_range, too_few_models, unusable_scores
+from riskrank.scores.validate import (
+    constant_metrics,
+    divided_samples,
+    out_of_range,
+    too_few_models,
+    unusable_scores,
+)
 
 __all__ = ["InputFile", "ReadOptions", "ScoreTable", "portfolio_weights", "read_scores"]
 
@@ -36,8 +42,13 @@ class ScoreTable:
     values : tuple of ndarray of float64, each of shape (rows_i, m)
         Per model, transformed and oriented; sorted by sample, the draws of a sample by their values.
         Read-only.
-    clusters : tuple of ndarray of int64, each of shape (rows_i,)
+    row_samples : tuple of ndarray of int64, each of shape (rows_i,)
         Per model, the sample of each row as an index into `samples`; non-decreasing. Read-only.
+    clusters : tuple of ndarray of int64, each of shape (rows_i,)
+        Per model, the unit of resampling of each row: its sample, or an index into `cluster_names`.
+        Read-only.
+    cluster_names : tuple of str, or None
+        Sorted; None where samples are drawn one by one.
     has_draws : bool
         Whether some model has more than one row for a sample.
     inputs : tuple of InputFile
@@ -53,7 +64,9 @@ class ScoreTable:
     samples: tuple[str, ...]
     paired: bool
     values: tuple[np.ndarray, ...]
+    row_samples: tuple[np.ndarray, ...]
     clusters: tuple[np.ndarray, ...]
+    cluster_names: tuple[str, ...] | None
     has_draws: bool
     inputs: tuple[InputFile, ...]
     warnings: tuple[str, ...]
@@ -99,10 +112,12 @@ class ScoreTable:
         """
         if not self.paired:
             raise ValueError("an unpaired table has no common samples")
-        counts = [np.bincount(sample, minlength=len(self.samples)) for sample in self.clusters]
+        counts = [np.bincount(sample, minlength=len(self.samples)) for sample in self.row_samples]
         most = max(int(count.max()) for count in counts)
         scores = np.full((len(self.models), len(self.samples), most, len(self.metrics)), np.nan)
-        for model, (rows, sample, count) in enumerate(zip(self.values, self.clusters, counts, strict=True)):
+        for model, (rows, sample, count) in enumerate(
+            zip(self.values, self.row_samples, counts, strict=True)
+        ):
             draw = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
             scores[model, sample, draw] = rows
         return scores
@@ -151,6 +166,7 @@ def read_scores(
     _check(too_few_models(entries, options.min_models))
     _check(unusable_scores(entries, nan_is_missing=options.missing != "error"))
     _check(out_of_range(entries, specs))
+    _check(divided_samples(entries, unpaired=options.unpaired))
     rows, dropped = assemble(entries, _orient(entries, specs), options)
     if not options.allow_constant:
         _check(constant_metrics(entries, rows.values, specs))
@@ -177,6 +193,21 @@ def portfolio_weights(table: ScoreTable) -> np.ndarray:
         )
     weights = np.array(given, dtype=np.float64)
     return weights / weights.sum()
+
+
+def refuse_clusters(table: ScoreTable, *, command: str, why: str) -> None:
+    """Refuse clusters of samples where nothing would be done with them.
+
+    Raises
+    ------
+    UsageError
+    """
+    if table.cluster_names is not None:
+        raise UsageError(
+            f"{command} knows no clusters of samples",
+            found=f"{option('cluster')}, but {why}",
+            hint=f"leave out {option('cluster')}, or average the samples of a cluster beforehand",
+        )
 
 
 def _check(problems: Iterable[InputError]) -> None:
@@ -213,16 +244,37 @@ def _table(
     sample = np.ascontiguousarray(sample, dtype=np.int64)
     sample.flags.writeable = False
     cuts = np.searchsorted(rows.model, np.arange(1, len(entries.models)))
+    row_samples = tuple(np.split(sample, cuts))
+    clusters, cluster_names = row_samples, None
+    if entries.cluster is not None:
+        cluster, cluster_names = _clusters(entries, entries.cluster, rows, options)
+        clusters = tuple(np.split(cluster, cuts))
     return ScoreTable(
         models=entries.models,
         metrics=specs,
         samples=samples,
         paired=not options.unpaired,
         values=tuple(np.split(rows.values, cuts)),
-        clusters=tuple(np.split(sample, cuts)),
+        row_samples=row_samples,
+        clusters=clusters,
+        cluster_names=cluster_names,
         has_draws=bool(np.any(pair[1:] == pair[:-1])),
         inputs=entries.inputs,
         warnings=warnings,
         rows=entries.rows,
         options=options,
     )
+
+
+def _clusters(
+    entries: Entries, cluster: np.ndarray, rows: Rows, options: ReadOptions
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Cluster of each row as an index into the names of those that are left."""
+    # Models with samples of their own may use one name for different samples.
+    owner = len(entries.samples) if options.unpaired else 0
+    known, first = np.unique(entries.model * owner + entries.sample, return_index=True)
+    at = np.searchsorted(known, rows.model * owner + rows.sample)
+    used, numbers = np.unique(cluster[first[at]], return_inverse=True)
+    numbers = np.ascontiguousarray(numbers, dtype=np.int64)
+    numbers.flags.writeable = False
+    return numbers, tuple(entries.clusters[code] for code in used)

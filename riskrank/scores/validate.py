@@ -99,6 +99,32 @@ def constant_metrics(
             )
 
 
+def divided_samples(entries: Entries, *, unpaired: bool) -> Iterator[InputError]:
+    """Yield an error if a sample lies in two clusters.
+
+    Parameters
+    ----------
+    entries : Entries
+    unpaired : bool
+        Whether models have samples of their own, so that equal names mean nothing.
+    """
+    if entries.cluster is None:
+        return
+    key = entries.model * len(entries.samples) + entries.sample if unpaired else entries.sample
+    order = np.argsort(key, kind="stable")
+    first = order[np.searchsorted(key[order], key)]
+    at = np.flatnonzero(entries.cluster[first] != entries.cluster)
+    if at.size:
+        entry, earlier = int(at[0]), int(first[at[0]])
+        names = [entries.clusters[entries.cluster[row]] for row in (earlier, entry)]
+        yield InputError(
+            f"{entries.place(entry)}: sample '{entries.samples[entries.sample[entry]]}' lies in two clusters",
+            found=f"'{names[1]}' here and '{names[0]}' {entries.near(earlier, entry)}",
+            hint="a sample belongs to one cluster, the same for all models: correct the column, or name "
+            "samples so that they differ between clusters",
+        )
+
+
 def too_few_models(entries: Entries, least: int) -> Iterator[InputError]:
     """Yield an error if fewer than `least` models are left."""
     if len(entries.models) < least:

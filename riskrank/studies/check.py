@@ -61,6 +61,7 @@ class CheckDocument(Document[MetricRow]):
                     for model in report.models
                 ],
                 "common_samples": report.common_samples,
+                "clusters": report.clusters,
                 "paired": report.same_samples,
                 "fewest_repeats": report.fewest_repeats,
                 "most_repeats": report.most_repeats,

@@ -107,7 +107,7 @@ class PortfolioScores(Sequence[ScoreRow]):
     ----------
     models, samples : sequence of str
     scores : tuple of k ndarrays, shapes (n_i,)
-    clusters : tuple of k ndarrays of int, shapes (n_i,)
+    row_samples : tuple of k ndarrays of int, shapes (n_i,)
         Sample of each score as an index into ``samples``, non-decreasing.
     draws : bool
         Whether a sample may have several scores.
@@ -116,7 +116,7 @@ class PortfolioScores(Sequence[ScoreRow]):
     models: Sequence[str]
     samples: Sequence[str]
     scores: tuple[Floats, ...]
-    clusters: tuple[Integers, ...]
+    row_samples: tuple[Integers, ...]
     draws: bool
 
     def __len__(self) -> int:
@@ -137,11 +137,11 @@ class PortfolioScores(Sequence[ScoreRow]):
         """All rows, field by field."""
         sizes = [len(column) for column in self.scores]
         numbered = (
-            {"draw": np.concatenate([*map(_draw_numbers, self.clusters)]).tolist()} if self.draws else {}
+            {"draw": np.concatenate([*map(_draw_numbers, self.row_samples)]).tolist()} if self.draws else {}
         )
         return {
             "model": [model for model, size in zip(self.models, sizes, strict=True) for _ in range(size)],
-            "sample": [self.samples[at] for at in np.concatenate(self.clusters).tolist()],
+            "sample": [self.samples[at] for at in np.concatenate(self.row_samples).tolist()],
             **numbered,
             "metric": [METRIC] * len(self),
             "score": np.concatenate(self.scores).tolist(),
@@ -152,7 +152,7 @@ class PortfolioScores(Sequence[ScoreRow]):
         while place >= len(self.scores[model]):
             place -= len(self.scores[model])
             model += 1
-        cluster, score = self.clusters[model], float(self.scores[model][place])
+        cluster, score = self.row_samples[model], float(self.scores[model][place])
         name, sample = self.models[model], self.samples[cluster[place]]
         if not self.draws:
             return PortfolioRow(name, sample, METRIC, score)
@@ -250,7 +250,7 @@ def portfolio(
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(
         provenance=provenance,
-        rows=PortfolioScores(table.models, table.samples, scores, table.clusters, table.has_draws),
+        rows=PortfolioScores(table.models, table.samples, scores, table.row_samples, table.has_draws),
     )
 
 

@@ -44,6 +44,8 @@ def reading_settings(options: ReadOptions) -> dict[str, Any]:
         "repeats": options.repeats,
         "unpaired": options.unpaired,
     }
+    if options.cluster is not None:
+        settings |= {"cluster": options.cluster}
     if options.from_ is not None:
         settings |= {"from": options.from_, **described_rules(options.rules)}
     return settings | described_shape(options)

@@ -50,6 +50,7 @@ def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
         table.values,
         table.clusters,
         [metric.name for metric in table.metrics],
+        samples=None if table.cluster_names is None else table.row_samples,
         weights=portfolio_weights(table),
         paired=table.paired,
         per_model=settings.copula_scope == "model",
@@ -109,4 +110,5 @@ def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metri
 
 
 def _clustered(table: ScoreTable, columns: tuple[np.ndarray, ...]) -> ClusteredScores:
-    return ClusteredScores.build(columns, table.clusters, paired=table.paired)
+    samples = None if table.cluster_names is None else table.row_samples
+    return ClusteredScores.build(columns, table.clusters, samples=samples, paired=table.paired)

@@ -15,7 +15,7 @@ from riskrank.scores.readers.source import Source
 
 # A text column with at least this share of numbers may be a model with failures in it.
 _DOUBTFUL_SHARE = 0.2
-_ROLES = ("sample", "draw")
+_ROLES = ("sample", "draw", "cluster")
 _COUNTERS = re.compile(r"index|row|id|(sample|item|question|case|example|doc).*|.*_id", re.IGNORECASE)
 
 
@@ -28,7 +28,7 @@ class MatrixSource(DerivedSource):
     metric : str
         What the numbers are.
     named : dict of str to str
-        Columns of the roles sample and draw, as they were given.
+        Columns of the roles sample, draw and cluster, as they were given.
     models : sequence of str
         Columns asked for; all numeric ones by default.
 
@@ -49,14 +49,15 @@ class MatrixSource(DerivedSource):
                     found="a matrix, in which every column of numbers is a model",
                     hint="leave one of the two out",
                 )
-        roles = named_columns(inner, named, _ROLES)
-        self._sample, self._draw = roles.get("sample"), roles.get("draw")
-        self._models = _models(inner, tuple(roles.values()), models)
-        if self._sample is None:
+        # A column that happens to be called cluster has to be named: it is not among those looked for.
+        self._of_sample = named_columns(inner, named, _ROLES[:2])
+        self._models = _models(inner, tuple(self._of_sample.values()), models)
+        if "sample" not in self._of_sample:
             _refuse_unnamed_samples(inner)
         self._metric = metric
         self._height = inner.load([self._models[0]]).height
-        self.columns = ("model", "sample", "metric", "score", *(["draw"] if self._draw else []))
+        further = [role for role in _ROLES[1:] if role in self._of_sample]
+        self.columns = ("model", "sample", "metric", "score", *further)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """Return the named columns of the long table, model after model."""
@@ -81,7 +82,7 @@ class MatrixSource(DerivedSource):
             return pl.concat(cells).alias(name)
         if name == "metric":
             return pl.repeat(self._metric, models * self._height, eager=True).alias(name)
-        column = self._sample if name == "sample" else self._draw
+        column = self._of_sample.get(name)
         if column is None:
             cells_of = pl.Series(name, [str(row) for row in range(1, self._height + 1)])
         else:
