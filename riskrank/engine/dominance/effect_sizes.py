@@ -4,10 +4,11 @@ A violation ratio has no unit. Beside it belong each model's mean, the mean of i
 (TVaR), and the difference of both to another model with an interval from the resamples at hand. An interval
 is for one pair at a time: a leader chosen by these data looks better than it is.
 
-The interval of a mean is an expanded percentile of n samples. A difference of tail means rests on the worst
-n·p samples of either model only, and is expanded for 2·n·p: for n it would cover 0.90 to 0.95 of the true
-differences of two normals, or two Student's t with 3 degrees of freedom, instead of 0.94 to 0.97 (n = 30 to
-300). Where one model's spread is twice the other's, five samples tell too little of its tail: 0.90.
+The interval of a mean is an expanded percentile of n samples and covers 0.94 to 0.95 of true differences
+(n = 30 to 300). A difference of tail means rests on the worst n·p samples of either model only, and is
+expanded for 2·n·p: for n it would cover 0.90 to 0.95 of the true differences of two normals, or two Student's
+t with 3 degrees of freedom, instead of 0.94 to 0.97. Where one model's spread is twice the other's, five
+samples tell too little of its tail: 0.91.
 """
 
 from __future__ import annotations
