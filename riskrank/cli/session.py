@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.environment import Environment
-from riskrank.cli.options import InputOptions, OutputOptions, PortfolioOptions, ResamplingOptions, split_names
+from riskrank.cli.options import InputOptions, OutputOptions, ResamplingOptions, split_names
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
 from riskrank.cli.tidying import tidying_up
 from riskrank.errors import UsageError, spell
@@ -225,23 +225,6 @@ def parse_numbers(
     return tuple(numbers)
 
 
-def parse_sizes(texts: Sequence[str] | None, *, option: str) -> list[int]:
-    """Whole numbers from a repeatable, comma-separated option.
-
-    Raises
-    ------
-    UsageError
-        If a text is no whole number.
-    """
-    sizes = parse_numbers(texts, option=option, example="100,500")
-    for size in sizes:
-        if not size.is_integer():
-            raise UsageError(
-                f"{option} takes whole numbers", found=f"{size:g}", hint=f"write {option} 100,500"
-            )
-    return [int(size) for size in sizes]
-
-
 def check_resampling(options: ResamplingOptions) -> None:
     """Refuse numbers no resampling can be done with.
 
@@ -316,14 +299,3 @@ def input_settings(options: InputOptions) -> dict[str, Any]:
         given = {name: getattr(options, name, None) for name in reading_names()}
         settings |= {"from": options.from_, **described_rules(read_options(given).rules)}
     return settings | described_shape(options)
-
-
-def portfolio_settings(options: PortfolioOptions, table: ScoreTable) -> dict[str, Any]:
-    """Settings of the portfolio that decide the result."""
-    from riskrank.scores.table import portfolio_weights
-
-    weights = None
-    if options.copula == "independent":
-        weights = dict(zip((metric.name for metric in table.metrics), portfolio_weights(table), strict=True))
-    scope = options.copula_scope if options.copula == "empirical" else "pooled"
-    return {"copula": options.copula, "copula_scope": scope, "weights": weights}

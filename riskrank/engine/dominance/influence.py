@@ -14,26 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import lcm
 from typing import Literal
 
 import numpy as np
 
+from riskrank.engine.dominance.equal_distributions import equal_p_values
+from riskrank.engine.dominance.pair_influence import (
+    MergedGrid,
+    first_order_influence,
+    integrated_distance,
+    second_order_influence,
+)
 from riskrank.engine.dominance.violation import CommonScale
-from riskrank.errors import InputError, UsageError
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, UsageError, option
 
 LARGEST_ERROR = 0.5
 """The largest standard deviation a ratio, being in [0, 1], can have."""
-
-LEVELS = 32
-"""Quantile levels at which the noise of integrated quantiles is described; its curves are smooth."""
-
-MOST_CLUSTERS = 5000
-"""Clusters used to describe that noise: more cost time and change nothing."""
-
-BLOCK = 128
-"""Clusters per matrix product. BLAS leaves products this small to one thread; larger ones it shares among
-threads that wait for each other, which on a busy machine costs far more than it gains."""
 
 
 @dataclass(frozen=True)
@@ -63,21 +60,21 @@ class ViolationInfluence:
     """
 
     order: int
-    ratio: np.ndarray
-    ratio_error: np.ndarray
-    one_versus_all: np.ndarray
-    relative: np.ndarray
-    relative_error: np.ndarray
-    identical: np.ndarray
-    equal_p_value: np.ndarray
-    clusters: np.ndarray
+    ratio: Floats
+    ratio_error: Floats
+    one_versus_all: Floats
+    relative: Floats
+    relative_error: Floats
+    identical: Booleans
+    equal_p_value: Floats
+    clusters: Integers
 
 
 def influence_of_violation(
-    samples: Sequence[np.ndarray],
+    samples: Sequence[Floats],
     *,
     order: Literal[1, 2],
-    clusters: Sequence[np.ndarray] | None = None,
+    clusters: Sequence[Integers] | None = None,
     paired: bool = True,
 ) -> ViolationInfluence:
     """Return violation ratios, absolute and relative, with standard errors from influence functions.
@@ -126,6 +123,7 @@ def influence_of_violation(
     centre = np.mean([row.mean() for row in ordered])
     scale = max(float(np.abs(row - centre).max()) for row in ordered) or 1.0
     ordered = [(row - centre) / scale for row in ordered]
+    influence_of_pair = first_order_influence if order == 1 else second_order_influence
     k = len(ordered)
     ratio = np.full((k, k), np.nan)
     identical = np.zeros((k, k), dtype=bool)
@@ -133,17 +131,17 @@ def influence_of_violation(
     # effect[i, j]: what each cluster of model i contributes to ε_ij, shape (k, k, clusters).
     effect = np.zeros((k, k, width))
     distance = np.zeros((k, k))
-    grids = {}
+    grids: dict[tuple[int, int], MergedGrid] = {}
     for i in range(k):
         for j in range(i):
             sizes = (len(ordered[i]), len(ordered[j]))
             if sizes not in grids:
-                grids[sizes] = _MergedGrid(*sizes)
-            distance[i, j] = distance[j, i] = _integrated_distance(ordered[i], ordered[j], grids[sizes])
-            pair = (_first_order if order == 1 else _second_order)(ordered[i], ordered[j], grids[sizes])
+                grids[sizes] = MergedGrid(*sizes)
+            distance[i, j] = distance[j, i] = integrated_distance(ordered[i], ordered[j], grids[sizes])
+            pair = influence_of_pair(ordered[i], ordered[j], grids[sizes])
             ratio[i, j], ratio[j, i] = pair.ratio, 1 - pair.ratio
             identical[i, j] = identical[j, i] = pair.influence_first is None
-            if pair.influence_first is None:
+            if pair.influence_first is None or pair.influence_second is None:
                 continue
             effect[i, j] = _per_cluster(pair.influence_first, sortings[i], units[i], width)
             effect[j, i] = -_per_cluster(pair.influence_second, sortings[j], units[j], width)
@@ -162,87 +160,15 @@ def influence_of_violation(
         relative=one_versus_all[:, None] - one_versus_all[None, :],
         relative_error=relative_error,
         identical=identical,
-        equal_p_value=_equal_p_values(ordered, sortings, units, counts, distance, paired),
+        equal_p_value=equal_p_values(ordered, sortings, units, counts, distance, paired=paired),
         clusters=counts,
     )
 
 
-def logit_p_value(
-    estimate: np.ndarray, error: np.ndarray, *, threshold: float, size: np.ndarray | int
-) -> np.ndarray:
-    """Return p-values of "the violation ratio is at least `threshold`" from a z-score on the logit scale.
-
-    A ratio lives in [0, 1] and its estimate is skewed near the ends; on the logit scale a normal error comes
-    nearer. Estimates are kept 1/4n away from the ends and errors at least that large: at 0 or 1 exactly, the
-    influence vanishes and the plain error would claim certainty.
-
-    Parameters
-    ----------
-    estimate : ndarray
-        Violation ratios ε_ij; for relative statistics give (1 + Δε_ij)/2 and threshold ½.
-    error : ndarray, same shape
-        Standard errors; for relative statistics, half those of Δε_ij.
-    threshold : float
-        τ in (0, 1).
-    size : ndarray of int or int
-        Number n of independent units behind each estimate.
-
-    Returns
-    -------
-    ndarray, same shape
-        NaN where the estimate is.
-
-    Raises
-    ------
-    UsageError
-        If the threshold is not inside (0, 1).
-    """
-    if not 0 < threshold < 1:
-        raise UsageError(
-            f"violation threshold {threshold:g} is outside (0, 1)",
-            found=f"{threshold:g}",
-            hint="use a small share such as 0.25; the paper uses 0.08, 0.25 and 0.4",
-        )
-    from scipy.special import logit, ndtr
-
-    edge = 1 / (4 * np.asarray(size, dtype=float))
-    kept = np.clip(np.asarray(estimate, dtype=float), edge, 1 - edge)
-    spread = np.maximum(error, edge) / (kept * (1 - kept))
-    return ndtr((logit(kept) - logit(threshold)) / spread)
-
-
-def absolute_p_values(result: ViolationInfluence, threshold: float) -> np.ndarray:
-    """Return p-values of the absolute test of "i dominates j up to τ", shape (k, k), NaN on the diagonal.
-
-    Parameters
-    ----------
-    result : ViolationInfluence
-        Ratios and standard errors.
-    threshold : float
-        τ in (0, 1); the null hypothesis is ε_ij ≥ τ, or i and j the same.
-    """
-    p = logit_p_value(result.ratio, result.ratio_error, threshold=threshold, size=_pair_sizes(result))
-    return np.maximum(p, result.equal_p_value)
-
-
-def relative_p_values(result: ViolationInfluence) -> np.ndarray:
-    """Return p-values of the relative test of "i beats j", shape (k, k), NaN on the diagonal.
-
-    Parameters
-    ----------
-    result : ViolationInfluence
-        Ratios and standard errors; the null hypothesis is Δε_ij ≥ 0, or i and j the same.
-    """
-    share = (1 + result.relative) / 2
-    p = logit_p_value(share, result.relative_error / 2, threshold=0.5, size=_pair_sizes(result))
-    return np.maximum(p, result.equal_p_value)
-
-
-def _pair_sizes(result):
-    return np.minimum(result.clusters[:, None], result.clusters[None, :])
-
-
-def _validated(samples, order, clusters, paired):
+def _validated(
+    samples: Sequence[Floats], order: int, clusters: Sequence[Integers] | None, paired: bool
+) -> tuple[list[Floats], list[Integers], Integers]:
+    """Scores, the cluster of each by its number from 0, and the number of clusters of each model."""
     if order not in (1, 2):
         raise UsageError(
             f"dominance of order {order!r} is not defined here",
@@ -263,8 +189,8 @@ def _validated(samples, order, clusters, paired):
                 found=f"shape {value.shape}, {np.count_nonzero(~np.isfinite(value))} not finite",
                 hint="scores must be finite numbers, at least two per model",
             )
-    given = clusters is not None
-    labels = [np.asarray(c) for c in clusters] if given else [np.arange(value.size) for value in values]
+    rows = [np.arange(value.size) for value in values]
+    labels = rows if clusters is None else [np.asarray(cluster) for cluster in clusters]
     if [label.shape for label in labels] != [value.shape for value in values]:
         raise InputError(
             "every score needs the number of its sample",
@@ -276,174 +202,17 @@ def _validated(samples, order, clusters, paired):
         raise InputError(
             "paired models must be scored on the same samples",
             found=f"models with {min(len(n) for n, _ in found)} to {max(len(n) for n, _ in found)} samples",
-            hint="use --unpaired, or keep the common samples with --missing drop",
+            hint=f"use {option('unpaired', True)}, or keep the common samples: {option('missing', 'drop')}",
         )
     counts = np.array([len(names) for names, _ in found])
     return values, [unit for _, unit in found], counts
 
 
-class _MergedGrid:
-    """Where the steps of two empirical quantile functions of sizes n and m lie among each other."""
-
-    def __init__(self, n, m):
-        whole = lcm(n, m)
-        # Integers in units of 1/lcm: r/n and s/m that are equal must merge into one breakpoint.
-        first = np.arange(1, n + 1, dtype=np.int64) * (whole // n)
-        second = np.arange(1, m + 1, dtype=np.int64) * (whole // m)
-        ends = first if n == m else np.union1d(first, second)
-        self.width = np.diff(ends, prepend=0) / whole
-        # A segment lies under the first sample's step `step_first`, whose last segment is `at_first`.
-        self.step_first = np.searchsorted(first, ends)
-        self.step_second = np.searchsorted(second, ends)
-        self.at_first = np.searchsorted(ends, first)
-        self.at_second = np.searchsorted(ends, second)
-
-
-@dataclass(frozen=True)
-class _PairInfluence:
-    """One pair's ratio and the influence of each order statistic of either sample (None if identical)."""
-
-    ratio: float
-    influence_first: np.ndarray | None
-    influence_second: np.ndarray | None
-
-
-def _first_order(x, y, grid):
-    upper, lower = x[grid.step_first], y[grid.step_second]
-    d = upper - lower
-    below = np.minimum(d, 0)
-    if not d.any():
-        return _PairInfluence(0.5, None, None)
-    squares, violation = grid.width @ (d * d), grid.width @ (below * below)
-
-    def primitive(gap):
-        # Antiderivative of a(d): moving a step of the quantile function crosses all levels of its jump.
-        under = np.minimum(gap, 0)
-        return (under * under * squares - gap * gap * violation) / squares**2
-
-    def influence(own, other, at, sign):
-        # The other's value just before and just after each step; they differ where both step at once.
-        before, after = other[at[:-1]], other[at[:-1] + 1]
-        jump = np.zeros(len(own) - 1)
-        for level in (before, after):
-            jump += 0.5 * (primitive(sign * (own[1:] - level)) - primitive(sign * (own[:-1] - level)))
-        return _from_jumps(jump)
-
-    return _PairInfluence(
-        violation / squares,
-        influence(x, lower, grid.at_first, 1),
-        influence(y, upper, grid.at_second, -1),
-    )
-
-
-def _second_order(x, y, grid):
-    d = x[grid.step_first] - y[grid.step_second]
-    if not d.any():
-        return _PairInfluence(0.5, None, None)
-    step = grid.width * d
-    right = np.cumsum(step)
-    left = right - step
-    squares = grid.width @ (left * left + left * right + right * right) / 3
-    negative = _negative_parts(left, right, grid.width)
-    violation = negative.squares.sum()
-    rate = (2 * negative.area * squares - grid.width * (left + right) * violation) / squares**2
-    # ∫_t^1 of the rate at the end of each segment.
-    remaining = np.append(np.cumsum(rate[::-1])[::-1][1:], 0.0)
-    return _PairInfluence(
-        violation / squares,
-        _from_jumps(remaining[grid.at_first[:-1]] * np.diff(x)),
-        _from_jumps(-remaining[grid.at_second[:-1]] * np.diff(y)),
-    )
-
-
-@dataclass(frozen=True)
-class _NegativeParts:
-    """∫ min(D, 0) and ∫ min(D, 0)² over each segment of a piecewise linear D."""
-
-    area: np.ndarray
-    squares: np.ndarray
-
-
-def _negative_parts(left, right, width):
-    low, high = np.minimum(left, 0), np.minimum(right, 0)
-    crossing = (left < 0) != (right < 0)
-    span = np.where(crossing, np.abs(left - right), 1.0)
-    # Where D crosses zero, only the share of the segment on the negative side counts.
-    share = np.where(crossing, np.abs(low + high) / np.where(span == 0, 1.0, span), 1.0) * width
-    return _NegativeParts(share * (low + high) / 2, share * (low * low + low * high + high * high) / 3)
-
-
-def _integrated_distance(x, y, grid):
-    """Return ∫ D² of the integrated quantiles."""
-    step = grid.width * (x[grid.step_first] - y[grid.step_second])
-    right = np.cumsum(step)
-    left = right - step
-    return grid.width @ (left * left + left * right + right * right) / 3
-
-
-def _equal_p_values(ordered, sortings, units, counts, distance, paired):
-    """Return p-values of equal distributions, shape (k, k), NaN on the diagonal.
-
-    If i and j are equal, ∫D² is a sum of squared normals with the eigenvalues of D's covariance as weights; a
-    chi-square with the same mean and variance stands for it. The influence of a score x on the integrated
-    quantile at level t is min(x, Q(t)), centred.
-    """
-    from scipy.special import chdtrc
-
-    k = len(ordered)
-    noise = [_noise(*model) for model in zip(ordered, sortings, units, counts, strict=True)]
-    p_value = np.full((k, k), np.nan)
-    own = [_gram(curves, curves) for curves in noise]
-    for i in range(k):
-        for j in range(i):
-            covariance = own[i] + own[j]
-            if paired:
-                shared = _gram(noise[i], noise[j])
-                covariance = covariance - shared - shared.T
-            mean = np.trace(covariance) / LEVELS
-            variance = 2 * (covariance**2).sum() / LEVELS**2
-            if distance[i, j] == 0 or mean <= 0:
-                # Without noise any difference is a certain one, and no difference is none.
-                p = float(distance[i, j] == 0)
-            else:
-                p = chdtrc(2 * mean**2 / variance, distance[i, j] * 2 * mean / variance)
-            p_value[i, j] = p_value[j, i] = p
-    return p_value
-
-
-def _noise(ordered, sorting, unit, count):
-    """Return each cluster's part in the noise of the integrated quantiles, shape (blocks, BLOCK, LEVELS)."""
-    n = len(ordered)
-    # Evenly spaced cluster numbers when there are very many; the same ones for all models of a paired design.
-    kept = np.unique(np.linspace(0, count - 1, min(count, MOST_CLUSTERS)).astype(np.int64))
-    place = np.full(count, -1)
-    place[kept] = np.arange(len(kept))
-    at = place[unit[sorting]]
-    quantiles = ordered[((np.arange(LEVELS) + 0.5) / LEVELS * n).astype(np.int64)]
-    curves = np.zeros((-(-len(kept) // BLOCK) * BLOCK, LEVELS))
-    for level, quantile in enumerate(quantiles):
-        influence = np.minimum(ordered, quantile)
-        influence -= influence.mean()
-        curves[: len(kept), level] = np.bincount(at[at >= 0], influence[at >= 0], minlength=len(kept))
-    curves *= np.sqrt(count / len(kept) * count / max(count - 1, 1)) / n
-    return curves.reshape(-1, BLOCK, LEVELS)
-
-
-def _gram(first, second):
-    return np.matmul(first.swapaxes(1, 2), second).sum(axis=0)
-
-
-def _from_jumps(jump):
-    """Return the centred influence of each order statistic from the integral of a over each gap above it."""
-    above = np.append(-np.cumsum(jump[::-1])[::-1], 0.0)
-    return above - above.mean()
-
-
-def _per_cluster(influence, sorting, unit, width):
+def _per_cluster(influence: Floats, sorting: Integers, unit: Integers, width: int) -> Floats:
     return np.bincount(unit[sorting], influence, minlength=width) / len(influence)
 
 
-def _paired_errors(effect, correction):
+def _paired_errors(effect: Floats, correction: Floats) -> tuple[Floats, Floats]:
     # Both models' effects on ε_ij meet in the same cluster; the second's enters ε_ij with the other sign.
     both = effect - effect.swapaxes(0, 1)
     ratio_error = np.sqrt(correction[0] * np.einsum("ijc,ijc->ij", both, both))
@@ -453,7 +222,7 @@ def _paired_errors(effect, correction):
     return _without_diagonal(ratio_error), _without_diagonal(relative_error)
 
 
-def _unpaired_errors(effect, correction):
+def _unpaired_errors(effect: Floats, correction: Floats) -> tuple[Floats, Floats]:
     k = len(effect)
     # product[m, i, j]: covariance of model m's effects on ε_mi and ε_mj.
     product = np.einsum("mic,mjc->mij", effect, effect, optimize=True) * correction[:, None, None]
@@ -472,6 +241,6 @@ def _unpaired_errors(effect, correction):
     return _without_diagonal(ratio_error), relative_error
 
 
-def _without_diagonal(table):
+def _without_diagonal(table: Floats) -> Floats:
     np.fill_diagonal(table, np.nan)
     return table

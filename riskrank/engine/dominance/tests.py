@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from riskrank.engine.dominance.asymptotic_tests import absolute_p_values, relative_p_values
 from riskrank.engine.dominance.bootstrap import Replicates, tail_level
 from riskrank.engine.dominance.claims import PAPER_THRESHOLDS, RELATIVE, Claim, claims
 from riskrank.engine.dominance.closing import Counted, Family
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.influence import ViolationInfluence, absolute_p_values, relative_p_values
+from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
 from riskrank.engine.dominance.tail import relative_tail
 from riskrank.engine.dominance.violation import CommonScale, violation_matrices

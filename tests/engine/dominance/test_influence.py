@@ -1,19 +1,14 @@
 """CLT errors against numerical derivatives, Monte Carlo, a plain bootstrap, theory and invariances."""
 
 from math import sqrt
-from statistics import NormalDist
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.dominance.influence import (
-    absolute_p_values,
-    influence_of_violation,
-    logit_p_value,
-    relative_p_values,
-)
+from riskrank.engine.dominance.asymptotic_tests import absolute_p_values, relative_p_values
+from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.errors import InputError, UsageError
 
 N = 5000
@@ -313,38 +308,11 @@ def test_errors_stay_within_what_a_ratio_can_have():
             assert np.nanmax(result.ratio_error) <= 0.5 + 1e-12
 
 
-def test_logit_p_value_against_theory():
-    z = (np.log(0.2 / 0.8) - np.log(0.3 / 0.7)) / (0.05 / (0.2 * 0.8))
-    assert logit_p_value(0.2, 0.05, threshold=0.3, size=100) == pytest.approx(NormalDist().cdf(z))
-    assert logit_p_value(0.3, 0.05, threshold=0.3, size=100) == pytest.approx(0.5)
-    # A ratio of 0 has no error of its own, yet the p-value stays above 0 and shrinks with the sample.
-    small, large = logit_p_value(np.zeros(2), np.zeros(2), threshold=0.25, size=np.array([20, 500]))
-    assert 0 < large < small < 0.01
-
-
 def test_p_values_of_a_clear_pair_are_complementary():
     result = influence_of_violation(list(normals(np.random.default_rng(0), 3000)), order=2)
     assert result.equal_p_value[0, 1] < 1e-9
     p = relative_p_values(result)
     assert p[0, 1] + p[1, 0] == pytest.approx(1)
-
-
-@pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("clustered", [True, False])
-def test_equal_distributions_against_monte_carlo(paired, clustered):
-    rng = np.random.default_rng(12)
-    units, draws = 150, 3 if clustered else 1
-    clusters = [np.repeat(np.arange(units), draws)] * 2
-    p = []
-    for _ in range(250):
-        shared = rng.normal(size=units) if paired else 0
-        samples = [np.repeat(shared + rng.normal(size=units), draws) for _ in range(2)]
-        samples = [sample + 0.3 * rng.normal(size=sample.size) for sample in samples]
-        result = influence_of_violation(samples, order=1, clusters=clusters, paired=paired)
-        p.append(result.equal_p_value[0, 1])
-    # Uniform at the levels of tests, within four binomial errors.
-    for level in (0.02, 0.05, 0.1):
-        assert np.mean(np.array(p) <= level) == pytest.approx(level, abs=4 * sqrt(level * (1 - level) / 250))
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -375,9 +343,3 @@ def test_size_for_two_models_of_the_same_distribution(order):
 def test_bad_input(arguments, kind, what):
     with pytest.raises(kind, match=what):
         influence_of_violation(**{"order": 1, **arguments})
-
-
-@pytest.mark.parametrize("threshold", [0.0, 1.0, -1.0])
-def test_bad_threshold(threshold):
-    with pytest.raises(UsageError, match="outside"):
-        logit_p_value(0.2, 0.1, threshold=threshold, size=10)
