@@ -14,7 +14,7 @@ Names = list[str] | None
 
 # Options of `dominance`, `rank` and `power`, whose groups differ.
 Correction = Annotated[
-    Literal["bonferroni", "holm", "bh", "none"], typer.Option(help="Correction for many tests.")
+    Literal["holm", "bonferroni", "bh", "none"], typer.Option(help="Correction for many tests.")
 ]
 PaperExact = Annotated[
     bool, typer.Option("--paper-exact", help="Reject as the paper's Algorithm 1 prints it (liberal).")
@@ -170,6 +170,20 @@ class ResamplingOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TestResamplingOptions(ResamplingOptions):
+    """How to resample for a family of tests."""
+
+    resamples: Annotated[  # type: ignore[assignment]
+        str,
+        typer.Option(metavar="auto|B", help="Bootstrap resamples: a number, or as many as the family needs."),
+    ] = "auto"
+    work_limit: Annotated[
+        float,
+        typer.Option(metavar="W", help="Score comparisons (pairs x samples x resamples) auto may cost."),
+    ] = 1e9
+
+
+@dataclass(frozen=True, kw_only=True)
 class DominanceOptions:
     """Which dominance to test."""
 
@@ -177,13 +191,17 @@ class DominanceOptions:
 
     order: Annotated[Literal["1", "2", "both"], typer.Option(help="Order of dominance.")] = "both"
     test: Annotated[
-        Literal["relative", "absolute", "both"], typer.Option(help="Relative or absolute dominance.")
-    ] = "both"
+        Literal["direct", "absolute", "relative", "all"] | None,
+        typer.Option(
+            help="Claims: one model against the other alone, a ratio below --threshold, against the field. "
+            "[dominance: direct and absolute; rank: relative]"
+        ),
+    ] = None
     threshold: Annotated[
         list[float] | None,
         typer.Option(metavar="TAU", help="Largest violation ratio of absolute tests. [0.08 0.25 0.4]"),
     ] = None
-    correction: Correction = "bonferroni"
+    correction: Correction = "holm"
     no_test: Annotated[
         bool, typer.Option("--no-test", help="Statistics only: no resampling, any number of samples.")
     ] = False
@@ -214,6 +232,13 @@ class MethodOptions:
             help="Only this method: R-SSD, SSD(0.25)@P(EC), RA(R-SSD@M), RA(MRM@P(IC)), MWR... Repeatable.",
         ),
     ] = None
+    rank_by: Annotated[
+        Literal["ratio", "wins"],
+        typer.Option(help="Order by violation ratio, or by significant wins (Borda), as the paper does."),
+    ] = "ratio"
+    top: Annotated[int | None, typer.Option(metavar="N", help="Only the N best models by each method.")] = (
+        None
+    )
     all_methods: Annotated[
         bool,
         typer.Option("--all-methods", help="Both portfolios, aggregation over metrics, mean-risk models."),

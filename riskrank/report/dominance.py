@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.dominance.column import DominanceStudy, Inference, method_name
+from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE
+from riskrank.engine.dominance.column import DominanceStudy, method_name
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.report import numbers
 from riskrank.report.view import Cell, Column, Line, Section, Table
-from riskrank.studies.dominance import DominanceDocument
+from riskrank.studies.dominance import DominanceColumn, DominanceDocument
 
 CORRECTIONS = {
     "bonferroni": "Bonferroni",
@@ -24,13 +26,13 @@ def view(document: DominanceDocument) -> list[Section]:
     """Tables in words: a row a pair, the better model first."""
     models, inference = document.provenance.models, document.inference
     sections: list[Section] = []
-    for metric, study in document.by_column:
-        sections.append(_pair_table(metric, study, models))
+    for column in document.by_column:
+        sections.append(_pair_table(column, models))
         if document.ratios:
-            sections += [_matrix(metric, tests, models) for tests in study.tests]
-    first = document.by_column[0][1]
-    sections += reading(first.tests, tested=inference.test, matrix=document.ratios)
-    sections.append(inference_line(first, inference, models, paired=document.paired))
+            sections += [_matrix(column.name, tests, models) for tests in column.study.tests]
+    first = document.by_column[0]
+    sections += reading(document)
+    sections.append(inference_line(first.study, inference, models, paired=document.paired))
     return sections
 
 
@@ -54,27 +56,31 @@ def inference_line(
     return Line(text, "Tests:")
 
 
-def reading(tests: Sequence[DominanceTests], *, tested: bool, matrix: bool = False) -> list[Line]:
+def reading(document: DominanceDocument) -> list[Line]:
     """How to read the tables."""
-    claims = [found.claim for found in tests]
+    first = document.by_column[0]
+    kinds = {tests.claim.kind for tests in first.study.tests}
     parts = ["ε is the violation ratio of “better dominates worse”: 0 everywhere better, 0.5 a draw."]
-    if any(claim.threshold is None for claim in claims):
+    if DIRECT in kinds:
+        parts.append("Direct dominance: ε below 0.5, whoever else is in the table.")
+    if RELATIVE in kinds:
         parts.append("Relative dominance: better violates dominance over the field less than worse does.")
-    if any(claim.threshold is not None for claim in claims):
+    if ABSOLUTE in kinds:
         parts.append("τ: smallest threshold with ε significantly below it.")
-    if tested:
-        relative = any(claim.threshold is None for claim in claims)
-        parts.append(
-            "p: adjusted p-value of relative dominance; ~ marks one from the extrapolated tail."
-            if relative
-            else "Significance is by adjusted p-values."
-        )
-    if matrix:
+    if document.inference.test:
+        parts.append("p: adjusted p-value" + (" of direct dominance" if DIRECT in kinds else "") + "; ")
+        parts[-1] += "~ marks one from the extrapolated tail, ? one that more resamples would decide."
+    parts.append(
+        f"difference: of the means of {first.units.label}, better minus worse"
+        + (", with an interval for this pair alone." if document.inference.resampled else ".")
+    )
+    if document.ratios:
         parts.append("In a matrix, * marks that the row model dominates the column model.")
     return [Line(" ".join(parts), "Reading:")]
 
 
-def _pair_table(metric: str, study: DominanceStudy, models: Sequence[str]) -> Table:
+def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
+    study = column.study
     orders = sorted({tests.claim.order for tests in study.tests})
     leading = study.estimates.ratios[orders[-1] - 1]
     overall = leading.sum(axis=1)
@@ -82,57 +88,80 @@ def _pair_table(metric: str, study: DominanceStudy, models: Sequence[str]) -> Ta
     for order in orders:
         name = "FSD" if order == 1 else "SSD"
         columns.append(Column(f"{name}\nε"))
-        relative, absolute = _tests_of(study, order)
-        if relative is not None and relative.p_value is not None:
-            columns.append(Column(f"{name}\np"))
+        deciding, absolute = _tests_of(study, order)
+        columns += [Column(f"{name}\np") for tests in deciding if tests.p_value is not None]
         if absolute:
             columns.append(Column(f"{name}\nτ"))
+    columns += [Column("difference"), Column("interval", "left")][: 1 + (column.differences.low is not None)]
     columns.append(Column("verdict", "left"))
     pairs = [
-        (i, j) if leading[i, j] < 0.5 or (leading[i, j] == 0.5 and overall[i] <= overall[j]) else (j, i)
+        (int(i), int(j))
+        if leading[i, j] < 0.5 or (leading[i, j] == 0.5 and overall[i] <= overall[j])
+        else (int(j), int(i))
         for i, j in zip(*np.triu_indices(len(models), 1), strict=True)
     ]
     pairs.sort(key=lambda pair: (overall[pair[0]], pair[0], overall[pair[1]], pair[1]))
-    rows = [_pair_row(study, orders, int(i), int(j), models) for i, j in pairs]
-    return Table(f"Stochastic dominance on {metric}", tuple(columns), tuple(rows), stub=2)
+    rows = [_pair_row(column, orders, i, j, models) for i, j in pairs]
+    return Table(f"Stochastic dominance on {column.name}", tuple(columns), tuple(rows), stub=2)
 
 
-def _tests_of(study: DominanceStudy, order: int) -> tuple[DominanceTests | None, list[DominanceTests]]:
+def _tests_of(study: DominanceStudy, order: int) -> tuple[list[DominanceTests], list[DominanceTests]]:
+    """Tests of one order: the direct and the relative one, and the absolute ones by threshold."""
     found = [tests for tests in study.tests if tests.claim.order == order]
-    relative = next((tests for tests in found if tests.claim.threshold is None), None)
-    absolute = [tests for tests in found if tests.claim.threshold is not None]
-    return relative, sorted(absolute, key=lambda tests: tests.claim.threshold)
+    deciding = [tests for tests in found if tests.claim.kind != ABSOLUTE]
+    absolute = [tests for tests in found if tests.claim.kind == ABSOLUTE]
+    return deciding, sorted(absolute, key=lambda tests: tests.claim.boundary)
 
 
 def _pair_row(
-    study: DominanceStudy, orders: Sequence[int], i: int, j: int, models: Sequence[str]
+    column: DominanceColumn, orders: Sequence[int], i: int, j: int, models: Sequence[str]
 ) -> tuple[Cell | str, ...]:
     cells: list[Cell | str] = [models[i], models[j]]
-    won, lost = [], []
+    won, lost, undecided = [], [], False
     for order in orders:
         name = "FSD" if order == 1 else "SSD"
-        relative, absolute = _tests_of(study, order)
-        cells.append(numbers.ratio(study.estimates.ratios[order - 1, i, j]))
-        if relative is not None and relative.p_value is not None:
-            mark = "~" if relative.extrapolated[i, j] else ""
-            cells.append(mark + numbers.p_value(relative.p_adjusted[i, j]))
+        deciding, absolute = _tests_of(column.study, order)
+        cells.append(numbers.ratio(column.study.estimates.ratios[order - 1, i, j]))
+        cells += [_p_cell(tests, i, j) for tests in deciding if tests.p_value is not None]
         if absolute:
-            held = [tests.claim.threshold for tests in absolute if tests.dominates[i, j]]
+            held = [tests.claim.boundary for tests in absolute if tests.dominates[i, j]]
             cells.append(f"{held[0]:g}" if held else "–")
-        deciding = [relative] if relative is not None else absolute
-        won += [name] if any(tests.dominates[i, j] for tests in deciding) else []
-        lost += [name] if any(tests.dominates[j, i] for tests in deciding) else []
+        looked_at = deciding[:1] or absolute
+        won += [name] if any(tests.dominates[i, j] for tests in looked_at) else []
+        lost += [name] if any(tests.dominates[j, i] for tests in looked_at) else []
+        undecided |= any(not tests.decided[i, j] for tests in looked_at)
+    cells += _difference_cells(column, i, j)
+    study = column.study
+    tested = study.tests[0].p_value is not None
     cells.append(
-        _verdict(bool(study.estimates.identical[i, j]), won, lost, tested=study.tests[0].p_value is not None)
+        _verdict(bool(study.estimates.identical[i, j]), won, lost, tested=tested, undecided=undecided)
     )
     return tuple(cells)
 
 
-def _verdict(identical: bool, won: Sequence[str], lost: Sequence[str], *, tested: bool) -> Cell:
+def _p_cell(tests: DominanceTests, i: int, j: int) -> str:
+    assert tests.p_adjusted is not None
+    mark = "~" if tests.extrapolated[i, j] else "" if tests.decided[i, j] else "?"
+    return mark + numbers.p_value(tests.p_adjusted[i, j])
+
+
+def _difference_cells(column: DominanceColumn, i: int, j: int) -> list[str]:
+    """Difference of the means in the units of the file, and its interval."""
+    difference = column.differences
+    cells = [numbers.score(column.units.of(difference.estimate)[i, j])]
+    low, high = column.units.interval(difference.low, difference.high)
+    if low is not None and high is not None:
+        cells.append(f"{numbers.score(low[i, j])} to {numbers.score(high[i, j])}")
+    return cells
+
+
+def _verdict(
+    identical: bool, won: Sequence[str], lost: Sequence[str], *, tested: bool, undecided: bool
+) -> Cell:
     if identical:
         return Cell("identical scores", "dim")
     if not won and not lost:
-        return Cell("not separated", "dim")
+        return Cell("not decided" if undecided else "not separated", "dim")
     text = f"{'dominates' if tested else 'ahead'} ({', '.join(won)})" if won else ""
     if lost:
         text += f"{'; ' if text else ''}{'dominated' if tested else 'behind'} ({', '.join(lost)})"

@@ -26,7 +26,7 @@ def progress_bar(label: str, stream: TextIO, *, shown: bool) -> Iterator[Move | 
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
+        TextColumn("{task.fields[count]}"),
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
         console=Console(file=stream),
@@ -34,8 +34,8 @@ def progress_bar(label: str, stream: TextIO, *, shown: bool) -> Iterator[Move | 
     )
 
     def move(done: int, total: int, note: str = "") -> None:
-        bar.update(task, completed=done, total=total, note=note)
+        bar.update(task, completed=done, total=total, note=note, count=f"{done:,}/{total:,}")
 
     with bar:
-        task = bar.add_task(label, total=None, note="")
+        task = bar.add_task(label, total=None, note="", count="")
         yield move

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from riskrank.engine.dominance.column import MODEL_WIN_RATE, SAMPLE_WIN_RATE, Inference, RankStudy
+from riskrank.engine.dominance.column_ranking import SAMPLE_WIN_RATE, RankStudy
+from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, RISK
 from riskrank.engine.dominance.method_rankings import MethodStudy
-from riskrank.engine.dominance.ranking import Ranking, hidden_risks, rank_by
+from riskrank.engine.dominance.ranking import Ranking, rank_by
 from riskrank.report import numbers
 from riskrank.report.aggregation import aggregation_lines
 from riskrank.report.agreement import agreement_table, stability_table
 from riskrank.report.dominance import inference_line
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.rank import RankDocument
+from riskrank.studies.units import Units
 
 # A list of hidden risks longer than this hides them again.
 _MOST_RISKS = 8
@@ -30,13 +31,14 @@ def view(document: RankDocument) -> list[Section]:
         if not shown:
             continue  # tested only for an aggregation over the metrics
         leading = _leading_method(shown)
-        if shown[leading].wins is not None:
-            sections.append(_detail_table(metric, leading, shown[leading], models))
-        if len(shown) > 1 or shown[leading].wins is None:
-            sections.append(_side_by_side(f"Ranks by every method @{metric}", shown, shown[leading], models))
-        if "R-SSD" in shown:
-            sections.append(_risk_line(found, models, tested=inference.test))
-    sections += _aggregated(study, models)
+        sections.append(_detail_table(document, metric, leading))
+        if leading in found.separations and inference.test:
+            sections.append(_separation_line(found, leading))
+        if len(shown) > 1:
+            title = f"Ranks by every method @{metric}"
+            sections.append(_side_by_side(title, shown, shown[leading], models, document.top))
+        sections.append(_risk_line(document, metric))
+    sections += _aggregated(study, models, document.top)
     if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
         sections.append(agreement_table(study))
     if document.steady is not None:
@@ -44,17 +46,17 @@ def view(document: RankDocument) -> list[Section]:
     if study.studies:
         first = next(iter(study.studies.values()))
         names = [name for found in study.studies.values() for name in found.rankings]
-        sections.append(_reading(inference, names))
+        sections.append(_reading(document, names))
         sections.append(inference_line(first.dominance, inference, models, paired=document.paired))
     return sections
 
 
-def _aggregated(study: MethodStudy, models: Sequence[str]) -> list[Section]:
+def _aggregated(study: MethodStudy, models: Sequence[str], top: int) -> list[Section]:
     rankings = {name: study.rankings[name] for name in study.aggregations}
     if not rankings:
         return []
     leading = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
-    table = _side_by_side("Ranks by aggregation", rankings, leading, models)
+    table = _side_by_side("Ranks by aggregation", rankings, leading, models, top)
     return [table, *aggregation_lines(list(study.aggregations.items()), models, orders=False)]
 
 
@@ -65,36 +67,70 @@ def _leading_method(rankings: Mapping[str, Ranking]) -> str:
     return next(iter(rankings))
 
 
-def _detail_table(metric: str, name: str, ranking: Ranking, models: Sequence[str]) -> Table:
-    tested, resampled = ranking.tier is not None, ranking.score_low is not None
-    columns = [Column("rank"), Column("model", "left")]
-    if tested:
-        columns.append(Column("tier"))
-    columns += [Column("wins"), Column("ε")]
-    if resampled:
-        columns += [Column("ε interval"), Column("rank interval")]
-    rows = []
-    for i in ranking.order:
-        cells: list[Cell | str] = [
-            str(ranking.rank[i]),
-            Cell(models[i], "bold" if ranking.rank[i] == 1 else ""),
-        ]
-        if tested:
-            cells.append(str(ranking.tier[i]))
-        cells += [str(ranking.wins[i]), numbers.ratio(ranking.score[i])]
-        if resampled:
-            cells.append(numbers.interval(ranking.score_low[i], ranking.score_high[i]))
-            cells.append(numbers.rank_interval(ranking.rank_low[i], ranking.rank_high[i]))
-        rows.append(tuple(cells))
-    return Table(f"Ranking by {name}@{metric}", tuple(columns), tuple(rows), stub=2)
+def _detail_table(document: RankDocument, metric: str, name: str) -> Table:
+    """Place, rank set, wins and losses, ε, and what the difference to the first is worth."""
+    found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
+    ranking, effects = found.rankings[name], found.effects[name]
+    difference = effects.mean_difference
+    low, high = units.interval(difference.low, difference.high)
+    mean, tail = units.of(effects.mean), units.of(effects.tail_mean)
+    columns: list[tuple[Column, Callable[[int], Cell | str]]] = [
+        (Column("rank"), lambda i: str(ranking.rank[i])),
+        (Column("model", "left"), lambda i: Cell(models[i], "bold" if ranking.rank[i] == 1 else "")),
+    ]
+    if ranking.rank_low is not None and ranking.rank_high is not None:
+        first, last = ranking.rank_low, ranking.rank_high
+        columns.append((Column("rank\nset"), lambda i: numbers.rank_interval(first[i], last[i])))
+    if ranking.wins is not None and ranking.losses is not None:
+        wins, losses = ranking.wins, ranking.losses
+        columns.append((Column("beats"), lambda i: str(wins[i])))
+        columns.append((Column("beaten\nby"), lambda i: str(losses[i])))
+    if ranking.tier is not None:
+        tier = ranking.tier
+        columns.append((Column("tier"), lambda i: str(tier[i])))
+    head = "ε" if ranking.wins is not None else "win\nrate"
+    columns.append((Column(head), lambda i: numbers.ratio(ranking.score[i])))
+    columns.append((Column("mean"), lambda i: numbers.score(mean[i])))
+    columns.append((Column(f"worst\n{_percent(effects.level)}"), lambda i: numbers.score(tail[i])))
+    columns.append((Column("to the\nfirst"), lambda i: _difference(units.of(difference.estimate)[i])))
+    if low is not None and high is not None:
+        columns.append((Column("interval"), lambda i: _interval(low[i], high[i])))
+    rows = tuple(tuple(cell(int(i)) for _, cell in columns) for i in ranking.order[: document.top])
+    return Table(f"Ranking by {name}@{metric}", tuple(column for column, _ in columns), rows, stub=2)
+
+
+def _percent(level: float) -> str:
+    return f"{100 * level:.3g} %"
+
+
+def _difference(value: float) -> str:
+    return "–" if value == 0 else f"{numbers.score(value)}"
+
+
+def _interval(low: float, high: float) -> str:
+    return "–" if low == high == 0 else f"{numbers.score(low)} to {numbers.score(high)}"
+
+
+def _separation_line(found: RankStudy, name: str) -> Line:
+    """The share of separated pairs and neighbours, and what the resamples left open."""
+    counted, tests = found.separations[name], found.tests_of(name)
+    text = f"{counted.separated} of {counted.pairs} pairs of models"
+    if counted.neighbours > 1:
+        text += f", {counted.separated_neighbours} of {counted.neighbours} neighbours in the ranking"
+    undecided = 0 if tests is None else int((~tests.decided).sum())
+    if undecided:
+        text += f"; {undecided} claims are not decided at {found.dominance.resamples:,} resamples"
+    return Line(f"{text}.", "Told apart:")
 
 
 def _side_by_side(
-    title: str, rankings: Mapping[str, Ranking], leading: Ranking, models: Sequence[str]
+    title: str, rankings: Mapping[str, Ranking], leading: Ranking, models: Sequence[str], top: int
 ) -> Table:
     columns = [Column("model", "left")]
     columns += [Column(_short(name), name=name) for name in rankings]
-    rows = [(models[i], *(str(ranking.rank[i]) for ranking in rankings.values())) for i in leading.order]
+    rows = [
+        (models[i], *(str(ranking.rank[i]) for ranking in rankings.values())) for i in leading.order[:top]
+    ]
     return Table(title, tuple(columns), tuple(rows))
 
 
@@ -106,41 +142,63 @@ def _short(name: str) -> str:
     return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
 
 
-def _risk_line(study: RankStudy, models: Sequence[str], *, tested: bool) -> Line:
-    """Name the hidden risks and say of each whether its ratios or only its few wins put it there."""
-    if not len(study.hidden_risks):
-        return Line("none: no model ranks clearly worse by R-SSD than by mean win rate.", "Hidden risks:")
-    by_risk, by_average = study.rankings["R-SSD"].rank, study.rankings[MODEL_WIN_RATE].rank
-    by_ratio = _ratio_ranks(study)
-    by_ratio_too = set(hidden_risks(by_ratio, by_average).tolist())
-    named = []
-    for i in study.hidden_risks[:_MOST_RISKS].tolist():
-        why = "bad in the tail" if i in by_ratio_too else f"too few {'significant ' if tested else ''}wins"
-        named.append(f"{models[i]} (win rate {by_average[i]}, R-SSD {by_risk[i]}; {by_ratio[i]} by ε: {why})")
-    rest = len(study.hidden_risks) - len(named)
-    return Line("; ".join(named) + (f"; and {rest} more" if rest else "") + ".", "Hidden risks:", "yellow")
+def _risk_line(document: RankDocument, metric: str) -> Line:
+    """Name the models whose mean hides a worse tail, with the numbers that say so."""
+    found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
+    risks = found.hidden_risks
+    if risks is None:
+        return Line("not looked for, as nothing was resampled.", "Hidden risks:")
+    proven = np.flatnonzero(risks.status == RISK)
+    named = [_risk(found, int(i), units, models) for i in proven[:_MOST_RISKS]]
+    rest = len(proven) - len(named)
+    open_questions = int((risks.status == NOT_DECIDED).sum())
+    text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or "none is proven"
+    if open_questions:
+        text += (
+            f"; of {open_questions} more it is not decided" if named else f", of {open_questions} not decided"
+        )
+    return Line(f"{text}.", "Hidden risks:", "yellow" if named else "")
 
 
-def _ratio_ranks(study: RankStudy) -> NDArray[np.int64]:
-    """Ranks by the one-versus-all ratio of second-order dominance, whatever the wins."""
-    return rank_by(study.rankings["R-SSD"].score)
+def _risk(found: RankStudy, i: int, units: Units, models: Sequence[str]) -> str:
+    risks = found.hidden_risks
+    assert risks is not None
+    place = int(rank_by(-risks.mean)[i])
+    mean, tail = units.of(risks.mean), units.of(risks.tail_mean)
+    other = int(risks.against[i])
+    worst = f"worst {_percent(found.dominance.estimates.tail_level)}"
+    return (
+        f"{models[i]}: mean {numbers.score(mean[i])} (place {place}), {worst}: {numbers.score(tail[i])} "
+        f"against {numbers.score(tail[other])} of {models[other]}"
+    )
 
 
-def _reading(inference: Inference, names: Collection[str]) -> Line:
+def _reading(document: RankDocument, names: Collection[str]) -> Line:
     """How to read the tables, of which ``names`` are the methods."""
+    inference = document.inference
     parts = [
         "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
         "them dominate it."
     ]
     if inference.test:
         parts.append(
-            "wins counts the models it significantly beats; equal wins share a rank, in order of ε. No test "
-            "separates the models of a tier."
+            f"Rank sets hold the true places of all models together with {_percent(1 - inference.alpha)} "
+            "confidence; beats and beaten by count significant differences; no test separates the models "
+            "of a tier."
         )
     else:
-        parts.append("wins counts the models it beats in these samples; equal wins share a rank.")
-    if inference.resampled:
-        parts.append(f"Intervals hold {100 * (1 - inference.alpha):g} % of the resamples.")
+        parts.append("beats counts the models it is ahead of in these samples.")
+    unit = {found.label for found in document.units.values()}
+    what = f" of {unit.pop()}" if len(unit) == 1 else ""
+    parts.append(
+        f"mean{what}, worst (the mean of a model's worst scores, TVaR) and the difference to the first are "
+        "in the units of the scores"
+        + (
+            "; each interval is for its pair alone, and the first was chosen by these data."
+            if inference.resampled
+            else "."
+        )
+    )
     if any(name.startswith("R-") for name in names):
         parts.append("R-FSD, R-SSD: relative dominance of the first and second order (SSD minds the tail).")
     if any(name[0] in "FS" for name in names):

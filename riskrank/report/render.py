@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TextIO
 
+from riskrank.errors import spell
 from riskrank.report.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.report.formats.markdown import to_markdown
 from riskrank.report.formats.terminal import to_terminal
-from riskrank.report.view import Section
+from riskrank.report.view import Line, Section
 from riskrank.studies.document import Document
 
 # By the schema of the document: the module whose ``view`` puts it into tables and words.
@@ -28,9 +29,9 @@ VIEWS = {
 
 def sections(document: Document) -> Sequence[Section]:
     """Tables and lines a person reads."""
-    if document.schema not in VIEWS:
-        return document.view
-    return import_module(VIEWS[document.schema]).view(document)
+    body = import_module(VIEWS[document.schema]).view(document) if document.schema in VIEWS else document.view
+    verdict = [Line(spell(document.verdict, flags=True), "Verdict:")] if document.verdict else []
+    return [*verdict, *body]
 
 
 def render(document: Document, kind: str, *, stdout: TextIO | None, width: int | None, color: bool) -> bytes:

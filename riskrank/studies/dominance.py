@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.engine.dominance.column import DominanceStudy, Inference, study_dominance
+import numpy as np
+
+from riskrank.engine.dominance.column import DominanceStudy, study_dominance
+from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import GateFailed
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.document import Document, Provenance
+from riskrank.studies.dominance_verdict import dominance_verdict
 from riskrank.studies.gates import GateSettings, failed_gates, resolve_gates
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings
-from riskrank.studies.targets import Target, check_portfolio, targets
+from riskrank.studies.targets import Target, check_portfolio, check_range, targets
+from riskrank.studies.units import Units, units_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +56,37 @@ class DominanceRow:
     p_value: float | None
     p_adjusted: float | None
     extrapolated: bool
+    decided: bool
     dominates: bool
     identical: bool
+    mean_difference: float
+    difference_low: float | None
+    difference_high: float | None
+
+
+@dataclass(frozen=True)
+class DominanceColumn:
+    """One column of scores and its verdicts.
+
+    Attributes
+    ----------
+    target : Target
+        Its scores, and the name it is reported under.
+    study : DominanceStudy
+    differences : Differences
+        Of the means of all pairs, shape (k, k), larger is better.
+    units : Units
+    """
+
+    target: Target
+    study: DominanceStudy
+    differences: Differences
+    units: Units
+
+    @property
+    def name(self) -> str:
+        """Metric the column is reported under."""
+        return self.target.name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +95,7 @@ class DominanceDocument(Document[DominanceRow]):
 
     Attributes
     ----------
-    by_column : tuple of (str, DominanceStudy)
-        Every column of scores, by the name it is reported under.
-    targets : tuple of Target
-        The scores of every column, in the same order.
+    by_column : tuple of DominanceColumn
     inference : Inference
     paired : bool
     ratios : bool
@@ -75,8 +107,7 @@ class DominanceDocument(Document[DominanceRow]):
     schema: ClassVar[str] = "dominance"
     row_type: ClassVar[type] = DominanceRow
 
-    by_column: tuple[tuple[str, DominanceStudy], ...]
-    targets: tuple[Target, ...]
+    by_column: tuple[DominanceColumn, ...]
     inference: Inference
     paired: bool
     ratios: bool
@@ -109,50 +140,92 @@ def dominance(
     check_portfolio(table, settings, per_metric=settings.per_metric)
     gates = resolve_gates(settings, table.models)
     inference = settings.inference(runtime.jobs)
-    columns = []
-    chosen = targets(table, settings, per_metric=settings.per_metric)
-    for target in chosen:
+    columns = targets(table, settings, per_metric=settings.per_metric)
+    found = []
+    for target in columns:
+        check_range(target.name, target.scores, table.models)
         with runtime.progress(f"resampling {target.name}") as progress:
             study = study_dominance(target.scores, settings.claims, inference, progress=progress)
-        columns.append((target.name, study))
-    advice = list(dict.fromkeys(line for _, study in columns for line in study.advice))
+        units = units_of(target.name, table.metrics)
+        found.append(DominanceColumn(target, study, _differences(study, inference), units))
+    return DominanceDocument(
+        provenance=_provenance(table, settings, inference, found),
+        rows=[*_rows(found, table.models)],
+        verdict=dominance_verdict([(column.name, column.study) for column in found], table.models, inference),
+        by_column=tuple(found),
+        inference=inference,
+        paired=table.paired,
+        ratios=settings.ratios,
+        failed=failed_gates(
+            gates,
+            [(target.name, target.scores) for target in columns],
+            settings,
+            inference,
+            table.models,
+        ),
+    )
+
+
+def _differences(study: DominanceStudy, inference: Inference) -> Differences:
+    """Differences of the means of all pairs, larger is better."""
+    return pairwise_differences(
+        study.estimates.means,
+        samples=study.estimates.samples,
+        replicates=None if study.replicates is None else study.replicates.means,
+        confidence=1 - inference.alpha,
+    )
+
+
+def _provenance(
+    table: ScoreTable,
+    settings: DominanceSettings,
+    inference: Inference,
+    columns: Sequence[DominanceColumn],
+) -> Provenance:
+    advice = list(dict.fromkeys(line for column in columns for line in column.study.advice))
     described = (
         reading_settings(table.options) | settings.described_tests() | {"per_metric": settings.per_metric}
     )
     if not settings.per_metric and len(table.metrics) > 1:
         described |= portfolio_settings(settings, table)
-    return DominanceDocument(
-        provenance=Provenance(
-            command="dominance",
-            seed=settings.seed if inference.resampled else None,
-            resamples=settings.resamples if inference.resampled else None,
-            settings=described,
-            warnings=[*table.warnings, *advice],
-            **described_inputs(table),
-        ),
-        rows=[*_rows(columns, table.models)],
-        by_column=tuple(columns),
-        targets=tuple(chosen),
-        inference=inference,
-        paired=table.paired,
-        ratios=settings.ratios,
-        failed=failed_gates(
-            gates, [(name, study.tests) for name, study in columns], table.models, settings.alpha
-        ),
+    return Provenance(
+        command="dominance",
+        seed=settings.seed if inference.resampled else None,
+        resamples=most_resamples(column.study for column in columns),
+        settings=described,
+        warnings=[*table.warnings, *advice],
+        **described_inputs(table),
     )
 
 
-def _rows(columns: Sequence[tuple[str, DominanceStudy]], models: Sequence[str]) -> Iterator[DominanceRow]:
-    for metric, study in columns:
-        for tests in study.tests:
+def most_resamples(studies: Iterable[DominanceStudy]) -> int | None:
+    """Resamples of the column that took the most; None where nothing was resampled."""
+    return max((study.resamples for study in studies if study.resamples is not None), default=None)
+
+
+def _rows(columns: Sequence[DominanceColumn], models: Sequence[str]) -> Iterator[DominanceRow]:
+    for column in columns:
+        mean = column.units.of(column.differences.estimate)
+        low, high = column.units.interval(column.differences.low, column.differences.high)
+        for tests in column.study.tests:
             for i, winner in enumerate(models):
                 for j, loser in enumerate(models):
                     if i != j:
-                        yield _row(metric, tests, i, j, winner, loser)
+                        ends = None if low is None or high is None else (low[i, j], high[i, j])
+                        yield _row(column.name, tests, i, j, winner, loser, mean[i, j], ends)
 
 
-def _row(metric: str, tests: DominanceTests, i: int, j: int, winner: str, loser: str) -> DominanceRow:
-    def tested(values) -> float | None:
+def _row(
+    metric: str,
+    tests: DominanceTests,
+    i: int,
+    j: int,
+    winner: str,
+    loser: str,
+    difference: float,
+    ends: tuple[float, float] | None,
+) -> DominanceRow:
+    def tested(values: np.ndarray | None) -> float | None:
         return None if values is None else float(values[i, j])
 
     return DominanceRow(
@@ -168,6 +241,10 @@ def _row(metric: str, tests: DominanceTests, i: int, j: int, winner: str, loser:
         p_value=tested(tests.p_value),
         p_adjusted=tested(tests.p_adjusted),
         extrapolated=bool(tests.extrapolated[i, j]),
+        decided=bool(tests.decided[i, j]),
         dominates=bool(tests.dominates[i, j]),
         identical=bool(tests.identical[i, j]),
+        mean_difference=float(difference),
+        difference_low=None if ends is None else float(ends[0]),
+        difference_high=None if ends is None else float(ends[1]),
     )

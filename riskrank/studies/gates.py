@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from riskrank.engine.dominance.column import method_name
-from riskrank.engine.dominance.tests import PAPER_THRESHOLDS, DominanceTests
+from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, PAPER_THRESHOLDS, Claim
+from riskrank.engine.dominance.column import method_name, study_dominance
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import GateFailed, UsageError, listing, nearest, option
 from riskrank.studies.settings import DominanceTestSettings, names
 
@@ -95,16 +98,37 @@ def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[i
 
 def failed_gates(
     gates: Sequence[Gate],
-    columns: Sequence[tuple[str, Sequence[DominanceTests]]],
+    columns: Sequence[tuple[str, ClusteredScores]],
+    settings: GateSettings,
+    inference: Inference,
     models: Sequence[str],
-    alpha: float,
 ) -> GateFailed | None:
-    """Return the first gate that does not hold on some column, with a count of the others.
+    """Test the gates asked for, and nothing else, and return the first that does not hold.
 
-    A gate looks at second-order dominance where it was tested, and at relative dominance where it was
-    tested: the claim a risk-averse reader would ask for.
+    A gate asks for direct dominance, or for absolute dominance where that alone is tested, of the highest
+    order: the claim a risk-averse reader would ask for. The family is the gates on all columns, however
+    many models are in the table.
+
+    Parameters
+    ----------
+    gates : sequence of Gate
+    columns : sequence of (str, ClusteredScores)
+        Columns of scores to look at, by name.
+    settings : GateSettings
+    inference : Inference
+        With the level of the whole family.
+    models : sequence of str
     """
-    failed = [*_failures(gates, columns, models, alpha)]
+    if not gates:
+        return None
+    kind = ABSOLUTE if settings.test == ABSOLUTE else DIRECT
+    claim = Claim(max(settings.orders), kind, settings.threshold[0] if kind == ABSOLUTE else None)
+    share = replace(inference, alpha=inference.alpha / len(columns))
+    pairs = [(gate.new, gate.old) if gate.kind == "better" else (gate.old, gate.new) for gate in gates]
+    failed = []
+    for metric, scores in columns:
+        (tests,) = study_dominance(scores, [claim], share, pairs=list(dict.fromkeys(pairs))).tests
+        failed += [*_failures(gates, metric, tests, models, share.alpha)]
     if not failed:
         return None
     first, rest = failed[0], len(failed) - 1
@@ -113,29 +137,24 @@ def failed_gates(
 
 
 def _failures(
-    gates: Sequence[Gate],
-    columns: Sequence[tuple[str, Sequence[DominanceTests]]],
-    models: Sequence[str],
-    alpha: float,
+    gates: Sequence[Gate], metric: str, tests: DominanceTests, models: Sequence[str], alpha: float
 ) -> Iterator[GateFailed]:
     for gate in gates:
-        for metric, tests in columns:
-            found = max(tests, key=lambda test: (test.claim.order, test.claim.threshold is None))
-            better = gate.kind == "better"
-            winner, loser = (gate.new, gate.old) if better else (gate.old, gate.new)
-            if bool(found.dominates[winner, loser]) == better:
-                continue
-            verb = "does not significantly dominate" if better else "significantly dominates"
-            new, old = models[gate.new], models[gate.old]
-            asked = option(f"gate_{gate.kind}", f"{new}:{old}")
-            p_value = 1.0 if found.p_adjusted is None else found.p_adjusted[winner, loser]
-            yield GateFailed(
-                f"gate {asked} failed: {models[winner]} {verb} {models[loser]}",
-                found=(
-                    f"{method_name(found.claim)}@{metric}, violation ratio "
-                    f"{found.ratios[winner, loser]:.4g}, adjusted p = {p_value:.4g}, alpha = {alpha:g}"
-                ),
-                hint=f"{new} is not shown to be better; more samples narrow the verdict"
-                if better
-                else f"{new} is a step back from {old}",
-            )
+        better = gate.kind == "better"
+        winner, loser = (gate.new, gate.old) if better else (gate.old, gate.new)
+        if bool(tests.dominates[winner, loser]) == better:
+            continue
+        verb = "does not significantly dominate" if better else "significantly dominates"
+        new, old = models[gate.new], models[gate.old]
+        asked = option(f"gate_{gate.kind}", f"{new}:{old}")
+        p_value = 1.0 if tests.p_adjusted is None else tests.p_adjusted[winner, loser]
+        yield GateFailed(
+            f"gate {asked} failed: {models[winner]} {verb} {models[loser]}",
+            found=(
+                f"{method_name(tests.claim)}@{metric}, violation ratio {tests.ratios[winner, loser]:.4g}, "
+                f"adjusted p = {p_value:.4g}, alpha = {alpha:g}"
+            ),
+            hint=f"{new} is not shown to be better; more samples narrow the verdict"
+            if better
+            else f"{new} is a step back from {old}",
+        )

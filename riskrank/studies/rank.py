@@ -6,23 +6,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
-from riskrank.engine.dominance.column import MODEL_WIN_RATE, Inference
-from riskrank.engine.dominance.method_rankings import MethodStudy, study_methods
-from riskrank.engine.dominance.ranking import Ranking, rank_by
+from riskrank.engine.dominance.claims import RELATIVE
+from riskrank.engine.dominance.effect_sizes import EffectSizes
+from riskrank.engine.dominance.hidden_risk import NONE
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
 from riskrank.engine.dominance.stability import Stability, stability
-from riskrank.errors import GateFailed, UsageError, option
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.errors import GateFailed, UsageError, one_of, option
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Document, Provenance
+from riskrank.studies.dominance import most_resamples
 from riskrank.studies.gates import failed_gates, resolve_gates
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
+from riskrank.studies.rank_verdict import rank_verdict
 from riskrank.studies.ranking_methods import MethodSettings, chosen_methods, gated_columns
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import whole_numbers
-from riskrank.studies.targets import check_portfolio, score_tables
+from riskrank.studies.targets import check_portfolio, check_range, score_tables
+from riskrank.studies.units import Units, units_of
 
 STABILITY_REPEATS = 5
+RANK_BY = ("ratio", "wins")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,17 +41,31 @@ class RankSettings(MethodSettings):
 
     Parameters
     ----------
+    rank_by : {"ratio", "wins"}
+        Order relative methods by the one-versus-all violation ratio, or by significant wins (Borda), as
+        [RAB] does.
+    top : int, optional
+        Only the so many best models by each method.
     stability : sequence of int
         Repeat on random subsamples of these sizes.
     stability_repeats : int, optional
         Subsamples a size; 5 by default.
     """
 
+    default_kinds: ClassVar[tuple[str, ...]] = (RELATIVE,)
+
+    rank_by: str = "ratio"
+    top: int | None = None
     stability: tuple[int, ...] = ()
     stability_repeats: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        one_of("rank_by", self.rank_by, RANK_BY)
+        if self.top is not None and self.top < 1:
+            raise UsageError(
+                f"{option('top')} must be at least 1", found=str(self.top), hint="leave it out to see all"
+            )
         self._normalise("stability", whole_numbers(self.stability, parameter="stability"))
         if self.stability_repeats is not None and not self.stability:
             raise UsageError(
@@ -53,18 +77,27 @@ class RankSettings(MethodSettings):
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """One model's place by one method."""
+    """One model's place by one method.
+
+    ``rank_low`` and ``rank_high`` are its rank set; ``mean``, ``tvar`` (the mean of its worst share) and the
+    difference of its mean to the method's first model are in the units of the file, or of the portfolio.
+    """
 
     method: str
     model: str
     rank: int
-    tier: int | None
-    wins: int | None
-    score: float
-    score_low: float | None
-    score_high: float | None
     rank_low: int | None
     rank_high: int | None
+    wins: int | None
+    losses: int | None
+    tier: int | None
+    score: float
+    mean: float | None
+    tvar: float | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    decided: bool | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +110,12 @@ class RankDocument(Document[RankRow]):
     steady : Stability or None
     inference : Inference
     paired : bool
+    scores : dict of str to ClusteredScores
+        Every column of scores that was ranked.
+    units : dict of str to Units
+        Of the same columns.
+    top : int
+        Models shown by each method.
     failed : GateFailed or None
         The gate that did not hold.
     """
@@ -88,13 +127,17 @@ class RankDocument(Document[RankRow]):
     steady: Stability | None
     inference: Inference
     paired: bool
+    scores: Mapping[str, ClusteredScores]
+    units: Mapping[str, Units]
+    top: int
     failed: GateFailed | None
 
     def meta(self) -> Mapping[str, Any]:
-        """Hidden risks, aggregations, agreement and stability."""
+        """Separation, hidden risks, aggregations, agreement and stability."""
         models = self.provenance.models
         return {
-            "hidden_risks": _hidden_risks(self.study, models),
+            "separation": [*_separations(self.study)],
+            "hidden_risks": [*_hidden_risks(self.study, models, self.units)],
             "aggregations": [
                 described_aggregation(name, found, models) for name, found in self.study.aggregations.items()
             ],
@@ -139,8 +182,15 @@ def rank(
     methods = chosen_methods(settings, table)
     gated = gated_columns(methods) if gates else []
     tables = score_tables(table, settings)
+    for name in columns_needed(methods, tables.metrics):
+        if name in tables.metrics:  # portfolios lie between 0 and 1
+            check_range(name, tables.column(name), table.models)
     inference = settings.inference(runtime.jobs)
-    common = {"names": table.models, "aggregator": settings.aggregator}
+    common: dict[str, Any] = {
+        "names": table.models,
+        "aggregator": settings.aggregator,
+        "by_wins": settings.rank_by == "wins",
+    }
     with runtime.progress("resampling") as progress:
         study = study_methods(tables, methods, inference, progress=progress, **common)
     steady = None
@@ -157,15 +207,23 @@ def rank(
                 progress=progress,
                 **common,
             )
-    tested = [(name, study.studies[name].dominance.tests) for name in gated]
+    scores = study.columns
+    units = {name: units_of(name, table.metrics) for name in study.studies}
+    top = len(table.models) if settings.top is None else settings.top
     return RankDocument(
         provenance=_provenance(table, settings, study, inference),
-        rows=[*_rows(study, table.models)],
+        rows=[*_rows(study, table.models, units, top)],
+        verdict=rank_verdict(study, table, inference),
         study=study,
         steady=steady,
         inference=inference,
         paired=table.paired,
-        failed=failed_gates(gates, tested, table.models, settings.alpha),
+        scores=scores,
+        units=units,
+        top=top,
+        failed=failed_gates(
+            gates, [(name, scores[name]) for name in gated], settings, inference, table.models
+        ),
     )
 
 
@@ -177,56 +235,103 @@ def _provenance(
         advice.append("P(EC) is left out: the empirical copula has no use for weights")
     described = reading_settings(table.options) | settings.described_tests()
     described |= {"per_metric": settings.per_metric, "methods": list(study.rankings)}
+    described |= {"rank_by": settings.rank_by, "top": settings.top}
     described |= {"aggregate": settings.aggregator if study.aggregations else None}
     if len(table.metrics) > 1 and not settings.folds_nothing:
         described |= portfolio_settings(settings, table)
     return Provenance(
         command="rank",
         seed=settings.seed if inference.resampled or settings.stability else None,
-        resamples=settings.resamples if inference.resampled else None,
+        resamples=most_resamples(found.dominance for found in study.studies.values()),
         settings=described,
         warnings=[*table.warnings, *advice],
         **described_inputs(table),
     )
 
 
-def _rows(study: MethodStudy, models: Sequence[str]) -> Iterator[RankRow]:
+def _rows(
+    study: MethodStudy, models: Sequence[str], units: Mapping[str, Units], top: int
+) -> Iterator[RankRow]:
     """One row a method and model, methods in the order asked for, models by rank."""
     for method, ranking in study.rankings.items():
-        for i in ranking.order:
-            yield _row(method, models[i], ranking, int(i))
+        statistic, _, scope = method.rpartition("@")
+        column = None if method in study.aggregations else study.studies[scope]
+        for i in ranking.order[:top].tolist():
+            effects: dict[str, Any] = dict.fromkeys(EFFECTS)
+            decided = None
+            if column is not None:
+                effects = _effects(column.effects[statistic], units[scope], i)
+                decided = _decided(column.tests_of(statistic), i)
+            yield RankRow(
+                method=method,
+                model=models[i],
+                **{name: _entry(getattr(ranking, name), i) for name in PLACES},
+                **effects,
+                decided=decided,
+            )
 
 
-def _row(method: str, model: str, ranking: Ranking, i: int) -> RankRow:
-    def entry(values):
-        return None if values is None else values[i].item()
-
-    return RankRow(
-        method=method,
-        model=model,
-        rank=entry(ranking.rank),
-        tier=entry(ranking.tier),
-        wins=entry(ranking.wins),
-        score=entry(ranking.score),
-        score_low=entry(ranking.score_low),
-        score_high=entry(ranking.score_high),
-        rank_low=entry(ranking.rank_low),
-        rank_high=entry(ranking.rank_high),
-    )
+EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
+PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
 
 
-def _hidden_risks(study: MethodStudy, models: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        {
-            "metric": metric,
-            "model": models[i],
-            "risk_rank": found.rankings["R-SSD"].rank[i].item(),
-            "win_rate_rank": found.rankings[MODEL_WIN_RATE].rank[i].item(),
-            "ratio_rank": rank_by(found.rankings["R-SSD"].score)[i].item(),
-        }
-        for metric, found in study.studies.items()
-        for i in found.hidden_risks
-    ]
+def _entry(values: np.ndarray | None, i: int) -> Any:
+    return None if values is None else values[i].item()
+
+
+def _effects(found: EffectSizes, units: Units, i: int) -> dict[str, float | None]:
+    """Effect sizes of one model in the units of the file."""
+    difference = found.mean_difference
+    low, high = units.interval(difference.low, difference.high)
+    values = (units.of(found.mean), units.of(found.tail_mean), units.of(difference.estimate), low, high)
+    return {name: _entry(value, i) for name, value in zip(EFFECTS, values, strict=True)}
+
+
+def _decided(tests: DominanceTests | None, i: int) -> bool | None:
+    """Whether every claim about a model is decided; None where there are none."""
+    if tests is None or tests.p_value is None:
+        return None
+    return bool(tests.decided[i].all() and tests.decided[:, i].all())
+
+
+def _separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
+    """Pairs of models that the tests of each method tell apart."""
+    for metric, found in study.studies.items():
+        for name, counted in found.separations.items():
+            if f"{name}@{metric}" in study.rankings:
+                yield {
+                    "method": f"{name}@{metric}",
+                    "pairs": counted.pairs,
+                    "separated": counted.separated,
+                    "neighbours": counted.neighbours,
+                    "separated_neighbours": counted.separated_neighbours,
+                }
+
+
+def _hidden_risks(
+    study: MethodStudy, models: Sequence[str], units: Mapping[str, Units]
+) -> Iterator[dict[str, Any]]:
+    """Models whose mean hides a worse tail, and those of which that is not decided."""
+    for metric, found in study.studies.items():
+        risks = found.hidden_risks
+        if risks is None:
+            continue
+        mean, tail = units[metric].of(risks.mean), units[metric].of(risks.tail_mean)
+        for i in np.flatnonzero(risks.status != NONE).tolist():
+            other = int(risks.against[i])
+            yield {
+                "metric": metric,
+                "model": models[i],
+                "status": str(risks.status[i]),
+                "mean": mean[i].item(),
+                "tvar": tail[i].item(),
+                "level": found.dominance.estimates.tail_level,
+                "against": models[other],
+                "against_mean": mean[other].item(),
+                "against_tvar": tail[other].item(),
+                "p_adjusted": risks.p_adjusted[i].item(),
+                "decided": bool(risks.decided[i]),
+            }
 
 
 def _stability(found: Stability) -> Iterator[dict[str, Any]]:

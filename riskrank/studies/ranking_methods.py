@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from riskrank.engine.dominance.column import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
+from riskrank.engine.dominance.column_ranking import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
 from riskrank.engine.dominance.methods import METRICS, Method, methods_on, parse_method
 from riskrank.engine.dominance.tests import Claim
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
@@ -59,7 +59,7 @@ class MethodSettings(GateSettings, PortfolioSettings):
                 found=option("copula", "empirical"),
                 hint=f"leave {option('copula')} out",
             )
-        if self.method and (self.threshold or self.test != "both" or self.order != "both"):
+        if self.method and (self.threshold or self.test is not None or self.order != "both"):
             raise UsageError(
                 f"{option('method')} names its own order, test and threshold",
                 found=f"{option('method', self.method[0])} with {option('order')}, {option('test')} or "

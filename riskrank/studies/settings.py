@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
-from riskrank.engine.dominance.column import Inference
-from riskrank.engine.dominance.tests import PAPER_THRESHOLDS, Claim, claims
+from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, PAPER_THRESHOLDS, RELATIVE, Claim, claims
+from riskrank.engine.dominance.inference import WORK_LIMIT, Inference
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.errors import UsageError, one_of, option
 
 ORDERS = ("1", "2", "both")
-TESTS = ("relative", "absolute", "both")
+TESTS = (DIRECT, ABSOLUTE, RELATIVE, "all")
 CORRECTIONS = ("bonferroni", "holm", "bh", "none")
 VARIANCES = ("bootstrap", "clt")
 COPULAS = ("independent", "empirical")
@@ -86,11 +86,12 @@ class ResamplingSettings(Settings):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.resamples < FEWEST_RESAMPLES:
+        auto = self.resamples == "auto" and isinstance(self, DominanceTestSettings)
+        if not auto and not (isinstance(self.resamples, int) and self.resamples >= FEWEST_RESAMPLES):
             raise UsageError(
                 f"{option('resamples')} must be at least {FEWEST_RESAMPLES}",
                 found=str(self.resamples),
-                hint="1000 is the default; 20 is the least that can show p = 0.05",
+                hint="20 is the least that can show p = 0.05, 1000 is usual",
             )
         if not 0 < self.alpha < 1:
             raise UsageError(
@@ -111,7 +112,7 @@ class RejectionSettings(ResamplingSettings):
 
     Parameters
     ----------
-    correction : {"bonferroni", "holm", "bh", "none"}
+    correction : {"holm", "bonferroni", "bh", "none"}
         Correction for many tests.
     variance : {"bootstrap", "clt"}
         P-values from resampling, or asymptotic ones from influence functions.
@@ -119,14 +120,14 @@ class RejectionSettings(ResamplingSettings):
         Reject as [RAB] Algorithm 1 prints it, which is liberal.
     """
 
-    correction: str = "bonferroni"
+    correction: str = "holm"
     variance: str = "bootstrap"
     paper_exact: bool = False
 
     def __post_init__(self) -> None:
         one_of("correction", self.correction, CORRECTIONS)
         one_of("variance", self.variance, VARIANCES)
-        if self.paper_exact and self.correction != "bonferroni":
+        if self.paper_exact and self.correction != "holm":
             raise UsageError(
                 f"{option('paper_exact', True)} brings its own correction, k²",
                 found=option("correction", self.correction),
@@ -143,52 +144,93 @@ class DominanceTestSettings(RejectionSettings):
 
     Parameters
     ----------
+    resamples : int or "auto"
+        Bootstrap resamples; "auto" takes as many as the family of tests needs.
     order : {1, 2, "both"}
         Order of stochastic dominance.
-    test : {"relative", "absolute", "both"}
-        Relative dominance over the field, or violation ratios below a threshold.
+    test : {"direct", "absolute", "relative", "all"}, optional
+        Direct: one model against the other alone. Absolute: a violation ratio below a threshold.
+        Relative: against the field. By default direct and absolute claims for ``dominance``, relative
+        ones for ``rank``.
     threshold : sequence of float, optional
         Largest violation ratios of absolute tests; 0.08, 0.25 and 0.4 by default.
     no_test : bool
         Statistics only: no resampling, any number of samples.
+    work_limit : float
+        Score comparisons an automatic number of resamples may cost, never below 1000 resamples.
     """
 
+    default_kinds: ClassVar[tuple[str, ...]] = (DIRECT, ABSOLUTE)
+
+    resamples: int | str = "auto"  # type: ignore[assignment]
     order: str | int = "both"
-    test: str = "both"
+    test: str | None = None
     threshold: tuple[float, ...] = ()
     no_test: bool = False
+    work_limit: float = WORK_LIMIT
 
     def __post_init__(self) -> None:
+        if isinstance(self.resamples, str) and self.resamples.strip().isdecimal():
+            self._normalise("resamples", int(self.resamples))
         self._normalise("order", one_of("order", str(self.order), ORDERS))
-        one_of("test", self.test, TESTS)
+        one_of("test", self.test, (*TESTS, None))
         self._normalise("threshold", numbers(self.threshold, parameter="threshold", example="0.25"))
-        if self.test == "relative" and self.threshold:
+        if self.threshold and self.test in (DIRECT, RELATIVE):
             raise UsageError(
                 f"{option('threshold')} belongs to absolute tests",
-                found=f"{option('test', 'relative')} with {option('threshold', f'{self.threshold[0]:g}')}",
-                hint=f"use {option('test', 'absolute')} or both, or leave out {option('threshold')}",
+                found=f"{option('test', self.test)} with {option('threshold', f'{self.threshold[0]:g}')}",
+                hint=f"use {option('test', ABSOLUTE)} or all, or leave out {option('threshold')}",
             )
         if self.no_test and self.paper_exact:
             _contradict(option("no_test", True), option("paper_exact", True))
         if self.no_test and self.variance == "clt":
             _contradict(option("variance", "clt"), option("no_test", True))
+        self._check_work()
         super().__post_init__()
+
+    def _check_work(self) -> None:
+        if not self.work_limit > 0:
+            raise UsageError(
+                f"{option('work_limit')} must be positive",
+                found=f"{self.work_limit:g}",
+                hint=f"{WORK_LIMIT:g} score comparisons is the default",
+            )
+        if self.work_limit != WORK_LIMIT and self.resamples != "auto":
+            raise UsageError(
+                f"{option('work_limit')} limits an automatic number of resamples",
+                found=option("resamples", self.resamples),
+                hint="leave out one of the two",
+            )
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of claims to test."""
+        if self.test == "all":
+            return (DIRECT, ABSOLUTE, RELATIVE)
+        if self.test is not None:
+            return (self.test,)
+        return tuple(dict.fromkeys((*self.default_kinds, *((ABSOLUTE,) if self.threshold else ()))))
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Claims to test."""
-        orders = (1, 2) if self.order == "both" else (int(self.order),)
         thresholds = tuple(dict.fromkeys(self.threshold or PAPER_THRESHOLDS))
         return claims(
-            orders,
-            relative=self.test != "absolute",
-            thresholds=() if self.test == "relative" else thresholds,
+            self.orders,
+            direct=DIRECT in self.kinds,
+            relative=RELATIVE in self.kinds,
+            thresholds=thresholds if ABSOLUTE in self.kinds else (),
         )
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """Orders of dominance to test."""
+        return (1, 2) if self.order == "both" else (int(self.order),)
 
     def inference(self, jobs: Jobs) -> Inference:
         """How the engine is to test, on so many processes."""
         return Inference(
-            resamples=self.resamples,
+            resamples=self.resamples,  # type: ignore[arg-type]
             alpha=self.alpha,
             correction=self.correction,
             seed=self.seed,
@@ -196,6 +238,7 @@ class DominanceTestSettings(RejectionSettings):
             test=not self.no_test,
             paper_exact=self.paper_exact,
             variance=self.variance,
+            work_limit=self.work_limit,
         )
 
     def described_tests(self) -> dict[str, Any]:
@@ -203,7 +246,7 @@ class DominanceTestSettings(RejectionSettings):
         thresholds = {claim.threshold for claim in self.claims if claim.threshold is not None}
         return {
             "order": self.order,
-            "test": self.test,
+            "test": list(self.kinds),
             "thresholds": sorted(thresholds),
             "alpha": self.alpha,
             "correction": "none" if self.no_test else "k^2" if self.paper_exact else self.correction,
@@ -211,6 +254,8 @@ class DominanceTestSettings(RejectionSettings):
             "variance": None if self.no_test else self.variance,
             "no_test": self.no_test,
             "paper_exact": self.paper_exact,
+            "resamples": None if self.no_test or self.variance == "clt" else self.resamples,
+            "work_limit": self.work_limit if self.resamples == "auto" and not self.no_test else None,
         }
 
 

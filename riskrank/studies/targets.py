@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
 from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.errors import UsageError, option
+from riskrank.errors import NumericalError, UsageError, option
 from riskrank.scores.table import ScoreTable, portfolio_weights
 from riskrank.studies.settings import PortfolioSettings
 
@@ -106,6 +108,24 @@ def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metri
             f"{option('weight')} has no meaning for the empirical copula",
             found=f"{empirical} with {option('weight', weighted[0])}",
             hint=f"leave out the weights, or use {option('copula', 'independent')}",
+        )
+
+
+def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> None:
+    """Refuse scores so far apart that the difference of two means may be too large for a number.
+
+    Raises
+    ------
+    NumericalError
+    """
+    highest = [float(values.max()) for values in scores.values]
+    lowest = [float(values.min()) for values in scores.values]
+    top, bottom = highest.index(max(highest)), lowest.index(min(lowest))
+    if not isfinite(highest[top] - lowest[bottom]):
+        raise NumericalError(
+            f"scores of {column} lie too far apart: a difference of means would be too large for a number",
+            found=f"{highest[top]:g} of {models[top]} and {lowest[bottom]:g} of {models[bottom]}",
+            hint=f"give {column} in a larger unit, such as thousands",
         )
 
 

@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 
+import polars
 import pytest
 
 from riskrank import __version__
@@ -21,6 +22,7 @@ META = [
     "models",
     "metrics",
     "samples",
+    "verdict",
     "warnings",
 ]
 ROWS = {
@@ -38,9 +40,29 @@ ROWS = {
         "p_value",
         "p_adjusted",
         "extrapolated",
+        "decided",
         "dominates",
+        "mean_difference",
+        "difference_low",
+        "difference_high",
     ],
-    "rank": ["method", "model", "rank", "tier", "wins", "score", "rank_low", "rank_high"],
+    "rank": [
+        "method",
+        "model",
+        "rank",
+        "rank_low",
+        "rank_high",
+        "wins",
+        "losses",
+        "tier",
+        "score",
+        "mean",
+        "tvar",
+        "difference",
+        "difference_low",
+        "difference_high",
+        "decided",
+    ],
     "check": ["metric", "direction", "n", "minimum", "maximum", "mean", "missing"],
 }
 COMMANDS = list(ROWS)
@@ -131,62 +153,101 @@ def test_a_suffix_that_tells_nothing_is_refused(run, table, tmp_path, name):
 
 
 def test_settings_decide_the_result(call):
-    settings = call("rank", "--format", "json", "--weight", "acc=3", "--weight", "f1=1").document["meta"][
-        "settings"
-    ]
+    settings = call("dominance", "--format", "json", "--weight", "acc=3", "--weight", "f1=1").document[
+        "meta"
+    ]["settings"]
     assert settings["weights"] == {"acc": 0.75, "f1": 0.25}
     assert settings["thresholds"] == [0.08, 0.25, 0.4]
     assert (settings["alpha"], settings["correction"], settings["copula"]) == (
         0.05,
-        "bonferroni",
+        "holm",
         "independent",
     )
+    assert settings["test"] == ["direct", "absolute"]
+    assert call("rank", "--format", "json").document["meta"]["settings"]["test"] == ["relative"]
 
 
 def test_dominance_has_a_row_for_every_ordered_pair(call):
     rows = call("dominance", "--format", "json").document["results"]
-    tests = [(order, tau) for order in (1, 2) for tau in (0.0, 0.08, 0.25, 0.4)]
+    tests = [(order, tau) for order in (1, 2) for tau in (0.08, 0.25, 0.4, 0.5)]
     pairs = list(itertools.permutations("ABC", 2))
     found = sorted((row["order"], row["threshold"], row["winner"], row["loser"]) for row in rows)
     assert found == sorted((*test, *pair) for test in tests for pair in pairs)
-    assert all((row["test"] == "relative") == (row["threshold"] == 0.0) for row in rows)
-    for row in rows:
-        assert row["p_adjusted"] == min(1, row["p_value"] * 3 * 2)
-        assert row["dominates"] == (row["p_adjusted"] <= 0.05)
+    assert all((row["test"] == "direct") == (row["threshold"] == 0.5) for row in rows)
+    for test in tests:
+        family = [row for row in rows if (row["order"], row["threshold"]) == test]
+        family.sort(key=lambda row: row["p_value"])
+        largest = 0.0
+        for place, row in enumerate(family):
+            largest = max(largest, min(1, row["p_value"] * (len(family) - place)))  # Holm, step by step
+            assert row["p_adjusted"] == pytest.approx(largest)
+            assert row["dominates"] == (row["p_adjusted"] <= 0.05)
+            assert row["difference_low"] <= row["mean_difference"] <= row["difference_high"]
     ratio = {(r["order"], r["winner"], r["loser"]): r["violation_ratio"] for r in rows}
     for (order, winner, loser), value in ratio.items():
         assert value + ratio[order, loser, winner] == pytest.approx(1, abs=1e-12)
 
 
 def test_rank_names_its_methods_as_the_paper_does(call):
-    methods = list(dict.fromkeys(r["method"] for r in call("rank", "--format", "json").document["results"]))
-    assert methods[:8] == [
-        "R-FSD@P(IC)",
-        "R-SSD@P(IC)",
-        *(f"{order}({tau})@P(IC)" for order in ("FSD", "SSD") for tau in (0.08, 0.25, 0.4)),
-    ]
-    assert "MWR@P(IC)" in methods
-    empirical = call("rank", "--copula", "empirical", "--format", "jsonl").stdout
-    assert {json.loads(line)["method"].split("@")[1] for line in empirical.splitlines()} == {"P(EC)"}
+    def methods(*options):
+        rows = call("rank", "--format", "json", *options).document["results"]
+        return list(dict.fromkeys(row["method"] for row in rows))
+
+    rates = ["MWR@P(IC)", "MWR(sample)@P(IC)", "MWR(pairwise)@P(IC)"]
+    assert methods() == ["R-FSD@P(IC)", "R-SSD@P(IC)", *rates]
+    absolute = [f"{order}({tau})@P(IC)" for order in ("FSD", "SSD") for tau in (0.08, 0.25, 0.4)]
+    assert methods("--test", "absolute") == [*absolute, *rates]
+    assert methods("--threshold", "0.25")[2:4] == ["FSD(0.25)@P(IC)", "SSD(0.25)@P(IC)"]
+    assert {name.split("@")[1] for name in methods("--copula", "empirical")} == {"P(EC)"}
 
 
-def test_rank_orders_by_wins_and_gives_intervals(call):
-    rows = call("rank", "--format", "json").document["results"]
+def test_rank_orders_by_ratio_with_rank_sets(call):
+    rows = call("rank", "--format", "json", "--test", "all").document["results"]
     for row in rows:
-        assert row["rank_low"] <= row["rank"] <= row["rank_high"]
-        assert row["score_low"] <= row["score_high"]
         same = [other for other in rows if other["method"] == row["method"]]
-        if row["wins"] is not None:
+        if row["method"].startswith("R-"):
+            assert row["rank"] == 1 + sum(other["score"] < row["score"] for other in same)
+            assert (row["rank_low"], row["rank_high"]) == (1 + row["losses"], 3 - row["wins"])
+            assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+        elif row["wins"] is not None:
             assert row["rank"] == 1 + sum(other["wins"] > row["wins"] for other in same)
         else:
             assert row["rank"] == 1 + sum(other["score"] > row["score"] for other in same)
-            assert row["tier"] is None
+            assert row["tier"] is row["rank_low"] is row["losses"] is row["decided"] is None
+
+
+def test_wins_rank_as_the_paper_does(call):
+    for row in call("rank", "--rank-by", "wins", "--format", "json").document["results"]:
+        if row["method"].startswith("R-"):
+            assert row["rank"] <= 3 - row["wins"]
+
+
+def test_top_keeps_the_best_of_every_method(call):
+    rows = call("rank", "--top", "1", "--format", "json").document["results"]
+    assert [row["rank"] for row in rows] == [1] * 5
+    assert len(call("rank", "--top", "1", "--format", "csv").stdout.splitlines()) == 6
+
+
+def test_differences_are_to_the_first_in_units_of_the_file(call, table):
+    """Plain means of the file, with the sign a reader of the file expects."""
+    frame = polars.read_csv(table).filter(polars.col("metric") == "acc")
+    means = dict(frame.group_by("model").agg(polars.col("score").mean()).iter_rows())
+    for lower in ([], ["--lower", "acc"]):
+        options = ("--metric", "acc", *lower, "--format", "json")
+        rows = [row for row in call("rank", *options).document["results"] if row["method"] == "R-SSD@acc"]
+        first = rows[0]["model"]
+        for row in rows:
+            assert row["mean"] == pytest.approx(means[row["model"]])
+            assert row["difference"] == pytest.approx(means[row["model"]] - means[first])
+            assert row["difference_low"] <= row["difference"] <= row["difference_high"]
+            worst = frame.filter(polars.col("model") == row["model"])["score"].sort(descending=bool(lower))
+            assert row["tvar"] == pytest.approx(worst[:5].mean())  # 5 of 40 samples
 
 
 def test_markdown_is_a_pipe_table(call):
     text = call("rank", "--format", "markdown").stdout
-    assert "| rank | model | tier | wins |" in text
-    assert "FSD(0.25)" in text
+    assert "| rank | model | rank set | beats | beaten by | tier |" in text
+    assert text.startswith("**Verdict:** ")
     assert "**Hidden risks:**" in text
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert all(line.endswith("|") for line in tables)

@@ -26,7 +26,7 @@ def test_a_failed_gate_exits_1_after_the_result(run, table, quick, command, form
     assert failed.stdout == plain.stdout
     error, found, hint = failed.stderr.splitlines()
     assert error == "error: gate --gate-better C:A failed: C does not significantly dominate A"
-    assert found.startswith("found: R-SSD@P(IC), violation ratio ")
+    assert found.startswith("found: SSD(0.5)@P(IC), violation ratio ")
     assert hint.startswith("hint: C is not shown to be better")
     path = tmp_path / "out.json"
     assert run(command, table, *quick, "--gate-not-worse", "C:A", "-o", path).status == 1
@@ -60,7 +60,7 @@ def test_a_gate_holds_on_every_metric(run, write, quick):
     assert run("rank", path, *quick, "-q", "--metric", "up", "--gate-better", "A:B").status == 0
     outcome = run("rank", path, *quick, "-q", "--per-metric", "--gate-better", "A:B")
     assert outcome.status == 1
-    assert "R-SSD@down" in outcome.stderr
+    assert "SSD(0.5)@down" in outcome.stderr
 
 
 def test_names_with_colons(run, write, quick, make_scores):
@@ -81,7 +81,7 @@ def test_without_a_test(run, write, command):
             assert row["p_value"] is row["p_adjusted"] is row["standard_error"] is None
             assert row["dominates"] == (row["statistic"] < row["threshold"])
         else:
-            assert row["tier"] is row["rank_low"] is row["score_low"] is None
+            assert row["tier"] is row["rank_low"] is row["difference_low"] is row["decided"] is None
     text = run(command, path, "--no-test").stdout
     assert "no test was asked for" in text
     assert "resamples" not in text
@@ -154,6 +154,8 @@ def test_per_metric(run, table, quick):
     [
         (["--order", "1"], 4),
         (["--order", "2", "--test", "relative"], 1),
+        (["--order", "2", "--test", "direct"], 1),
+        (["--order", "1", "--test", "all"], 5),
         (["--test", "absolute", "--threshold", "0.3", "--threshold", "0.1"], 4),
         (["--threshold", "0.3", "--threshold", "0.3"], 4),
     ],
@@ -235,71 +237,74 @@ def planted(n=400) -> pl.DataFrame:
 
 
 def test_a_planted_hidden_risk(run, write, quick):
-    path = write("t.parquet", planted())
+    frame = planted()
+    path = write("t.parquet", frame)
     document = run("rank", path, *quick, "--format", "json").document
-    (entry,) = document["meta"]["hidden_risks"]
-    assert (entry["model"], entry["metric"], entry["win_rate_rank"]) == ("risky", "gain", 1)
-    assert entry["risk_rank"] >= 3
+    entry = document["meta"]["hidden_risks"][0]
+    assert (entry["model"], entry["metric"], entry["status"]) == ("risky", "gain", "risk")
+    assert entry["against"].startswith("steady")
+    worst = {
+        name: values["score"].sort()[:20].mean()  # 5 % of 400
+        for (name,), values in frame.group_by("model")
+    }
+    assert entry["tvar"] == pytest.approx(worst["risky"])
+    assert entry["against_tvar"] == pytest.approx(worst[entry["against"]])
+    assert entry["mean"] >= entry["against_mean"]
+    assert entry["p_adjusted"] <= 0.05
+    assert [other for other in document["meta"]["hidden_risks"][1:] if other["status"] == "risk"] == []
     text = " ".join(run("rank", path, *quick).stdout.split())
-    shown = f"risky (win rate 1, R-SSD {entry['risk_rank']}; {entry['ratio_rank']} by ε: bad in the tail)."
-    assert f"Hidden risks: {shown}" in text
+    assert f"Hidden risks: risky: mean {entry['mean']:.3f} (place 1), worst 5 %:" in text
+    assert f"(place 1), worst 5 %: {entry['tvar']:.3f} against" in text
 
 
-# Levels at which chance decides some of the wins.
-LENIENT = ("--correction", "none", "--alpha", "0.2")
-STRICT = ("--correction", "none", "--alpha", "0.002")
+def test_without_resamples_no_risk_is_looked_for(run, write):
+    outcome = run("rank", write("t.parquet", planted()), "--no-test")
+    assert "Hidden risks: not looked for" in outcome.stdout
 
 
-@pytest.mark.parametrize("models", ["ABCD", "ABCDEFGHIJKL"])
-def test_hidden_risks_follow_from_the_rows(run, write, quick, make_scores, models):
-    """Two places count in a large field, one place in a field of less than five."""
-    found = 0
-    for seed in range(24):
-        frame = make_scores(models=tuple(models), metrics=("x",), n=30, seed=seed, gap=0.6 / len(models))
-        document = run("rank", write("t.csv", frame), *quick, *LENIENT, "--format", "json").document
-        rank = {
-            method: {r["model"]: r for r in document["results"] if r["method"] == f"{method}@x"}
-            for method in ("R-SSD", "MWR")
-        }
-        expected = {}
-        for model, row in rank["R-SSD"].items():
-            gap = row["rank"] - rank["MWR"][model]["rank"]
-            if gap > 0 and (gap >= 2 or gap >= len(models) / 4):
-                expected[model] = (row["rank"], rank["MWR"][model]["rank"])
-        entries = document["meta"]["hidden_risks"]
-        assert {e["model"]: (e["risk_rank"], e["win_rate_rank"]) for e in entries} == expected
-        for entry in entries:
-            ratios = [row["score"] for row in rank["R-SSD"].values()]
-            assert entry["ratio_rank"] == 1 + sum(
-                ratio < rank["R-SSD"][entry["model"]]["score"] for ratio in ratios
-            )
-        gaps = [e["risk_rank"] - e["win_rate_rank"] for e in entries]
-        assert gaps == sorted(gaps, reverse=True)
-        found += len(entries)
-    assert found
+def test_the_verdict_comes_first_and_says_what_to_ship(run, table, quick):
+    document = run("rank", table, *quick, "--format", "json").document
+    verdict = document["meta"]["verdict"]
+    assert verdict.startswith("Ship A: by R-SSD@P(IC) it is significantly better than all 2 others.")
+    assert "Over B, the next, it gains 0." in verdict
+    assert "(95 % interval 0." in verdict
+    assert "40 samples say nothing about what happens in fewer than about 3 in 40 cases (7.5 %)." in verdict
+    page = " ".join(run("rank", table, *quick).stdout.split())
+    assert page.startswith(f"Verdict: {verdict}")
 
 
-def test_few_wins_are_told_from_a_bad_tail(run, write):
-    """One of equally good models has the fewest significant wins by chance; its ε is fine."""
-    rng = np.random.default_rng(4)
-    shifts = {"best": 1.2, "good": 0.9, "fair": 0.6, "poor": 0.0, "worst": -1.5}
-    told = set()
-    how = ("--variance", "clt")
-    for _ in range(40):
-        columns = {name: rng.normal(size=30) + shift for name, shift in shifts.items()}
-        wide = pl.DataFrame({"sample": [f"{i}" for i in range(30)], **columns})
-        frame = wide.unpivot(index="sample", variable_name="model", value_name="x")
-        path = write("t.csv", frame)
-        entries = run("rank", path, "--wide", *how, *STRICT, "--format", "json").document["meta"][
-            "hidden_risks"
-        ]
-        if not entries:
-            continue
-        text = " ".join(run("rank", path, "--wide", *how, *STRICT).stdout.split())
-        for entry in entries:
-            gap = entry["ratio_rank"] - entry["win_rate_rank"]
-            why = "bad in the tail" if gap >= 2 else "too few significant wins"
-            told.add(why)
-            shown = f"{entry['model']} (win rate {entry['win_rate_rank']}, R-SSD {entry['risk_rank']}; "
-            assert f"{shown}{entry['ratio_rank']} by ε: {why})" in text
-    assert "too few significant wins" in told
+def test_a_verdict_says_who_cannot_be_told_apart(run, write, quick, make_scores):
+    path = write("t.csv", make_scores(n=40, gap=0.0, metrics=("x",)))
+    verdict = run("rank", path, *quick, "--format", "json").document["meta"]["verdict"]
+    assert "is significantly better than none: it cannot be told apart from" in verdict
+    assert "which may be nothing" in verdict
+    untested = run("rank", path, "--no-test", "--format", "json").document["meta"]["verdict"]
+    assert "no test says how sure" in untested
+    pair = run("dominance", path, "--models", "A,B", *quick, "--format", "json").document["meta"]["verdict"]
+    assert pair.startswith("On x, A and B cannot be told apart in second order directly.")
+
+
+def test_claims_too_many_for_the_resamples_are_not_decided(run, write, make_scores):
+    path = write("t.csv", make_scores(n=60, gap=2.0, metrics=("x",), models=tuple("ABCDEF")))
+    few = ("--resamples", "40", "--test", "direct", "--order", "2")
+    outcome = run("dominance", path, *few, "--format", "json")
+    found = outcome.document["results"]
+    assert any(not row["decided"] for row in found)
+    assert not any(row["dominates"] for row in found if not row["decided"])
+    assert "not decided at 40 resamples" in outcome.stderr
+    page = run("dominance", path, *few).stdout
+    assert "not decided" in page
+    enough = run("dominance", path, "--test", "direct", "--order", "2", "--format", "json").document
+    assert all(row["decided"] for row in enough["results"])
+    assert sum(row["dominates"] for row in enough["results"]) == 15
+
+
+def test_a_gate_has_the_family_of_the_gates(run, write, make_scores):
+    """Whoever else is in the table, and however many, the gate's p-value is the same."""
+    frame = make_scores(models=tuple("ABCDEFGH"), n=40, gap=0.1, metrics=("x",))
+    found = []
+    for models in ("A,B", "A,B,C,D,E,F,G,H"):
+        outcome = run("dominance", write("t.csv", frame), "--models", models, "-q", "--gate-better", "B:A")
+        assert outcome.status == 1
+        found.append(outcome.stderr.splitlines()[1])
+    assert found[0] == found[1]

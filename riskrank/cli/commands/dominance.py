@@ -14,7 +14,7 @@ from riskrank.cli.options import (
     InputOptions,
     OutputOptions,
     PortfolioOptions,
-    ResamplingOptions,
+    TestResamplingOptions,
 )
 
 
@@ -25,7 +25,7 @@ def dominance(
     inputs: InputOptions,
     portfolio: PortfolioOptions,
     tests: DominanceOptions,
-    resampling: ResamplingOptions,
+    resampling: TestResamplingOptions,
     gates: GateOptions,
     output: OutputOptions,
     per_metric: Annotated[

@@ -50,7 +50,7 @@ class ClaimOptions:
     threshold: Annotated[
         list[float] | None, typer.Option(metavar="TAU", help="Largest violation ratio of an absolute test.")
     ] = None
-    correction: Correction = "bonferroni"
+    correction: Correction = "holm"
     variance: Annotated[
         Literal["bootstrap", "clt"],
         typer.Option(help="Test by resampling, or by the limit theorem, many times faster."),

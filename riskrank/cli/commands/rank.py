@@ -13,7 +13,7 @@ from riskrank.cli.options import (
     MethodOptions,
     OutputOptions,
     PortfolioOptions,
-    ResamplingOptions,
+    TestResamplingOptions,
 )
 
 
@@ -25,7 +25,7 @@ def rank(
     portfolio: PortfolioOptions,
     methods: MethodOptions,
     tests: DominanceOptions,
-    resampling: ResamplingOptions,
+    resampling: TestResamplingOptions,
     gates: GateOptions,
     output: OutputOptions,
 ) -> None:

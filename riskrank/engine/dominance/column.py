@@ -1,7 +1,4 @@
-"""The main job on one column of scores: estimates, tests, rankings, all from one bootstrap.
-
-Source: [RAB] section 5 (the methods of its Table 2); method §3 to §5.
-"""
+"""Columns of scores tested: estimates, resamples in rounds, and verdicts on every claim (method §3, §4)."""
 
 from __future__ import annotations
 
@@ -9,13 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskrank.engine.dominance.bootstrap import Bootstrap, Column, Replicates
 from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.ranking import Ranking, hidden_risks, rank_by_score, rank_by_wins
 from riskrank.engine.dominance.tests import (
     BootstrapTest,
     DominanceTests,
@@ -27,18 +22,10 @@ from riskrank.engine.dominance.tests import (
     family_of,
     paper_test,
 )
-from riskrank.engine.dominance.violation import one_versus_all
-from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, require_testable
-from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
 
 __all__ = ["Inference"]
-
-
-MODEL_WIN_RATE = "MWR"
-SAMPLE_WIN_RATE = "MWR(sample)"
-PAIRWISE_WIN_RATE = "MWR(pairwise)"
 
 
 @dataclass(frozen=True)
@@ -68,24 +55,6 @@ class DominanceStudy:
 
 
 @dataclass(frozen=True)
-class RankStudy:
-    """Rankings of one column of scores by several methods.
-
-    Attributes
-    ----------
-    dominance : DominanceStudy
-    rankings : dict of str to Ranking
-        By method name without its ``@`` part, e.g. ``R-SSD``, ``FSD(0.25)``, ``MWR``.
-    hidden_risks : ndarray of int
-        Models whose R-SSD rank is clearly worse than their win-rate rank, widest gap first.
-    """
-
-    dominance: DominanceStudy
-    rankings: dict[str, Ranking]
-    hidden_risks: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
 class Question:
     """A column of scores and what to find out about it.
 
@@ -97,14 +66,11 @@ class Question:
         What to test.
     pairs : tuple of (int, int), or None
         Ordered pairs (winner, loser) that make up the family of each claim; None for all k(k - 1).
-    rates : bool
-        Whether sample-level win rates are resampled too, where models share their samples.
     """
 
     scores: ClusteredScores
     claims: tuple[Claim, ...]
     pairs: tuple[tuple[int, int], ...] | None = None
-    rates: bool = False
 
     def __post_init__(self) -> None:
         if self.pairs is None:
@@ -264,72 +230,7 @@ def _column(question: Question) -> Column:
         thresholds=tuple(sorted({claim.boundary for claim in claims if claim.kind != RELATIVE})),
         # Win rates alone look at no pair.
         pairs=(question.pairs if some else None) if claims else (),
-        per_sample=win_statistics(scores) if question.rates else None,
     )
-
-
-def study_ranking(
-    scores: ClusteredScores,
-    claims: Sequence[Claim],
-    inference: Inference,
-    *,
-    progress: Callable[[int, int], None] | None = None,
-) -> RankStudy:
-    """Rank the models by every claim and by mean win rates.
-
-    Parameters
-    ----------
-    scores, claims, inference, progress
-        As in :func:`study_dominance`.
-
-    Returns
-    -------
-    RankStudy
-        Sample-level win rates are there only for paired designs.
-
-    Raises
-    ------
-    InputError
-        If a test is asked for on fewer than 10 samples.
-    """
-    question = Question(scores, tuple(claims), rates=True)
-    return rank_column(scores, study_columns([question], inference, progress=progress)[0], inference)
-
-
-def rank_column(scores: ClusteredScores, dominance: DominanceStudy, inference: Inference) -> RankStudy:
-    """Rank the models of a column whose claims are tested already.
-
-    Parameters
-    ----------
-    scores : ClusteredScores
-    dominance : DominanceStudy
-        Of a question that asked for win rates.
-    inference : Inference
-
-    Returns
-    -------
-    RankStudy
-    """
-    per_sample = win_statistics(scores)
-    replicates, confidence = dominance.replicates, 1 - inference.alpha
-    rankings = {method_name(tests.claim): _ranking(tests, replicates, inference) for tests in dominance.tests}
-    rankings[MODEL_WIN_RATE] = rank_by_score(
-        model_win_rate(dominance.estimates.means),
-        replicates=None if replicates is None else model_win_rate(replicates.means),
-        confidence=confidence,
-    )
-    if per_sample is not None:
-        for number, name in enumerate((SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE)):
-            rankings[name] = rank_by_score(
-                per_sample[number].mean(axis=1),
-                replicates=None if replicates is None else replicates.rates[:, number],
-                confidence=confidence,
-            )
-    relative = rankings.get(method_name(Claim(2)))
-    risks = np.empty(0, dtype=np.int64)
-    if relative is not None:
-        risks = hidden_risks(relative.rank, rankings[MODEL_WIN_RATE].rank)
-    return RankStudy(dominance, rankings, risks)
 
 
 def method_name(claim: Claim) -> str:
@@ -359,34 +260,6 @@ def _asymptotic_tests(
         )
         for claim in question.claims
     )
-
-
-def _ranking(tests: DominanceTests, replicates: Replicates | None, inference: Inference) -> Ranking:
-    claim = tests.claim
-    scores = wins = None
-    if replicates is not None:
-        scores = replicates.one_versus_all(claim.order)
-        if claim.kind != RELATIVE:
-            wins = replicates.won(claim.order, claim.boundary)
-    return rank_by_wins(
-        tests.dominates,
-        one_versus_all(tests.ratios),
-        tested=tests.p_value is not None,
-        score_replicates=scores,
-        win_replicates=wins,
-        confidence=1 - inference.alpha,
-    )
-
-
-def win_statistics(scores: ClusteredScores) -> Floats | None:
-    """Sample-level wins, shape (2, k, n): at least the best of the others, and share beaten.
-
-    None for unpaired models, which do not meet on a sample.
-    """
-    if not scores.paired:
-        return None
-    means = np.stack(scores.sample_means())
-    return np.stack([best_on_sample(means), beaten_on_sample(means)])
 
 
 def _advice(

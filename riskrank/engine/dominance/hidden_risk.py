@@ -130,8 +130,10 @@ def _crossings(replicates: Floats, slack: float) -> Integers:
     """Resamples in which tail i is not worse than tail j, shape (k, k), a row at a time to spare memory."""
     k = replicates.shape[1]
     found = np.empty((k, k), dtype=np.int64)
-    for i in range(k):
-        found[i] = (replicates[:, [i]] >= replicates - slack).sum(axis=0)
+    # At the end of the range a little less than the smallest number overflows, and compares rightly.
+    with np.errstate(over="ignore"):
+        for i in range(k):
+            found[i] = (replicates[:, [i]] >= replicates - slack).sum(axis=0)
     return found
 
 

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
 from riskrank.engine.dominance.claims import Claim
-from riskrank.engine.dominance.column import Question, RankStudy, rank_column, study_columns
+from riskrank.engine.dominance.column import Question, study_columns
+from riskrank.engine.dominance.column_ranking import RankStudy, rank_column
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.portfolio.mean_risk import mean_risk, risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.sampling.design import ClusteredScores
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +32,8 @@ class MethodStudy:
 
     Attributes
     ----------
+    columns : dict of str to ClusteredScores
+        Every column of scores that was looked at, by the same names.
     studies : dict of str to RankStudy
         The study of every column that was tested: ``P(IC)``, ``P(EC)``, metrics.
     rankings : dict of str to Ranking
@@ -40,6 +44,7 @@ class MethodStudy:
         Kendall's tau between the methods' orders, ties in rank settled by the score.
     """
 
+    columns: dict[str, ClusteredScores]
     studies: dict[str, RankStudy]
     rankings: dict[str, Ranking]
     aggregations: dict[str, Aggregation]
@@ -53,6 +58,7 @@ def study_methods(
     *,
     names: Sequence[str],
     aggregator: str = "kemeny",
+    by_wins: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> MethodStudy:
     """Rank the models by every method, with one bootstrap a column.
@@ -69,6 +75,8 @@ def study_methods(
         Models, for a choice among equally good aggregations.
     aggregator : {"kemeny", "footrule", "pearson", "borda"}
         Distance of rank aggregation.
+    by_wins : bool
+        Whether relative claims rank by number of significant wins, as [RAB] does, instead of by ratio.
     progress : callable, optional
         Called with the number of finished resamples of all columns and their total.
 
@@ -82,16 +90,16 @@ def study_methods(
         If a test is asked for on fewer than 10 samples.
     """
     methods = list(dict.fromkeys(methods))
-    columns = {name: tables.column(name) for name in _columns_needed(methods, tables.metrics)}
+    columns = {name: tables.column(name) for name in columns_needed(methods, tables.metrics)}
     claims = {name: _claims_on(name, methods, tables.metrics) for name in columns}
     questions = {
-        name: Question(scores, tuple(asked), rates=True)
+        name: Question(scores, tuple(asked))
         for name, scores in columns.items()
         if (asked := claims[name]) is not None
     }
     tested = study_columns([*questions.values()], inference, progress=progress)
     studies = {
-        name: rank_column(columns[name], dominance, inference)
+        name: rank_column(columns[name], dominance, inference, by_wins=by_wins)
         for name, dominance in zip(questions, tested, strict=True)
     }
     rankings, aggregations = {}, {}
@@ -104,7 +112,7 @@ def study_methods(
         aggregations[method.name] = found
         rankings[method.name] = _aggregated_ranking(found, lists, weights)
     agreement = kendall_tau(np.array([places(ranking) for ranking in rankings.values()]))
-    return MethodStudy(studies, rankings, aggregations, agreement)
+    return MethodStudy(columns, studies, rankings, aggregations, agreement)
 
 
 def places(ranking: Ranking) -> NDArray[np.int64]:
@@ -114,7 +122,8 @@ def places(ranking: Ranking) -> NDArray[np.int64]:
     return found
 
 
-def _columns_needed(methods: Sequence[Method], metrics: Sequence[str]) -> list[str]:
+def columns_needed(methods: Sequence[Method], metrics: Sequence[str]) -> list[str]:
+    """Names of the columns of scores that methods look at, each once."""
     needed: list[str] = []
     for method in methods:
         needed += metrics if method.scope == METRICS else [method.scope]
@@ -158,4 +167,4 @@ def consistent_columns():
 def _aggregated_ranking(found: Aggregation, lists: NDArray[np.int64], weights: Floats) -> Ranking:
     """An aggregation as a ranking; its score is the weighted mean rank."""
     mean_rank = weights @ lists / weights.sum()
-    return Ranking(found.ranks, None, mean_rank, None, None, None, None, None, found.order)
+    return Ranking(rank=found.ranks, score=mean_rank, order=found.order)

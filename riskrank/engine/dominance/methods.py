@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from riskrank.engine.dominance.claims import ABSOLUTE, RELATIVE, Claim
-from riskrank.engine.dominance.column import MODEL_WIN_RATE, PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE, method_name
+from riskrank.engine.dominance.column import method_name
+from riskrank.engine.dominance.column_ranking import MODEL_WIN_RATE, PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
-from riskrank.errors import UsageError, listing, nearest
+from riskrank.errors import UsageError, listing, nearest, option
 
 MEAN_RISK = "MRM"
 METRICS = "M"
@@ -113,7 +114,7 @@ def _unknown(text: str) -> UsageError:
     ]
     close = nearest(text, examples)
     return UsageError(
-        f"--method {text} is no method",
+        f"{option('method', text)} is no method",
         found=text,
         hint=f"did you mean {close}?" if close else f"methods: {listing(examples, most=len(examples))}",
     )

@@ -32,8 +32,6 @@ class Ranking:
         Models beaten, where the method compares pairs.
     score : ndarray, shape (k,)
         One-versus-all violation ratio (small is good) or win rate (large is good).
-    score_low, score_high : ndarray, shape (k,), or None
-        Bootstrap interval of the score.
     rank_low, rank_high : ndarray of int, shape (k,), or None
         Rank set: all models' true places lie in theirs together with probability 1 − α. None without tests
         of pairs; win rates have none, since a percentile interval of a rank misses the truth far too often.
@@ -46,15 +44,13 @@ class Ranking:
     """
 
     rank: Integers
-    wins: Integers | None
     score: Floats
-    score_low: Floats | None
-    score_high: Floats | None
-    rank_low: Integers | None
-    rank_high: Integers | None
-    tier: Integers | None
     order: Integers
+    wins: Integers | None = None
     losses: Integers | None = None
+    rank_low: Integers | None = None
+    rank_high: Integers | None = None
+    tier: Integers | None = None
 
 
 def rank_by(keys: Floats) -> Integers:
@@ -95,8 +91,6 @@ def rank_by_ratio(dominates: NDArray[np.bool_], ratio: Floats, *, tested: bool) 
         rank=rank,
         wins=sets.wins,
         score=ratio,
-        score_low=None,
-        score_high=None,
         rank_low=sets.low if tested else None,
         rank_high=sets.high if tested else None,
         tier=tiers(dominates, order) if tested else None,
@@ -107,22 +101,19 @@ def rank_by_ratio(dominates: NDArray[np.bool_], ratio: Floats, *, tested: bool) 
 
 def rank_by_wins(
     dominates: NDArray[np.bool_],
-    score: Floats,
+    ratio: Floats,
     *,
     tested: bool,
     relative: bool = False,
     exclusive: bool = True,
-    score_replicates: Floats | None = None,
-    win_replicates: Integers | None = None,
-    confidence: float = 0.95,
 ) -> Ranking:
-    """Borda ranking on wins, ordered by the one-versus-all ratio within ties.
+    """Borda ranking on wins, ordered by the one-versus-all ratio within ties ([RAB] section 3).
 
     Parameters
     ----------
     dominates : ndarray of bool, shape (k, k)
         Whether i beats j.
-    score : ndarray, shape (k,)
+    ratio : ndarray, shape (k,)
         One-versus-all violation ratios, small is good.
     tested : bool
         Whether the wins are significant ones; only then are there rank sets and tiers.
@@ -130,13 +121,6 @@ def rank_by_wins(
         Whether the wins are those of relative dominance, which order ε_i.
     exclusive : bool
         Whether two models cannot both beat each other: false for thresholds above ½.
-    score_replicates : ndarray, shape (B, k), optional
-        Bootstrap replicates of the score: bootstrap intervals take the place of rank sets.
-    win_replicates : ndarray of int, shape (B, k), optional
-        Bootstrap replicates of the number of wins in the sample; by default the place of a replicate
-        is decided by its score alone.
-    confidence : float
-        Coverage of both intervals.
 
     Returns
     -------
@@ -144,70 +128,33 @@ def rank_by_wins(
     """
     sets = rank_sets(dominates) if relative else rank_sets_of_wins(dominates, exclusive=exclusive)
     rank = rank_by(-sets.wins)
-    order = np.lexsort((_rank_of_ratio(score), rank))
-    low, high = (sets.low, sets.high) if tested else (None, None)
-    if score_replicates is not None:
-        # Ratios lie in [0, 1], so a win outweighs every difference in score.
-        wins_first = score_replicates if win_replicates is None else score_replicates - 2 * win_replicates
-        low, high = _rank_interval(rank_by(wins_first), rank, confidence)
+    order = np.lexsort((_rank_of_ratio(ratio), rank))
     return Ranking(
-        rank,
-        sets.wins,
-        score,
-        *_interval(score_replicates, confidence),
-        low,
-        high,
-        tiers(dominates, order) if tested else None,
-        order,
-        sets.losses,
+        rank=rank,
+        score=ratio,
+        order=order,
+        wins=sets.wins,
+        losses=sets.losses,
+        rank_low=sets.low if tested else None,
+        rank_high=sets.high if tested else None,
+        tier=tiers(dominates, order) if tested else None,
     )
 
 
-def rank_by_score(score: Floats, *, replicates: Floats | None = None, confidence: float = 0.95) -> Ranking:
+def rank_by_score(score: Floats) -> Ranking:
     """Ranking by a score of which more is better, such as a win rate.
 
     Parameters
     ----------
     score : ndarray, shape (k,)
-    replicates : ndarray, shape (B, k), optional
-        Bootstrap replicates of the score.
-    confidence : float
-        Coverage of both intervals.
 
     Returns
     -------
     Ranking
-        Without wins and tiers.
+        Without wins, rank sets and tiers.
     """
     rank = rank_by(-score)
-    places = None if replicates is None else rank_by(-replicates)
-    return Ranking(
-        rank,
-        None,
-        score,
-        *_interval(replicates, confidence),
-        *_rank_interval(places, rank, confidence),
-        None,
-        np.argsort(rank, kind="stable"),
-    )
-
-
-def hidden_risks(risk_rank: Integers, average_rank: Integers) -> Integers:
-    """Models that a risk-aware ranking puts clearly below their place among averages.
-
-    Parameters
-    ----------
-    risk_rank, average_rank : ndarray of int, shape (k,)
-        Ranks by second-order dominance and by mean win rate.
-
-    Returns
-    -------
-    ndarray of int
-        Models at least two places, or a quarter of the field, worse by risk; widest gap first.
-    """
-    gap = risk_rank - average_rank
-    found = np.flatnonzero((gap > 0) & ((gap >= 2) | (gap >= len(gap) / 4)))
-    return found[np.argsort(-gap[found], kind="stable")]
+    return Ranking(rank=rank, score=score, order=np.argsort(rank, kind="stable"))
 
 
 def _rank_of_ratio(ratio: Floats) -> Integers:
@@ -217,26 +164,3 @@ def _rank_of_ratio(ratio: Floats) -> Integers:
     rank = np.empty(len(ratio), dtype=np.int64)
     rank[order] = np.maximum.accumulate(np.where(starts, np.arange(1, len(ratio) + 1), 0))
     return rank
-
-
-def _interval(replicates: Floats | None, confidence: float) -> tuple[Floats | None, Floats | None]:
-    if replicates is None:
-        return None, None
-    tails = (1 - confidence) / 2
-    low, high = np.quantile(replicates, [tails, 1 - tails], axis=0)
-    return low, high
-
-
-def _rank_interval(
-    places: Integers | None, rank: Integers, confidence: float
-) -> tuple[Integers | None, Integers | None]:
-    """Percentile interval of the place, widened to hold the reported rank.
-
-    A rank by significant wins may be shared by models whose places differ in every resample; the
-    interval then tells both.
-    """
-    if places is None:
-        return None, None
-    tails = (1 - confidence) / 2
-    low, high = np.quantile(places, [tails, 1 - tails], axis=0, method="inverted_cdf").astype(np.int64)
-    return np.minimum(low, rank), np.maximum(high, rank)

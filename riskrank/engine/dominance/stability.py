@@ -47,13 +47,14 @@ def stability(
     sizes: Sequence[int],
     repeats: int = 5,
     aggregator: str = "kemeny",
+    by_wins: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Stability:
     """Repeat every method, portfolio and tests included, on random parts of the samples.
 
     Parameters
     ----------
-    tables, methods, inference, names, aggregator
+    tables, methods, inference, names, aggregator, by_wins
         As in :func:`riskrank.engine.dominance.method_rankings.study_methods`.
     full : MethodStudy
         The same methods on all samples.
@@ -86,7 +87,7 @@ def stability(
     if repeats < 1:
         raise UsageError("a subsample must be drawn at least once", found=str(repeats), hint="5 is usual")
     quiet = replace(inference, jobs=1)
-    shared = (tables, tuple(dict.fromkeys(methods)), quiet, tuple(names), aggregator)
+    shared = (tables, tuple(dict.fromkeys(methods)), quiet, tuple(names), aggregator, by_wins)
     tasks = [
         (size, stream)
         for size in wanted
@@ -103,10 +104,10 @@ def stability(
 
 
 def _orders_of_subsample(shared, task) -> list[NDArray[np.int64]]:
-    tables, methods, inference, names, aggregator = shared
+    tables, methods, inference, names, aggregator, by_wins = shared
     size, stream = task
     chosen, entropy = stream.spawn(2)
     part = tables.subsample(size, np.random.default_rng(chosen))
     seeded = replace(inference, seed=int(entropy.generate_state(1)[0]))
-    study = study_methods(part, methods, seeded, names=names, aggregator=aggregator)
+    study = study_methods(part, methods, seeded, names=names, aggregator=aggregator, by_wins=by_wins)
     return [places(ranking) for ranking in study.rankings.values()]

@@ -20,7 +20,8 @@ def pictures(document: DominanceDocument) -> list[Picture]:
     """Heat maps, a column and claim each, and the pair of the first two; of two models the pair first."""
     models = document.provenance.models
     maps, pairs = [], []
-    for (column, study), target in zip(document.by_column, document.targets, strict=True):
+    for found in document.by_column:
+        column, study, target = found.name, found.study, found.target
         of = f"@{column}" if len(document.by_column) > 1 else ""
         for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
             method = method_name(tests.claim)

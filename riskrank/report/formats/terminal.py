@@ -67,7 +67,9 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
         page = console("standard")
     encoding = getattr(stream, "encoding", None) or "utf-8"
     text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
-    for section in view:
+    for before, section in zip([None, *view], view, strict=False):
+        if isinstance(section, Table) and isinstance(before, Line):
+            page.print()
         if isinstance(section, Line):
             label, text = showable(section.label, encoding), showable(section.text, encoding)
             line = Text.assemble((f"{label} " if label else "", "bold"), (text, section.style))

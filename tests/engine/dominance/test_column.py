@@ -7,8 +7,9 @@ from riskrank.engine.dominance.column import (
     method_name,
     study_columns,
     study_dominance,
-    study_ranking,
 )
+from riskrank.engine.dominance.column_ranking import study_ranking
+from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.sampling.design import ClusteredScores
@@ -56,7 +57,17 @@ def test_the_model_with_the_fat_bad_tail_is_named():
     study = study_ranking(fat_tailed_field(), CLAIMS, Inference())
     assert study.rankings["MWR"].rank[4] == 2
     assert study.rankings["R-SSD"].rank[4] >= 4
-    assert study.hidden_risks.tolist() == [4]
+    assert np.flatnonzero(study.hidden_risks.status == RISK).tolist() == [4]
+    leader = study.rankings["R-SSD"].order[0]
+    effects = study.effects["R-SSD"]
+    assert effects.leader == leader
+    np.testing.assert_allclose(effects.mean_difference.estimate, effects.mean - effects.mean[leader])
+    counted = study.separations["R-SSD"]
+    assert counted.pairs == 10
+    assert counted.separated == np.count_nonzero(
+        np.triu(study.tests_of("R-SSD").dominates | study.tests_of("R-SSD").dominates.T, 1)
+    )
+    assert study.tests_of("MWR") is None
 
 
 def test_unpaired_models_have_no_sample_level_win_rates():
@@ -221,6 +232,6 @@ def test_scores_at_the_end_of_the_range_are_tested_without_a_warning():
     table = rng.choice([-largest, 0.0, largest], size=(3, 40), p=[0.2, 0.3, 0.5])
     draws = ClusteredScores.build(list(table), [np.arange(40) // 2] * 3)
     for variance in ("bootstrap", "clt"):
-        study = study_ranking(draws, CLAIMS, Inference(resamples=100, variance=variance))
-        assert np.isfinite(study.dominance.estimates.means).all()
-        assert all(np.isfinite(tests.p_value).all() for tests in study.dominance.tests)
+        study = study_dominance(draws, CLAIMS, Inference(resamples=100, variance=variance))
+        assert np.isfinite(study.estimates.means).all()
+        assert all(np.isfinite(tests.p_value).all() for tests in study.tests)

@@ -1,11 +1,9 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from riskrank.engine.dominance.ranking import (
-    hidden_risks,
     rank_by,
     rank_by_ratio,
     rank_by_score,
@@ -51,45 +49,6 @@ def test_there_are_no_tiers_and_intervals_without_a_test():
     ranking = rank_by_wins(np.array([[False, True], [False, False]]), np.array([0.1, 0.9]), tested=False)
     assert ranking.tier is None
     assert ranking.rank_low is None
-    assert ranking.score_low is None
-
-
-def test_rank_interval_is_that_of_the_place_in_each_replicate():
-    rng = np.random.default_rng(0)
-    replicates = np.column_stack(
-        [rng.normal(0.1, 0.01, 2000), rng.normal(0.5, 0.05, 2000), rng.normal(0.52, 0.05, 2000)]
-    )
-    dominates = np.array([[False, True, True], [False] * 3, [False] * 3])
-    ranking = rank_by_wins(dominates, np.array([0.1, 0.5, 0.52]), tested=True, score_replicates=replicates)
-    assert list(zip(ranking.rank_low.tolist(), ranking.rank_high.tolist(), strict=True)) == [
-        (1, 1),
-        (2, 3),
-        (2, 3),
-    ]
-    np.testing.assert_allclose(ranking.score_low[0], np.quantile(replicates[:, 0], 0.025))
-
-
-def test_rank_interval_holds_a_rank_shared_for_want_of_significance():
-    replicates = np.tile([0.1, 0.5, 0.9], (100, 1))
-    ranking = rank_by_wins(
-        np.zeros((3, 3), dtype=bool), replicates[0], tested=True, score_replicates=replicates
-    )
-    assert ranking.rank.tolist() == [1, 1, 1]
-    assert ranking.rank_low.tolist() == [1, 1, 1]
-    assert ranking.rank_high.tolist() == [1, 2, 3]
-
-
-def test_wins_of_a_replicate_come_before_its_ratio():
-    ratios = np.tile([0.3, 0.2], (50, 1))
-    wins = np.tile([1, 0], (50, 1))
-    ranking = rank_by_wins(
-        np.array([[False, True], [False, False]]),
-        ratios[0],
-        tested=True,
-        score_replicates=ratios,
-        win_replicates=wins,
-    )
-    assert ranking.rank_low.tolist() == ranking.rank_high.tolist() == [1, 2]
 
 
 def test_ranking_by_a_rate_puts_the_largest_first():
@@ -97,20 +56,6 @@ def test_ranking_by_a_rate_puts_the_largest_first():
     assert ranking.rank.tolist() == [3, 1, 1]
     assert ranking.order.tolist() == [1, 2, 0]
     assert ranking.wins is None
-
-
-@pytest.mark.parametrize(
-    ("risk", "average", "found"),
-    [
-        ([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6], []),
-        ([1, 2, 6, 4, 5, 3], [1, 2, 3, 4, 5, 6], [2]),
-        ([6, 2, 5, 4, 3, 1], [1, 2, 3, 4, 5, 6], [0, 2]),
-        ([1, 2, 3, 4, 6, 5], [1, 2, 3, 4, 5, 6], []),
-        ([2, 1, 3, 4], [1, 2, 3, 4], [0]),
-    ],
-)
-def test_hidden_risks(risk, average, found):
-    assert hidden_risks(np.array(risk), np.array(average)).tolist() == found
 
 
 def test_the_default_order_is_that_of_the_ratios_whatever_the_wins():
@@ -157,4 +102,3 @@ def test_ranks_by_wins_have_rank_sets_where_nothing_else_is_resampled():
     absolute = rank_by_wins(dominates, score, tested=True)
     assert (absolute.rank_low.tolist(), absolute.rank_high.tolist()) == ([1, 1, 1], [3, 3, 3])
     assert absolute.losses.tolist() == [0, 1, 0]
-    assert absolute.score_low is None

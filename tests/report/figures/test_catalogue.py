@@ -26,16 +26,16 @@ def test_every_module_of_the_table_has_pictures():
 
 
 def test_names_and_the_main_picture(result):
-    assert next(iter(result.pictures)).startswith("heatmap@R-SSD")
+    assert next(iter(result.pictures)).startswith("heatmap@SSD(0.5)")
     assert all(caption.endswith(".") for caption in result.pictures.values())
     assert {name.partition("@")[0] for name in result.pictures} <= set(catalogue.NAMES["dominance"])
-    assert result.plot().to_bytes("svg") == result.plot("heatmap@R-SSD").to_bytes("svg")
+    assert result.plot().to_bytes("svg") == result.plot("heatmap@SSD(0.5)").to_bytes("svg")
     assert result.plot("pair").to_bytes("svg") != result.plot().to_bytes("svg")
 
 
 def test_an_unknown_name(result):
-    with pytest.raises(UsageError, match="no picture 'heatmpa'") as error:
-        result.plot("heatmpa")
+    with pytest.raises(UsageError, match=r"no picture 'heatmap@SSD\(0.6\)'") as error:
+        result.plot("heatmap@SSD(0.6)")
     assert "did you mean heatmap" in error.value.hint
 
 

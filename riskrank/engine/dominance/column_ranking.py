@@ -1,0 +1,173 @@
+"""One column of scores ranked by every claim and by mean win rates, with what tells how sure and how large.
+
+Source: [RAB] section 5 (the methods of its Table 2); method §4 ("From verdicts to a ranking") and §5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.column import (
+    DominanceStudy,
+    Question,
+    method_name,
+    study_columns,
+)
+from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
+from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.rank_sets import Separation, separation
+from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.dominance.violation import one_versus_all
+from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
+from riskrank.engine.sampling.design import ClusteredScores
+
+MODEL_WIN_RATE = "MWR"
+SAMPLE_WIN_RATE = "MWR(sample)"
+PAIRWISE_WIN_RATE = "MWR(pairwise)"
+
+
+@dataclass(frozen=True)
+class RankStudy:
+    """Rankings of one column of scores by several methods.
+
+    Attributes
+    ----------
+    dominance : DominanceStudy
+    rankings : dict of str to Ranking
+        By method name without its ``@`` part, e.g. ``R-SSD``, ``FSD(0.25)``, ``MWR``.
+    effects : dict of str to EffectSizes
+        By the same names: means, tail means and differences to the method's first model.
+    separations : dict of str to Separation
+        Pairs that the tests of a method tell apart; only of methods that test pairs.
+    hidden_risks : HiddenRisks or None
+        None where nothing was resampled.
+    """
+
+    dominance: DominanceStudy
+    rankings: Mapping[str, Ranking]
+    effects: Mapping[str, EffectSizes]
+    separations: Mapping[str, Separation]
+    hidden_risks: HiddenRisks | None
+
+    def tests_of(self, method: str) -> DominanceTests | None:
+        """Tests behind a method; None for win rates."""
+        return next((found for found in self.dominance.tests if method_name(found.claim) == method), None)
+
+
+def study_ranking(
+    scores: ClusteredScores,
+    claims: Sequence[Claim],
+    inference: Inference,
+    *,
+    by_wins: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> RankStudy:
+    """Rank the models by every claim and by mean win rates.
+
+    Parameters
+    ----------
+    scores, claims, inference, progress
+        As in :func:`riskrank.engine.dominance.column.study_dominance`.
+    by_wins : bool
+        Whether relative claims rank by number of significant wins, as [RAB] does, instead of by ratio.
+
+    Returns
+    -------
+    RankStudy
+        Sample-level win rates are there only for paired designs.
+
+    Raises
+    ------
+    InputError
+        If a test is asked for on fewer than 10 samples.
+    """
+    question = Question(scores, tuple(claims))
+    (dominance,) = study_columns([question], inference, progress=progress)
+    return rank_column(scores, dominance, inference, by_wins=by_wins)
+
+
+def rank_column(
+    scores: ClusteredScores, dominance: DominanceStudy, inference: Inference, *, by_wins: bool = False
+) -> RankStudy:
+    """Rank the models of a column whose claims are tested already.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    dominance : DominanceStudy
+    inference : Inference
+    by_wins : bool
+        As in :func:`study_ranking`.
+
+    Returns
+    -------
+    RankStudy
+    """
+    replicates, estimates = dominance.replicates, dominance.estimates
+    rankings = {method_name(tests.claim): _ranking(tests, by_wins=by_wins) for tests in dominance.tests}
+    rankings |= _win_rates(scores, dominance)
+    risks = None
+    if replicates is not None:
+        risks = hidden_risk(
+            estimates.means,
+            estimates.tails,
+            replicates.tails,
+            samples=estimates.samples,
+            alpha=inference.alpha,
+            correction=inference.correction,
+        )
+    leaders = {int(ranking.order[0]) for ranking in rankings.values()}
+    effects = {leader: _effects(dominance, leader, inference) for leader in leaders}
+    return RankStudy(
+        dominance,
+        rankings,
+        {name: effects[int(ranking.order[0])] for name, ranking in rankings.items()},
+        {
+            method_name(tests.claim): separation(tests.dominates, rankings[method_name(tests.claim)].order)
+            for tests in dominance.tests
+        },
+        risks,
+    )
+
+
+def _effects(dominance: DominanceStudy, leader: int, inference: Inference) -> EffectSizes:
+    estimates, replicates = dominance.estimates, dominance.replicates
+    return effect_sizes(
+        estimates.means,
+        estimates.tails,
+        leader=leader,
+        level=estimates.tail_level,
+        samples=estimates.samples,
+        mean_replicates=None if replicates is None else replicates.means,
+        tail_replicates=None if replicates is None else replicates.tails,
+        confidence=1 - inference.alpha,
+    )
+
+
+def _ranking(tests: DominanceTests, *, by_wins: bool) -> Ranking:
+    claim, tested = tests.claim, tests.p_value is not None
+    ratio = one_versus_all(tests.ratios)
+    if claim.kind == RELATIVE and not by_wins:
+        return rank_by_ratio(tests.dominates, ratio, tested=tested)
+    return rank_by_wins(
+        tests.dominates,
+        ratio,
+        tested=tested,
+        relative=claim.kind == RELATIVE,
+        exclusive=claim.boundary <= 0.5,
+    )
+
+
+def _win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> dict[str, Ranking]:
+    rankings = {MODEL_WIN_RATE: rank_by_score(model_win_rate(dominance.estimates.means))}
+    if scores.paired:
+        means = np.stack(scores.sample_means())
+        rankings[SAMPLE_WIN_RATE] = rank_by_score(best_on_sample(means).mean(axis=1))
+        rankings[PAIRWISE_WIN_RATE] = rank_by_score(beaten_on_sample(means).mean(axis=1))
+    return rankings

@@ -1,0 +1,76 @@
+"""What pairwise dominance means for a decision, in a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT
+from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.studies.wording import names, unseen
+
+ORDINALS = {1: "first", 2: "second"}
+
+
+def dominance_verdict(
+    columns: Sequence[tuple[str, DominanceStudy]], models: Sequence[str], inference: Inference
+) -> str:
+    """Say who dominates whom, who dominates all, and who is dominated by somebody.
+
+    Parameters
+    ----------
+    columns : sequence of (str, DominanceStudy)
+    models : sequence of str
+    inference : Inference
+    """
+    sentences = [_of_column(name, study, models, inference) for name, study in columns]
+    return " ".join([*sentences, unseen(columns[0][1].estimates.samples)])
+
+
+def _of_column(name: str, study: DominanceStudy, models: Sequence[str], inference: Inference) -> str:
+    tests = _leading(study)
+    kind = {DIRECT: "directly", ABSOLUTE: f"at a ratio below {tests.claim.boundary:g}"}
+    how = f"in {ORDINALS[tests.claim.order]} order {kind.get(tests.claim.kind, 'relative to the field')}"
+    dominates = tests.dominates
+    sure = "significantly dominates" if inference.test else "dominates in these samples"
+    k = len(models)
+    if k == 2:
+        return _of_pair(name, tests, models, how, sure)
+    apart = int(np.triu(dominates | dominates.T, 1).sum())
+    parts = [f"On {name}, {apart} of {k * (k - 1) // 2} pairs are told apart {how}."]
+    best = [models[i] for i in range(k) if dominates[i].sum() == k - 1]
+    if best:
+        parts.append(f"{names(best)} {sure} all others.")
+    else:
+        free = [models[i] for i in _by_ratio(tests) if not dominates[:, i].any()]
+        left = "no model dominates" if len(free) > 1 else "no other model dominates"
+        parts.append(f"Nobody dominates all others; {left} {names(free, 6)}." if free else "")
+    undecided = int((~tests.decided).sum())
+    if undecided:
+        parts.append(f"{undecided} claims are not decided with so few resamples.")
+    return " ".join(part for part in parts if part)
+
+
+def _of_pair(name: str, tests: DominanceTests, models: Sequence[str], how: str, sure: str) -> str:
+    for i, j in ((0, 1), (1, 0)):
+        if tests.dominates[i, j]:
+            doubt = "" if tests.p_adjusted is None else f", adjusted p = {tests.p_adjusted[i, j]:.2g}"
+            ratio = f"violation ratio {tests.ratios[i, j]:.3g}{doubt}"
+            return f"On {name}, {models[i]} {sure} {models[j]} {how} ({ratio})."
+    if tests.identical[0, 1]:
+        return f"On {name}, {models[0]} and {models[1]} have identical scores."
+    if not tests.decided.all():
+        return f"On {name}, nothing is decided between {models[0]} and {models[1]} with so few resamples."
+    return f"On {name}, {models[0]} and {models[1]} cannot be told apart {how}."
+
+
+def _leading(study: DominanceStudy) -> DominanceTests:
+    """The claim a careful reader asks for: of the highest order, direct where it was tested."""
+    return max(study.tests, key=lambda tests: (tests.claim.order, tests.claim.kind == DIRECT))
+
+
+def _by_ratio(tests: DominanceTests) -> list[int]:
+    return np.argsort(tests.ratios.sum(axis=1), kind="stable").tolist()
