@@ -15,8 +15,10 @@ __all__ = [
     "Scores",
     "__version__",
     "check",
+    "copa",
     "dominance",
     "errors",
+    "gsd",
     "mrm",
     "portfolio",
     "power",
@@ -28,7 +30,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from riskrank import errors
-    from riskrank.api import Result, Scores, check, dominance, mrm, portfolio, power, rank, read
+    from riskrank.api import (
+        Result,
+        Scores,
+        check,
+        copa,
+        dominance,
+        gsd,
+        mrm,
+        portfolio,
+        power,
+        rank,
+        read,
+    )
 
 
 def __getattr__(name: str) -> Any:

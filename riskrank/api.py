@@ -28,7 +28,9 @@ from riskrank.scores.options import read_options, reading_defaults, reading_name
 from riskrank.scores.readers.files import Source
 from riskrank.scores.readers.frames import FrameSource, is_frame
 from riskrank.scores.table import ScoreTable, read_scores
+from riskrank.studies import copa as copa_study
 from riskrank.studies import dominance as dominance_study
+from riskrank.studies import gsd as gsd_study
 from riskrank.studies import mean_risk as mean_risk_study
 from riskrank.studies import portfolio as portfolio_study
 from riskrank.studies import power as power_study
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # What every command can do without is no error yet when a table is only read.
-_TOLERANT = {"sample_optional": True, "min_models": 1, "allow_constant": True}
+_TOLERANT = {"sample_optional": True, "min_models": 1, "allow_constant": True, "missing": "keep"}
 
 
 class Scores:
@@ -58,8 +60,7 @@ class Scores:
         self._sources = list(sources)
         self._options = dict(options)
         self._read: dict[str, ScoreTable] = {}
-        missing = {"missing": "keep"} if options.get("missing") in (None, "error", "worst") else {}
-        table = self.table(**_TOLERANT | missing)
+        table = self.table(**_TOLERANT)
         self.models = table.models
         self.metrics = tuple(metric.name for metric in table.metrics)
         self.samples = table.samples
@@ -77,6 +78,11 @@ class Scores:
         if key not in self._read:
             self._read[key] = read_scores(self._sources, options)
         return self._read[key]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options the table is read with, as they were given."""
+        return dict(self._options)
 
     def report(self, options: Mapping[str, Any]) -> TableReport:
         """What the sources hold and what is wrong with it."""
@@ -259,7 +265,9 @@ def _run(
     reading = set(reading_names())
     _refuse_unknown(options, sorted(own | reading))
     table = read(scores, **{name: value for name, value in options.items() if name in reading})
-    chosen = settings(**{name: value for name, value in options.items() if name in own})
+    # What the table was read with may be a setting too: copa decides on missing scores model by model.
+    given = table.options | options
+    chosen = settings(**{name: value for name, value in given.items() if name in own})
     runtime = Runtime(jobs=available_jobs(jobs))
     return Result(study(table.table(**commands_own), chosen, runtime))
 
@@ -337,6 +345,8 @@ def _documented(function: Callable[..., Document], settings: type[Settings]) -> 
 
 rank = _door(rank_study.rank, rank_study.RankSettings)
 dominance = _door(dominance_study.dominance, dominance_study.DominanceSettings)
+copa = _door(copa_study.copa, copa_study.CopaSettings, copa_study.READING)
+gsd = _door(gsd_study.gsd, gsd_study.GsdSettings, gsd_study.READING)
 mrm = _door(mean_risk_study.mrm, mean_risk_study.MeanRiskSettings)
 portfolio = _door(portfolio_study.portfolio, portfolio_study.FoldingSettings, portfolio_study.READING)
 

@@ -137,7 +137,9 @@ def one_of(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:
     )
 
 
-def index_of(name: str, names: Sequence[str], *, kind: str, parameter: str | None = None) -> int:
+def index_of(
+    name: str, names: Sequence[str], *, kind: str, plural: str | None = None, parameter: str | None = None
+) -> int:
     """Return the place of a name a user gave among those there are.
 
     Parameters
@@ -146,6 +148,8 @@ def index_of(name: str, names: Sequence[str], *, kind: str, parameter: str | Non
     names : sequence of str
     kind : str
         What is named: ``model``, ``metric``, ``objective``.
+    plural : str, optional
+        Of the kind, where it does not end in s.
     parameter : str, optional
         Parameter it was given by.
 
@@ -160,7 +164,7 @@ def index_of(name: str, names: Sequence[str], *, kind: str, parameter: str | Non
     close = nearest(name, names)
     raise UsageError(
         f"{where}there is no {kind} '{name}'",
-        found=f"the {kind}s are {listing(names)}",
+        found=f"the {plural or kind + 's'} are {listing(names)}",
         hint=f"did you mean {close}?" if close else "name one of these",
     )
 

@@ -12,6 +12,8 @@ from riskrank.errors import InputError, UsageError, index_of, one_of, option, sp
     [
         (option("no_test"), "--no-test", "no_test"),
         (option("no_test", True), "--no-test", "no_test=True"),
+        (option("lower", "a b"), "--lower 'a b'", 'lower="a b"'),
+        (option("higher", "*"), "--higher '*'", 'higher="*"'),
         (option("missing", "drop"), "--missing drop", 'missing="drop"'),
         (option("resamples", 2000), "--resamples 2000", "resamples=2000"),
         (f"a {option('x', 1)} b {option('y')}", "a --x 1 b --y", "a x=1 b y"),

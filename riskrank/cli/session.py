@@ -133,8 +133,8 @@ class Session:
         with progress_bar(label, stream, shown=shown) as move:
             yield move
 
-    def finish(self, result: Result | Document) -> None:
-        """Render the result and write it."""
+    def finish(self, result: Result | Document, *, beside: Mapping[str, bytes] | None = None) -> None:
+        """Render the result and write it, with files that go beside it: all or none."""
         from riskrank.report.files import write
         from riskrank.report.render import render
         from riskrank.studies.document import Document
@@ -156,7 +156,7 @@ class Session:
             color=not to_file and self._wants_color(),
         )
         with tidying_up():
-            write(data, self.output.output, stdout, beside=pictures)
+            write(data, self.output.output, stdout, beside={**(beside or {}), **pictures})
 
     def _terminal_width(self) -> int | None:
         stdout = self.environment.stdout

@@ -43,6 +43,10 @@ class Result:
         """All rows, field by field."""
         return {name: [row[name] for row in self.rows] for name in self.fields}
 
+    def written(self) -> dict[str, list[Any]]:
+        """All rows as JSON and CSV write them."""
+        return self.columns()
+
     def meta(self) -> Mapping[str, Any]:
         """Entries of ``meta`` beyond the provenance."""
         return self.provenance.extra

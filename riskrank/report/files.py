@@ -127,6 +127,8 @@ def write(
             place = output
             if output is None:
                 _send(data, stdout)
+            # A device may still be full; what replaces a file does not fail any more.
+            ready.sort(key=lambda one: not _is_device(Path(one[0])))
             for place, appear in ready:  # noqa: B007 (an error names the place)
                 with contextlib.suppress(BrokenPipeError):
                     appear()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.scores.metrics import original_units
 from riskrank.scores.table import ScoreTable
 
 
@@ -63,11 +64,9 @@ def model_averages(table: ScoreTable) -> ModelAverages:
     first = np.argwhere(gap)[:1]
     logarithm = np.array([spec.transform == "neg_log" for spec in table.metrics])
     upward = np.array([spec.direction == "higher" for spec in table.metrics])
-    raw = oriented * np.where(upward, 1.0, -1.0) + 0.0  # adding zero turns −0 into 0
-    raw[:, logarithm] = np.exp(-raw[:, logarithm])
     return ModelAverages(
         oriented=oriented,
-        raw=raw,
+        raw=original_units(oriented, table.metrics),
         larger_is_better=upward ^ logarithm,
         expected_scores=int(expected[sample].sum()),
         missing_scores=int(gap.sum()),

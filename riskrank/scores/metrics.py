@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from riskrank.errors import InputError, UsageError, listing, nearest
 from riskrank.scores.options import ReadOptions
 
@@ -176,6 +178,40 @@ def resolve_metrics(
     return specs, tuple(
         text for spec in specs for text in _direction_warnings(spec, named=spec.name in named)
     )
+
+
+def original_units(values: np.ndarray, specs: Sequence[MetricSpec]) -> np.ndarray:
+    """Undo orientation and transform.
+
+    Parameters
+    ----------
+    values : ndarray, shape (rows, m)
+        Transformed and oriented scores; larger is better.
+    specs : sequence of m MetricSpec
+
+    Returns
+    -------
+    ndarray, shape (rows, m)
+        In the units of the file; exact but for ``neg_log``, which is undone by exp(−x).
+    """
+    # Adding zero turns −0 into 0.
+    raw = values * np.array([spec.sign for spec in specs]) + 0.0
+    for place, spec in enumerate(specs):
+        if spec.transform == "neg_log":
+            raw[:, place] = np.exp(-raw[:, place])
+    return raw
+
+
+def oriented_bounds(spec: MetricSpec) -> tuple[float, float]:
+    """Bounds of a metric after transform and orientation; NaN where there are none, or no finite one."""
+    if spec.bounds is None:
+        return math.nan, math.nan
+    ends = spec.bounds
+    if spec.transform == "neg_log":
+        low, high = (-math.log(end) if end > 0 else math.inf for end in ends)
+        ends = (low, high)
+    low, high = sorted(spec.sign * end for end in ends)
+    return (low + 0.0 if math.isfinite(low) else math.nan), (high + 0.0 if math.isfinite(high) else math.nan)
 
 
 def looks_like_a_cost(name: str) -> bool:

@@ -8,10 +8,11 @@ from typing import BinaryIO
 
 import numpy as np
 
+from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores.assemble import Rows, assemble
 from riskrank.scores.entries import Entries, read_entries, select
-from riskrank.scores.metrics import MetricSpec, resolve_metrics
+from riskrank.scores.metrics import MetricSpec, original_units, resolve_metrics
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.files import InputFile, Source
 from riskrank.scores.validate import (
@@ -127,11 +128,7 @@ class ScoreTable:
 
         Exact but for ``neg_log``, which is undone by exp(−x).
         """
-        values = self.values[model] * np.array([spec.sign for spec in self.metrics]) + 0.0
-        for place, spec in enumerate(self.metrics):
-            if spec.transform == "neg_log":
-                values[:, place] = np.exp(-values[:, place])
-        return values
+        return original_units(self.values[model], self.metrics)
 
 
 def read_scores(
@@ -183,16 +180,14 @@ def portfolio_weights(table: ScoreTable) -> np.ndarray:
     """
     given = [spec.weight for spec in table.metrics]
     lacking = [spec.name for spec in table.metrics if spec.weight is None]
-    if len(lacking) == len(given):
-        return np.full(len(given), 1.0 / len(given))
-    if lacking:
+    if lacking and len(lacking) < len(given):
         raise UsageError(
             "some metrics have a weight and others have none",
             found=f"no weight for {listing(lacking)}",
             hint=f"give each metric a weight: --weight {lacking[0]}=1 (0 leaves it out of the portfolio)",
         )
-    weights = np.array(given, dtype=np.float64)
-    return weights / weights.sum()
+    weights = None if lacking else [weight for weight in given if weight is not None]
+    return normalised_weights(weights, [spec.name for spec in table.metrics])
 
 
 def refuse_clusters(table: ScoreTable, *, command: str, why: str) -> None:

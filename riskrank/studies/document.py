@@ -76,6 +76,10 @@ class Document(Generic[Row]):
         rows = [as_mapping(row) for row in self.rows]
         return {name: [row[name] for row in rows] for name in self.fields}
 
+    def written(self) -> dict[str, list[Any]]:
+        """All rows, field by field, as JSON and CSV write them."""
+        return self.columns()
+
     def meta(self) -> Mapping[str, Any]:
         """Entries of ``meta`` beyond the provenance."""
         return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from riskrank.scores.metrics import MetricSpec
@@ -12,14 +12,17 @@ from riskrank.scores.table import ScoreTable, portfolio_weights
 from riskrank.studies.settings import PortfolioSettings
 
 
-def described_inputs(table: ScoreTable) -> dict[str, Any]:
-    """Entries of :class:`riskrank.studies.document.Provenance` that come from the table."""
+def described_inputs(table: ScoreTable, metrics: Sequence[MetricSpec] | None = None) -> dict[str, Any]:
+    """Entries of :class:`riskrank.studies.document.Provenance` that come from the table.
+
+    ``metrics`` are those of the table, where a study has settled more about them.
+    """
     return {
         "inputs": [
             {"path": entry.path, "sha256": entry.sha256, "rows": entry.rows} for entry in table.inputs
         ],
         "models": table.models,
-        "metrics": [described_metric(metric) for metric in table.metrics],
+        "metrics": [described_metric(metric) for metric in metrics or table.metrics],
         "samples": len(table.samples),
     }
 

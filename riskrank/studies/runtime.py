@@ -7,11 +7,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.errors import UsageError, option
 
-Move = Callable[[int, int], None]
+
+class Move(Protocol):
+    """Tell how far the work is; the note, where there is one, says what it amounts to so far."""
+
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        """Tell that this much of the work is done."""
 
 
 @contextmanager

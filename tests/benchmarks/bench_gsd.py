@@ -14,9 +14,12 @@ from pathlib import Path
 import highspy
 import numpy as np
 
-from riskrank.engine.gsd.preference_system import preference_system, quality_table
+from riskrank.engine.gsd.polytope import UtilityPolytope
+from riskrank.engine.gsd.preference_system import preference_system
+from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
-from riskrank.engine.gsd.relation import Threshold, UtilityPolytope, dominance_relation, sample_masses
+from riskrank.engine.gsd.relation import dominance_relation, sample_masses
+from riskrank.engine.gsd.threshold import Threshold
 
 UCI = Path(__file__).parents[2] / "sample_data" / "uci.csv"
 MIXED = [False, True, True]

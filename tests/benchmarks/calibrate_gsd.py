@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 
-from riskrank.engine.gsd.preference_system import quality_table
+from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
-from riskrank.engine.gsd.relation import Threshold
+from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.sampling.processes import run_tasks
 
 LEVEL = 0.05

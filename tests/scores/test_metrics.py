@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.metrics import MetricSpec, looks_like_a_cost, read_metrics_file
+from riskrank.scores.metrics import (
+    MetricSpec,
+    looks_like_a_cost,
+    oriented_bounds,
+    original_units,
+    read_metrics_file,
+)
 from riskrank.scores.table import ReadOptions, portfolio_weights, read_scores
 
 
@@ -218,3 +224,34 @@ def test_a_star_cannot_stand_on_both_sides(write):
 
 def test_one_weight_of_zero_waits_for_the_others(write):
     assert directions(write, weights={"co2": 0.0})[0]["co2"] == ("higher", False)
+
+
+def test_oriented_bounds_against_closed_form():
+    def bounds(**fields):
+        return oriented_bounds(MetricSpec(name="x", **fields))
+
+    assert bounds(bounds=(0, 1)) == (0, 1)
+    assert bounds(bounds=(2, 3), direction="lower") == (-3, -2)
+    assert str(bounds(bounds=(0, 1), direction="lower")) == "(-1.0, 0.0)"
+    assert bounds(bounds=(0.5, 4), transform="neg_log") == pytest.approx((-np.log(4), np.log(2)))
+    assert bounds(bounds=(0.5, 4), transform="neg_log", direction="lower") == pytest.approx(
+        (-np.log(2), np.log(4))
+    )
+    low, high = bounds(bounds=(0, 4), transform="neg_log")
+    assert low == pytest.approx(-np.log(4))
+    assert np.isnan(high)
+    assert np.isnan(bounds()).all()
+
+
+def test_original_units_undo_orientation_and_logarithm():
+    specs = [
+        MetricSpec(name="x"),
+        MetricSpec(name="y", direction="lower"),
+        MetricSpec(name="z", transform="neg_log"),
+        MetricSpec(name="w", transform="neg_log", direction="lower"),
+    ]
+    raw = np.array([[1.0, 0.0, 0.5, 4.0], [-2.0, 3.0, 7.0, 0.25]])
+    oriented = np.column_stack([raw[:, 0], -raw[:, 1], -np.log(raw[:, 2]), np.log(raw[:, 3])])
+    found = original_units(oriented, specs)
+    np.testing.assert_allclose(found, raw, rtol=1e-15)
+    assert not np.signbit(found[0, 1])

@@ -16,7 +16,7 @@ import riskrank
 from riskrank.engine.dominance import bootstrap
 from riskrank.engine.dominance.column import Inference
 from riskrank.engine.dominance.tests import Claim
-from riskrank.engine.gsd.preference_system import quality_table
+from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.power.distributions import parse_distribution
 from riskrank.engine.power.planning import plan_from_distributions, study_power

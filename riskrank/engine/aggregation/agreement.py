@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.aggregation.kendall import kendall_tau
-from riskrank.engine.copa.population import tie_codes
+from riskrank.engine.ties import tie_codes
 
 
 @dataclass(frozen=True)

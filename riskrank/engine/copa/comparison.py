@@ -1,4 +1,4 @@
-"""The criteria that `copa` sets side by side, by name."""
+"""COPA and the classical scalarizations side by side, by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.aggregation.agreement import RankComparison, compare_rankings
-from riskrank.engine.copa.population import Population, rank_models
+from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.scalarizations import (
     analytic_hierarchy_process,
     delta,
@@ -18,7 +19,8 @@ from riskrank.engine.copa.scalarizations import (
     simple_additive_weighting,
     weighted_sum,
 )
-from riskrank.errors import InputError
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, one_of
 
 BASELINES = ("average", "delta", "min-max", "p-norm", "saw", "ahp", "mew")
 
@@ -27,43 +29,47 @@ _USUAL_P = 8.0
 
 
 @dataclass(frozen=True)
-class CriteriaComparison:
-    """Rankings of the feasible models by several criteria.
+class ScalarizationComparison:
+    """Rankings of the feasible models by several scalarizations.
 
     Attributes
     ----------
     names : tuple of str
-        Names of the M criteria.
+        Names of the M scalarizations.
     models : array of int, shape (N,)
         The feasible models, those that COPA with the first p ranks best first.
     scores : array of shape (M, N)
-        Small is better: norms of COPA, else the value of the criterion.
+        Small is better: norms of COPA, else the value of the scalarization.
     comparison : RankComparison
         Of the same models in the same order.
     left_out : dict of str to InputError
-        Criteria that this table does not allow.
+        Scalarizations that this table does not allow.
     """
 
     names: tuple[str, ...]
-    models: np.ndarray
-    scores: np.ndarray
+    models: Integers
+    scores: Floats
     comparison: RankComparison
     left_out: dict[str, InputError]
 
+    def movers(self, most: int) -> list[int]:
+        """Places in ``models`` of those that the choice of the scalarization moves, the farthest first."""
+        return [int(j) for j in self.comparison.movers[:most] if self.comparison.movement[j] > 0]
 
-def compare_criteria(
+
+def compare_scalarizations(
     models: Population,
-    values: np.ndarray,
-    larger_is_better: np.ndarray,
-    weights: np.ndarray,
+    values: Floats,
+    larger_is_better: Booleans,
+    weights: Floats,
     *,
     orders: Sequence[float],
     baselines: Sequence[str] = BASELINES,
     lenient: bool = True,
-) -> CriteriaComparison:
-    """Rank the models by COPA of several orders and by the classical criteria (COPA Fig. 6 and 7).
+) -> ScalarizationComparison:
+    """Rank the models by COPA of several orders and by the classical scalarizations (COPA Fig. 6 and 7).
 
-    All criteria see the whole population, for their ideals and ranges too; only then are the feasible
+    All of them see the whole population, for their ideals and ranges too; only then are the feasible
     models compared.
 
     Parameters
@@ -73,19 +79,23 @@ def compare_criteria(
         In original units; NaN where missing.
     larger_is_better : array of bool, shape (K,)
     weights : array of shape (K,)
-        For all criteria alike.
+        For all of them alike.
     orders : sequence of float
         Orders p of COPA.
     baselines : sequence of str
         Of `BASELINES`.
     lenient : bool
-        Leave out criteria that the values do not allow, instead of raising.
+        Leave out scalarizations that the values do not allow, instead of raising.
 
     Raises
     ------
+    UsageError
+        For a name that is none of them.
     InputError
-        If `lenient` is off and a criterion cannot be computed; for fewer than two feasible models.
+        If `lenient` is off and one cannot be computed; for fewer than two feasible models.
     """
+    for name in baselines:
+        one_of("against", name, BASELINES)
     rankings = [rank_models(models, weights, p=p) for p in orders]
     names = [f"copa(p={p:g})" for p in orders]
     scores = [ranking.norm for ranking in rankings]
@@ -116,7 +126,7 @@ def compare_criteria(
         scores.append(found)
         sorting.append(found)
     feasible = rankings[0].order
-    return CriteriaComparison(
+    return ScalarizationComparison(
         names=tuple(names),
         models=feasible,
         scores=np.stack(scores)[:, feasible],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing
 
 _HOLDS = {
@@ -45,7 +46,7 @@ class Constraint:
                 hint='write for example "co2 <= 0.5"',
             )
 
-    def holds(self, values: np.ndarray) -> np.ndarray:
+    def holds(self, values: Floats) -> Booleans:
         """Tell for which models it holds; never for a missing value."""
         column = values[:, self.objective]
         return _HOLDS[self.relation](column, self.bound) & ~np.isnan(column)
@@ -56,12 +57,12 @@ class Constraint:
 
 
 def feasible_models(
-    values: np.ndarray,
+    values: Floats,
     constraints: Sequence[Constraint],
     *,
     names: Sequence[str],
     metrics: Sequence[str],
-) -> np.ndarray:
+) -> Booleans:
     """Find the models that meet every constraint.
 
     Parameters
@@ -102,7 +103,7 @@ def feasible_models(
     )
 
 
-def _relative_excess(values: np.ndarray, constraint: Constraint) -> np.ndarray:
+def _relative_excess(values: Floats, constraint: Constraint) -> Floats:
     """Distance to the bound in ranges of the column, 0 where it holds; infinite for missing values."""
     column = values[:, constraint.objective]
     known = column[~np.isnan(column)]

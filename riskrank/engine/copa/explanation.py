@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.copa.choice import CopaRanking, rank_models, weakest
 from riskrank.engine.copa.pareto import dominators
-from riskrank.engine.copa.population import TOLERANCE, CopaRanking, Population, rank_models
+from riskrank.engine.copa.population import Population
+from riskrank.engine.ties import TOLERANCE
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
 
 # Ratios of powers beyond this are cut off: they say "far worse" whatever their size, and the solver
@@ -42,17 +45,17 @@ class CopaExplanation:
 
     model: int
     ranking: CopaRanking
-    weighted: np.ndarray
-    contribution: np.ndarray
-    binding: np.ndarray
-    dominators: np.ndarray
-    weights: np.ndarray | None
+    weighted: Floats
+    contribution: Floats
+    binding: Integers
+    dominators: Integers
+    weights: Floats | None
 
 
 def explain_model(
     models: Population,
     model: int,
-    weights: Sequence[float] | np.ndarray | None = None,
+    weights: Sequence[float] | Floats | None = None,
     *,
     p: float,
 ) -> CopaExplanation:
@@ -78,20 +81,19 @@ def explain_model(
     largest = weighted.max()
     scaled = weighted / largest if largest > 0 else weighted
     powers = scaled if np.isinf(ranking.p) else scaled**ranking.p
-    binding = np.flatnonzero(scaled >= 1 - TOLERANCE)
     better = dominators(models.objectives, model)
     return CopaExplanation(
         model=int(model),
         ranking=ranking,
         weighted=weighted,
         contribution=powers if np.isinf(ranking.p) or largest == 0 else powers / powers.sum(),
-        binding=binding,
+        binding=np.flatnonzero(weakest(weighted)),
         dominators=better[models.feasible[better]],
         weights=choosing_weights(models, model, p=ranking.p),
     )
 
 
-def choosing_weights(models: Population, model: int, *, p: float) -> np.ndarray | None:
+def choosing_weights(models: Population, model: int, *, p: float) -> Floats | None:
     """Find weights under which a model is chosen.
 
     For p = ∞ every model on the front has some: weights inversely proportional to its ranks make its
@@ -135,7 +137,7 @@ def choosing_weights(models: Population, model: int, *, p: float) -> np.ndarray 
     return None
 
 
-def _widest_margin(models: Population, model: int, scale: np.ndarray, p: float) -> np.ndarray | None:
+def _widest_margin(models: Population, model: int, scale: Floats, p: float) -> Floats | None:
     """Maximise min_j Σ_k v_k ((u_k(j)/s_k)^p - (u_k(i)/s_k)^p) over v ≥ 0 that sum to one."""
     from scipy.optimize import linprog
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError
 
 # A chunk of 1,024 front members has tables of 16 words a row: they stay in the processor's cache.
@@ -16,7 +18,7 @@ _SLICE = 8192
 _SAMPLE = 4096
 
 
-def pareto_front(objectives: np.ndarray) -> np.ndarray:
+def pareto_front(objectives: Floats) -> Booleans:
     """Find the models that no other model dominates.
 
     A model is dominated when another is at least as good on every objective and better on one
@@ -43,7 +45,7 @@ def pareto_front(objectives: np.ndarray) -> np.ndarray:
     return on_front
 
 
-def dominators(objectives: np.ndarray, model: int) -> np.ndarray:
+def dominators(objectives: Floats, model: int) -> Integers:
     """List the models that dominate one model.
 
     Parameters
@@ -63,7 +65,7 @@ def dominators(objectives: np.ndarray, model: int) -> np.ndarray:
     return np.flatnonzero((values >= own).all(axis=1) & (values > own).any(axis=1))
 
 
-def _as_losses(objectives: np.ndarray) -> np.ndarray:
+def _as_losses(objectives: Floats) -> Floats:
     """Validate, and turn to smaller-is-better with one contiguous row per objective."""
     values = np.asarray(objectives, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] == 0:
@@ -82,7 +84,7 @@ def _as_losses(objectives: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(-values.T)
 
 
-def _front(losses: np.ndarray) -> np.ndarray:
+def _front(losses: Floats) -> Integers:
     """Return the columns of `losses` (K, N) that are on the front, in order."""
     N = losses.shape[1]
     if N <= 2 * _SAMPLE:
@@ -102,11 +104,11 @@ def _front(losses: np.ndarray) -> np.ndarray:
     return candidates[_front_in_order(losses[:, candidates])]
 
 
-def _sums_of_ranks(losses: np.ndarray) -> np.ndarray:
+def _sums_of_ranks(losses: Floats) -> Integers:
     return np.argsort(np.argsort(losses, axis=1), axis=1).sum(axis=0)
 
 
-def _front_in_order(losses: np.ndarray) -> np.ndarray:
+def _front_in_order(losses: Floats) -> Integers:
     """Build the front by going through the models from the smallest sum of ranks to the largest.
 
     Whatever dominates a model has a smaller sum of ranks (integers, so exactly), hence members once
@@ -144,12 +146,12 @@ class _Table:
     the operations of comparing values, and that is what makes NumPy fast enough.
     """
 
-    members: np.ndarray
-    values: np.ndarray
-    bits: np.ndarray
+    members: Floats
+    values: Floats
+    bits: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, members: np.ndarray) -> _Table:
+    def of(cls, members: Floats) -> _Table:
         K, m = members.shape
         order = np.argsort(members, axis=1, kind="stable")
         bits = np.zeros((K, m + 1, -(-m // 64)), dtype=np.uint64)
@@ -158,7 +160,7 @@ class _Table:
         np.bitwise_or.accumulate(bits, axis=1, out=bits)
         return cls(members, np.take_along_axis(members, order, axis=1), bits)
 
-    def dominates(self, losses: np.ndarray) -> np.ndarray:
+    def dominates(self, losses: Floats) -> Booleans:
         """Tell which columns of `losses` some member dominates."""
         n = losses.shape[1]
         matched = None
@@ -185,18 +187,18 @@ class _Chunks:
     tables: list[_Table]
 
     @classmethod
-    def of(cls, members: np.ndarray) -> _Chunks:
+    def of(cls, members: Floats) -> _Chunks:
         pieces = range(0, members.shape[1], _CHUNK)
         return cls([_Table.of(members[:, start : start + _CHUNK]) for start in pieces])
 
-    def add(self, members: np.ndarray) -> None:
+    def add(self, members: Floats) -> None:
         if not members.shape[1]:
             return
         if self.tables and self.tables[-1].members.shape[1] + members.shape[1] <= _CHUNK:
             members = np.concatenate([self.tables.pop().members, members], axis=1)
         self.tables.append(_Table.of(members))
 
-    def dominate(self, losses: np.ndarray) -> np.ndarray:
+    def dominate(self, losses: Floats) -> Booleans:
         """Tell which columns of `losses` some member of any table dominates."""
         dominated = np.zeros(losses.shape[1], dtype=bool)
         for start in range(0, losses.shape[1], _SLICE):

@@ -11,22 +11,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.copa.population import checked_p, checked_weights, power_norm
-from riskrank.errors import InputError, NumericalError, UsageError
-
-# The scale of pairwise comparisons in AHP goes from 1 to 9.
-_AHP_SPAN = 8.0
-_POWER_ITERATIONS = 1000
-# The comparison matrix is positive with entries in [1/9, 9]; its eigenvector is found to the last digits.
-_POWER_TOLERANCE = 1e-14
+from riskrank.engine.copa.hierarchy import principal_direction
+from riskrank.engine.copa.norms import checked_p, power_norm
+from riskrank.engine.types import Booleans, Floats
+from riskrank.engine.weights import normalised_weights
+from riskrank.errors import InputError, UsageError, option
 
 
 def weighted_sum(
-    objectives: np.ndarray,
-    weights: Sequence[float] | np.ndarray | None = None,
+    objectives: Floats,
+    weights: Sequence[float] | Floats | None = None,
     *,
     metrics: Sequence[str] | None = None,
-) -> np.ndarray:
+) -> Floats:
     """Return Σ_k ω_k f_k with the raw values, to be minimised (COPA §1): the plain average.
 
     Parameters
@@ -51,16 +48,16 @@ def weighted_sum(
         For wrong weights.
     """
     objectives, metrics = _validated(objectives, metrics)
-    return -objectives @ checked_weights(weights, metrics)
+    return -objectives @ normalised_weights(weights, metrics, kind="objective")
 
 
 def delta(
-    objectives: np.ndarray,
-    larger_is_better: Sequence[bool] | np.ndarray,
-    weights: Sequence[float] | np.ndarray | None = None,
+    objectives: Floats,
+    larger_is_better: Sequence[bool] | Booleans,
+    weights: Sequence[float] | Floats | None = None,
     *,
     metrics: Sequence[str] | None = None,
-) -> np.ndarray:
+) -> Floats:
     """Return the weighted mean of the relative distances to the ideal, |f_k - ideal_k| / |ideal_k|.
 
     COPA eq. 6. The ideal is the best value in the table.
@@ -84,15 +81,15 @@ def delta(
     """
     values, metrics, upward = _positive(objectives, larger_is_better, metrics, "Δ")
     ideal = np.where(upward, values.max(axis=0), values.min(axis=0))
-    return (np.abs(values - ideal) / ideal) @ checked_weights(weights, metrics)
+    return (np.abs(values - ideal) / ideal) @ normalised_weights(weights, metrics, kind="objective")
 
 
 def min_max(
-    objectives: np.ndarray,
-    weights: Sequence[float] | np.ndarray | None = None,
+    objectives: Floats,
+    weights: Sequence[float] | Floats | None = None,
     *,
     metrics: Sequence[str] | None = None,
-) -> np.ndarray:
+) -> Floats:
     """Return the weighted mean of (f_k - ideal_k) / (nadir_k - ideal_k), COPA eq. 6.
 
     A constant column is at its ideal throughout and adds nothing.
@@ -110,16 +107,18 @@ def min_max(
     objectives, metrics = _validated(objectives, metrics)
     ideal = objectives.max(axis=0)
     spread = ideal - objectives.min(axis=0)
-    return ((ideal - objectives) / np.where(spread > 0, spread, 1.0)) @ checked_weights(weights, metrics)
+    return ((ideal - objectives) / np.where(spread > 0, spread, 1.0)) @ normalised_weights(
+        weights, metrics, kind="objective"
+    )
 
 
 def outer_weighted_norm(
-    u: np.ndarray,
-    weights: Sequence[float] | np.ndarray | None = None,
+    u: Floats,
+    weights: Sequence[float] | Floats | None = None,
     *,
     p: float,
     metrics: Sequence[str] | None = None,
-) -> np.ndarray:
+) -> Floats:
     """Return the usual weighted p-norm (Σ_k ω_k u_k^p)^(1/p), with the weights outside the power.
 
     COPA §3.3 and Fig. B.2. For p = ∞ the weights vanish: it is the largest u_k among positive weights.
@@ -139,18 +138,18 @@ def outer_weighted_norm(
         Small is better.
     """
     u, metrics = _validated(u, metrics)
-    weights, p = checked_weights(weights, metrics), checked_p(p)
+    weights, p = normalised_weights(weights, metrics, kind="objective"), checked_p(p)
     # ω^(1/p) inside is ω outside; 1/∞ = 0 turns positive weights into 1.
     return power_norm(u * np.where(weights > 0, weights ** (1 / p), 0.0), p)
 
 
 def simple_additive_weighting(
-    objectives: np.ndarray,
-    larger_is_better: Sequence[bool] | np.ndarray,
-    weights: Sequence[float] | np.ndarray | None = None,
+    objectives: Floats,
+    larger_is_better: Sequence[bool] | Booleans,
+    weights: Sequence[float] | Floats | None = None,
     *,
     metrics: Sequence[str] | None = None,
-) -> np.ndarray:
+) -> Floats:
     """SAW: the weighted mean of max-normalised objectives, in the paper's minimisation form.
 
     COPA eq. 14 and 15: max/x for objectives to maximise, x/min for those to minimise. The textbook form,
@@ -172,16 +171,16 @@ def simple_additive_weighting(
         For a column with zeros or negative values (before orientation).
     """
     z, metrics = _max_normalised(objectives, larger_is_better, metrics, "SAW")
-    return z @ checked_weights(weights, metrics)
+    return z @ normalised_weights(weights, metrics, kind="objective")
 
 
 def multiplicative_exponent_weighting(
-    objectives: np.ndarray,
-    larger_is_better: Sequence[bool] | np.ndarray,
-    weights: Sequence[float] | np.ndarray | None = None,
+    objectives: Floats,
+    larger_is_better: Sequence[bool] | Booleans,
+    weights: Sequence[float] | Floats | None = None,
     *,
     metrics: Sequence[str] | None = None,
-) -> np.ndarray:
+) -> Floats:
     """MEW: the weighted geometric mean of max-normalised objectives (COPA App. A).
 
     Parameters
@@ -200,16 +199,16 @@ def multiplicative_exponent_weighting(
         For a column with zeros or negative values (before orientation).
     """
     z, metrics = _max_normalised(objectives, larger_is_better, metrics, "MEW")
-    return np.exp(np.log(z) @ checked_weights(weights, metrics))
+    return np.exp(np.log(z) @ normalised_weights(weights, metrics, kind="objective"))
 
 
 def analytic_hierarchy_process(
-    objectives: np.ndarray,
-    larger_is_better: Sequence[bool] | np.ndarray,
-    weights: Sequence[float] | np.ndarray | None = None,
+    objectives: Floats,
+    larger_is_better: Sequence[bool] | Booleans,
+    weights: Sequence[float] | Floats | None = None,
     *,
     metrics: Sequence[str] | None = None,
-) -> np.ndarray:
+) -> Floats:
     """AHP: as SAW, with the principal eigenvectors of pairwise comparisons for max-normalised values.
 
     COPA App. A, eq. 16. With z max-normalised and t = 8 (ln z - ln min z) / (ln max z - ln min z), model
@@ -234,70 +233,27 @@ def analytic_hierarchy_process(
         If the power iteration does not converge.
     """
     z, metrics = _max_normalised(objectives, larger_is_better, metrics, "AHP")
-    weights = checked_weights(weights, metrics)
-    logs = np.log(z)
-    low, high = logs.min(axis=0), logs.max(axis=0)
-    t = _AHP_SPAN * (logs - low) / np.where(high > low, high - low, 1.0)
-    return np.stack([_principal_direction(column) for column in t.T], axis=1) @ weights
-
-
-def _principal_direction(t: np.ndarray) -> np.ndarray:
-    """Find the eigenvector of the comparison matrix by power iteration, scaled to sum to one.
-
-    The N × N matrix is never built. In the order of t its lower triangle 1 + t_i - t_j separates into
-    functions of i times functions of j, so that cumulative sums apply it; so does the upper triangle
-    1/(1 + t_j - t_i) once it is written as ∫ exp(-s (1 + t_j - t_i)) ds and the integral as a sum. Both
-    add positive terms only and keep full precision; memory and time grow with N, not N².
-    """
-    order = np.argsort(t, kind="stable")
-    t = t[order]
-    s, quadrature = _reciprocal_quadrature()
-    rising, falling = np.exp(np.outer(s, t)), np.exp(-np.outer(s, t))
-    vector = np.full(t.size, 1 / t.size)
-    for _ in range(_POWER_ITERATIONS):
-        lower = (1 + t) * np.cumsum(vector) - np.cumsum(t * vector)
-        later = np.zeros((s.size, t.size))
-        later[:, :-1] = np.cumsum((falling * vector)[:, :0:-1], axis=1)[:, ::-1]
-        image = lower + quadrature @ (rising * later)
-        image /= image.sum()
-        if np.abs(image - vector).sum() <= _POWER_TOLERANCE * np.sqrt(t.size):
-            scores = np.empty_like(image)
-            scores[order] = image
-            return scores
-        vector = image
-    raise NumericalError(
-        "the power iteration of AHP did not converge",
-        found=f"changes above {_POWER_TOLERANCE:g} after {_POWER_ITERATIONS} iterations",
-        hint="leave AHP out of the comparison",
-    )
-
-
-def _reciprocal_quadrature() -> tuple[np.ndarray, np.ndarray]:
-    """Nodes s and weights w with 1/(1 + x) = Σ w exp(-s x) to 1e-14 for x in [0, 8]."""
-    nodes, weights = np.polynomial.legendre.leggauss(16)
-    edges = np.array([0.0, 1.0, 3.0, 8.0, 18.0, 38.0])
-    half = np.diff(edges)[:, None] / 2
-    s = (edges[:-1, None] + half * (nodes + 1)).ravel()
-    return s, (half * weights).ravel() * np.exp(-s)
+    weights = normalised_weights(weights, metrics, kind="objective")
+    return np.stack([principal_direction(column) for column in z.T], axis=1) @ weights
 
 
 def _max_normalised(
-    objectives: np.ndarray,
-    larger_is_better: Sequence[bool] | np.ndarray,
+    objectives: Floats,
+    larger_is_better: Sequence[bool] | Booleans,
     metrics: Sequence[str] | None,
     method: str,
-) -> tuple[np.ndarray, tuple[str, ...]]:
+) -> tuple[Floats, tuple[str, ...]]:
     """COPA eq. 14: at least 1, and 1 for the best."""
     values, metrics, upward = _positive(objectives, larger_is_better, metrics, method)
     return np.where(upward, values.max(axis=0) / values, values / values.min(axis=0)), metrics
 
 
 def _positive(
-    objectives: np.ndarray,
-    larger_is_better: Sequence[bool] | np.ndarray,
+    objectives: Floats,
+    larger_is_better: Sequence[bool] | Booleans,
     metrics: Sequence[str] | None,
     method: str,
-) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:
+) -> tuple[Floats, tuple[str, ...], Booleans]:
     """Return the values as they were measured, all positive."""
     objectives, metrics = _validated(objectives, metrics)
     upward = np.asarray(larger_is_better, dtype=bool)
@@ -320,7 +276,7 @@ def _positive(
     return values, metrics, upward
 
 
-def _validated(objectives: np.ndarray, metrics: Sequence[str] | None) -> tuple[np.ndarray, tuple[str, ...]]:
+def _validated(objectives: Floats, metrics: Sequence[str] | None) -> tuple[Floats, tuple[str, ...]]:
     objectives = np.asarray(objectives, dtype=np.float64)
     if objectives.ndim != 2 or not objectives.size:
         raise InputError(
@@ -339,6 +295,6 @@ def _validated(objectives: np.ndarray, metrics: Sequence[str] | None) -> tuple[n
         raise InputError(
             f"the values of {names[k]!r} must be finite to be summed",
             found=f"{int((~np.isfinite(objectives[:, k])).sum())} values missing or infinite",
-            hint="drop these models (--missing drop)",
+            hint=f"drop these models ({option('missing', 'drop')})",
         )
     return objectives, names

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.population import (
-    TIE_BREAKING_P,
-    Population,
-    checked_p,
-    checked_weights,
-    divisor,
-    pick,
-    places,
-    power_norm,
-    rank_models,
-    tie_share,
-)
+from riskrank.engine.copa.choice import TIE_BREAKING_P, Key, pick, rank_models
+from riskrank.engine.copa.norms import checked_p, power_norm
+from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.ranks import divisor, places, tie_share
+from riskrank.engine.types import Floats, Integers
+from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError, UsageError
 
 # Resamples with a random stream of their own: part of what makes a seed's answer, not a tuning knob.
@@ -43,16 +37,20 @@ class ChoiceBootstrap:
     """
 
     chosen: int
-    count: np.ndarray
+    count: Integers
     resamples: int
+
+    def share(self, model: int) -> float:
+        """Share of the resamples in which a model is chosen."""
+        return float(self.count[model] / self.resamples)
 
     @property
     def survival(self) -> float:
         """Share of the resamples in which the choice stays."""
-        return float(self.count[self.chosen] / self.resamples)
+        return self.share(self.chosen)
 
     @property
-    def runners_up(self) -> np.ndarray:
+    def runners_up(self) -> Integers:
         """Other models ever chosen, the most frequent first."""
         order = np.argsort(-self.count, kind="stable")
         return order[(self.count[order] > 0) & (order != self.chosen)]
@@ -71,10 +69,10 @@ class ModelInfluence:
     """
 
     chosen: int
-    choice: np.ndarray
+    choice: Integers
 
     @property
-    def influential(self) -> np.ndarray:
+    def influential(self) -> Integers:
         """Models other than the chosen one whose absence changes the choice.
 
         Each shows that independence of irrelevant alternatives does not hold: whether it is in the table
@@ -92,7 +90,7 @@ class ModelInfluence:
 
 def bootstrap_choice(
     models: Population,
-    weights: Sequence[float] | np.ndarray | None = None,
+    weights: Sequence[float] | Floats | None = None,
     *,
     p: float,
     resamples: int = 1000,
@@ -120,7 +118,7 @@ def bootstrap_choice(
     UsageError
         For wrong weights or p, fewer than one resample.
     """
-    weights, p = checked_weights(weights, models.metrics), checked_p(p)
+    weights, p = normalised_weights(weights, models.metrics, kind="objective"), checked_p(p)
     if resamples < 1:
         raise UsageError(
             "a bootstrap needs at least one resample", found=f"{resamples}", hint="1000 is the default"
@@ -143,7 +141,7 @@ def bootstrap_choice(
 
 
 def leave_one_out(
-    models: Population, weights: Sequence[float] | np.ndarray | None = None, *, p: float
+    models: Population, weights: Sequence[float] | Floats | None = None, *, p: float
 ) -> ModelInfluence:
     """Choose again without each model in turn, feasible or not: all of them shape the ranks.
 
@@ -160,7 +158,7 @@ def leave_one_out(
     UsageError
         For wrong weights or p.
     """
-    weights, p = checked_weights(weights, models.metrics), checked_p(p)
+    weights, p = normalised_weights(weights, models.metrics, kind="objective"), checked_p(p)
     N = len(models.u)
     if N < 3:
         raise InputError(
@@ -191,7 +189,7 @@ def leave_one_out(
     return ModelInfluence(chosen=rank_models(models, weights, p=p).chosen, choice=choice)
 
 
-def _draw(rng: np.random.Generator, size: int, models: int) -> np.ndarray:
+def _draw(rng: np.random.Generator, size: int, models: int) -> Integers:
     """Count how often each model is drawn, (size, models)."""
     drawn = rng.integers(0, models, (size, models)) + np.arange(size)[:, None] * models
     return np.bincount(drawn.ravel(), minlength=size * models).reshape(size, models)
@@ -199,12 +197,12 @@ def _draw(rng: np.random.Generator, size: int, models: int) -> np.ndarray:
 
 def _resampled_ranks(
     models: Population,
-    drawn: np.ndarray,
-    candidates: np.ndarray,
-    order: np.ndarray,
-    better: np.ndarray,
-    matched: np.ndarray,
-) -> np.ndarray:
+    drawn: Integers,
+    candidates: Integers,
+    order: Integers,
+    better: Integers,
+    matched: Integers,
+) -> Floats:
     """Rank the candidates among the drawn models, (resamples, candidates, K).
 
     A model's own copies count among the tied ones: ranks must depend on values alone, or of two models
@@ -223,9 +221,7 @@ def _resampled_ranks(
     return ranks
 
 
-def _within_reach(
-    models: Population, counts: np.ndarray, scale: int, weights: np.ndarray, p: float
-) -> np.ndarray:
+def _within_reach(models: Population, counts: Integers, scale: int, weights: Floats, p: float) -> Integers:
     """List the feasible models that may be chosen once some other model is gone.
 
     Removing a model lowers each count by at most one. Of the two best models by today's counts at
@@ -240,16 +236,14 @@ def _within_reach(
     return feasible[power_norm(lowest[feasible] * weights, p) <= bound * (1 + _SLACK)]
 
 
-def _dominated_key(
-    models: Population, removed: np.ndarray, candidates: np.ndarray
-) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def _dominated_key(models: Population, removed: Integers, candidates: Integers) -> Key:
     """Return a key for `pick` that prefers models on the front of what remains.
 
     Whatever dominates a model of the smallest norm has that norm too, so only the candidates in a tie
     need to be compared with each other.
     """
 
-    def key(rows: np.ndarray, at: np.ndarray) -> np.ndarray:
+    def key(rows: Integers, at: Integers) -> Floats:
         tied = np.unique(at)
         values = models.objectives[candidates[tied]].T
         matches = np.ones((tied.size, tied.size), dtype=bool)

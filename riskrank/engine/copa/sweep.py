@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from riskrank.engine.copa.population import (
-    TIE_BREAKING_P,
-    Population,
-    checked_p,
-    checked_weights,
-    pick,
-    power_norm,
-    rank_norm,
-)
+from riskrank.engine.copa.choice import TIE_BREAKING_P
+from riskrank.engine.copa.intervals import decide_ties, walk
+from riskrank.engine.copa.norms import checked_p, power_norm, rank_norm
+from riskrank.engine.copa.population import Population
+from riskrank.engine.types import Floats, Integers
+from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError
 
-# Grid points treated together: near enough for common bounds to rule out nearly every model.
-_BLOCK = 64
-# Halvings of a grid step when locating where the choice changes; 45 reach the last bits of α.
-_HALVINGS = 45
 # Rounding may not rule out a model whose norm is that of the best.
 _SLACK = 1e-9
 
@@ -52,18 +45,34 @@ class Sweep:
 
     parameter: Literal["alpha", "p"]
     objective: int | None
-    grid: np.ndarray
-    choice: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    model: np.ndarray
-    share: np.ndarray
+    grid: Floats
+    choice: Integers
+    low: Floats
+    high: Floats
+    model: Integers
+    share: Floats
     front_size: int
+
+    @property
+    def models_chosen(self) -> int:
+        """Number of models that are chosen somewhere."""
+        return int(np.unique(self.model).size)
+
+    def intervals_of(self, model: int) -> list[tuple[float, float]]:
+        """Intervals on which a model is chosen."""
+        own = self.model == model
+        return list(zip(self.low[own].tolist(), self.high[own].tolist(), strict=True))
+
+    @property
+    def widths(self) -> Floats:
+        """Widths of the intervals on the scale the grid is even on: α, or 1 - 1/p."""
+        edges = np.append(self.low, self.high[-1])
+        return np.diff(edges if self.parameter == "alpha" else 1 - 1 / edges)
 
     @property
     def coverage(self) -> float:
         """Share of the front's models that are chosen somewhere."""
-        return np.unique(self.model).size / self.front_size
+        return self.models_chosen / self.front_size
 
     @property
     def evenness(self) -> float:
@@ -81,7 +90,7 @@ def sweep_weight(
     objective: int,
     *,
     p: float = np.inf,
-    rest: Sequence[float] | np.ndarray | None = None,
+    rest: Sequence[float] | Floats | None = None,
     steps: int = 10_000,
 ) -> Sweep:
     """Move the weight α of one objective from 0 to 1, the others sharing 1 - α (COPA §5.2).
@@ -114,25 +123,25 @@ def sweep_weight(
         )
     others = np.delete(np.arange(K), objective)
     proportions = None if rest is None else np.asarray(rest, dtype=np.float64)[others]
-    proportions = checked_weights(proportions, [models.metrics[k] for k in others])
+    proportions = normalised_weights(proportions, [models.metrics[k] for k in others], kind="objective")
     candidates = np.flatnonzero(models.front)
     own = models.u[candidates, objective]
 
     # ‖u‖ = ‖(α u_k, (1 - α) ‖the others‖)‖: two numbers per model and norm are all that is needed.
     other = {q: rank_norm(models.u[candidates][:, others], proportions, q) for q in {p, *TIE_BREAKING_P}}
 
-    def norm(low: np.ndarray, high: np.ndarray, columns: np.ndarray, q: float) -> np.ndarray:
+    def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
         return _norm_of_two(low * own[columns], (1 - high) * other[q][columns], q)
 
-    def decide(alpha: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return _decide(
+    def decide(alpha: Floats, columns: Integers) -> Integers:
+        return decide_ties(
             columns,
             norm(alpha, alpha, columns, p),
             [lambda rows, shown, q=q: norm(alpha[rows, 0], alpha[rows, 0], shown, q) for q in TIE_BREAKING_P],
             models.name_order[candidates],
         )
 
-    def able(alpha: np.ndarray) -> np.ndarray:
+    def able(alpha: Floats) -> Integers:
         # α u_k grows and the rest shrinks with α: over the block no norm is below the first of these,
         # and the smallest norm is never above the least of the second.
         everyone = np.arange(candidates.size)
@@ -140,7 +149,7 @@ def sweep_weight(
         return np.flatnonzero(below <= norm(alpha[-1], alpha[0], everyone, p).min() * (1 + _SLACK))
 
     grid = np.arange(_checked_steps(steps) + 1) / steps
-    choice, edges, chosen = _walk(grid, candidates, able, decide)
+    choice, edges, chosen = walk(grid, candidates, able, decide)
     return Sweep(
         parameter="alpha",
         objective=int(objective),
@@ -155,7 +164,7 @@ def sweep_weight(
 
 
 def sweep_p(
-    models: Population, weights: Sequence[float] | np.ndarray | None = None, *, steps: int = 10_000
+    models: Population, weights: Sequence[float] | Floats | None = None, *, steps: int = 10_000
 ) -> Sweep:
     """Move the norm from p = 1, the mean rank, to p = ∞, the worst rank, by equal steps of 1/p.
 
@@ -172,25 +181,25 @@ def sweep_p(
     UsageError
         For wrong weights, fewer than one step.
     """
-    weights = checked_weights(weights, models.metrics)
+    weights = normalised_weights(weights, models.metrics, kind="objective")
     candidates = np.flatnonzero(models.front)
     terms = models.u[candidates] * weights
     breakers = [power_norm(terms, q) for q in TIE_BREAKING_P]
 
-    def decide(positions: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def decide(positions: Floats, columns: Integers) -> Integers:
         shape = (positions.size, columns.shape[1])
         pairs = zip(_order_at(positions[:, 0]), np.broadcast_to(columns, shape), strict=True)
         norms = np.array([power_norm(terms[shown], q) for q, shown in pairs])
         keys = [lambda rows, shown, values=values: values[shown] for values in breakers]
-        return _decide(columns, norms, keys, models.name_order[candidates])
+        return decide_ties(columns, norms, keys, models.name_order[candidates])
 
-    def able(positions: np.ndarray) -> np.ndarray:
+    def able(positions: Floats) -> Integers:
         # A p-norm never grows with p, which bounds all the norms of the block.
         first, last = _order_at(positions[[0, -1], 0])
         return np.flatnonzero(power_norm(terms, last) <= power_norm(terms, first).min() * (1 + _SLACK))
 
     positions = np.arange(_checked_steps(steps) + 1) / steps
-    choice, edges, chosen = _walk(positions, candidates, able, decide)
+    choice, edges, chosen = walk(positions, candidates, able, decide)
     return Sweep(
         parameter="p",
         objective=None,
@@ -206,7 +215,7 @@ def sweep_p(
 
 def sweep_each_weight(
     models: Population,
-    weights: Sequence[float] | np.ndarray | None = None,
+    weights: Sequence[float] | Floats | None = None,
     *,
     p: float = np.inf,
     steps: int = 1000,
@@ -232,13 +241,47 @@ def sweep_each_weight(
     UsageError
         As `sweep_weight`.
     """
-    weights = checked_weights(weights, models.metrics)
+    weights = normalised_weights(weights, models.metrics, kind="objective")
     sweeps = []
     for objective in range(weights.size):
         has_rest = np.delete(weights, objective).sum() > 0
         rest = weights if has_rest else None
         sweeps.append(sweep_weight(models, objective, p=p, rest=rest, steps=steps))
     return tuple(sweeps)
+
+
+@dataclass(frozen=True)
+class WeightRange:
+    """What moving the weight of one objective does.
+
+    Attributes
+    ----------
+    low, high : float
+        Between these weights the choice stays what it is.
+    models_chosen : int
+        Number of models chosen for some weight from 0 to 1.
+    """
+
+    low: float
+    high: float
+    models_chosen: int
+
+
+def weight_ranges(sweeps: Sequence[Sweep], chosen: int, weights: Floats) -> tuple[WeightRange, ...]:
+    """Range of every weight on which a model stays the choice, the others in proportion.
+
+    Parameters
+    ----------
+    sweeps : sequence of Sweep
+        One an objective, from :func:`sweep_each_weight`; or none.
+    chosen : int
+        The choice with the weights as they are.
+    weights : ndarray, shape (K,)
+    """
+    return tuple(
+        WeightRange(*range_of_choice(sweep, chosen, float(weight)), sweep.models_chosen)
+        for sweep, weight in zip(sweeps, weights, strict=bool(sweeps))
+    )
 
 
 def range_of_choice(sweep: Sweep, model: int, at: float) -> tuple[float, float]:
@@ -263,7 +306,7 @@ def range_of_choice(sweep: Sweep, model: int, at: float) -> tuple[float, float]:
     return float(sweep.low[around]), float(sweep.high[around])
 
 
-def _norm_of_two(first: np.ndarray, second: np.ndarray, p: float) -> np.ndarray:
+def _norm_of_two(first: Floats, second: Floats, p: float) -> Floats:
     if p == 1:
         return first + second
     if np.isinf(p):
@@ -273,51 +316,10 @@ def _norm_of_two(first: np.ndarray, second: np.ndarray, p: float) -> np.ndarray:
     return power_norm(np.stack(np.broadcast_arrays(first, second), axis=-1), p)
 
 
-def _order_at(positions: np.ndarray) -> np.ndarray:
+def _order_at(positions: Floats) -> Floats:
     """Turn 1 - 1/p into p."""
     inverse = 1 - positions
     return np.where(inverse > 0, 1 / np.where(inverse > 0, inverse, 1.0), np.inf)
-
-
-def _decide(
-    columns: np.ndarray,
-    norms: np.ndarray,
-    breakers: Sequence[Callable[[np.ndarray, np.ndarray], np.ndarray]],
-    name_order: np.ndarray,
-) -> np.ndarray:
-    """Return, for each row of norms, the entry of `columns` that wins, ties settled as in `rank_models`."""
-    columns = np.broadcast_to(columns, norms.shape)
-    keys = [lambda rows, at, key=key: key(rows, columns[rows, at]) for key in breakers]
-    keys.append(lambda rows, at: name_order[columns[rows, at]])
-    return columns[np.arange(len(norms)), pick(norms, keys)]
-
-
-def _walk(
-    grid: np.ndarray,
-    candidates: np.ndarray,
-    able: Callable[[np.ndarray], np.ndarray],
-    decide: Callable[[np.ndarray, np.ndarray], np.ndarray],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Choose along the grid, then locate where the choice changes.
-
-    Returns the model chosen at each grid point (S), the edges of the intervals (I + 1) and the model
-    chosen on each (I).
-    """
-    winners = []
-    for start in range(0, grid.size, _BLOCK):
-        block = grid[start : start + _BLOCK, None]
-        winners.append(decide(block, able(block)[None, :]))
-    winner = np.concatenate(winners)
-
-    changes = np.flatnonzero(winner[1:] != winner[:-1])
-    low, high = grid[changes], grid[changes + 1]
-    pairs = np.stack([winner[changes], winner[changes + 1]], axis=1)
-    for _ in range(_HALVINGS if changes.size else 0):
-        middle = (low + high) / 2
-        stays = decide(middle[:, None], pairs) == pairs[:, 0]
-        low, high = np.where(stays, middle, low), np.where(stays, high, middle)
-    edges = np.concatenate([grid[:1], high, grid[-1:]])
-    return candidates[winner], edges, candidates[winner[np.append(changes, grid.size - 1)]]
 
 
 def _checked_steps(steps: int) -> int:

@@ -1,4 +1,4 @@
-"""A whole study by generalized stochastic dominance: relation, diagram, front and tests ([GSD] §6)."""
+"""A whole analysis by generalized stochastic dominance: relation, diagram, front, tests ([GSD] §6)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskrank.engine.gsd.front import empirical_front
 from riskrank.engine.gsd.hasse import HasseDiagram, hasse_diagram
-from riskrank.engine.gsd.preference_system import QualityTable
+from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
-from riskrank.engine.gsd.relation import DominanceRelation, Threshold, dominance_relation
+from riskrank.engine.gsd.relation import DominanceRelation, dominance_relation
+from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.sampling.processes import Jobs
-from riskrank.errors import InputError, UsageError
+from riskrank.engine.types import Booleans, Floats
+from riskrank.errors import InputError, UsageError, one_of
 
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
 Progress = Callable[[int, int, str], None]
 
 TESTED = ("dominant", "all", "none")
@@ -57,7 +56,7 @@ class Relabelling:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GsdStudy:
+class GsdAnalysis:
     """What generalized stochastic dominance says of k models at one threshold.
 
     Attributes
@@ -112,7 +111,7 @@ class GsdStudy:
         return self.relation.lps_solved + sum(test.lps_solved for test in self.tests.values())
 
 
-def study_gsd(
+def analyse(
     table: QualityTable,
     relabelling: Relabelling,
     *,
@@ -121,7 +120,7 @@ def study_gsd(
     epsilon: float = 0.0,
     jobs: Jobs = 1,
     progress: Progress | None = None,
-) -> GsdStudy:
+) -> GsdAnalysis:
     """Find the relation of all models and test it.
 
     Parameters
@@ -141,7 +140,7 @@ def study_gsd(
 
     Returns
     -------
-    GsdStudy
+    GsdAnalysis
 
     Raises
     ------
@@ -182,13 +181,14 @@ def study_gsd(
     p_values = np.full((k, k), np.nan)
     for pair, test in by_pair.items():
         p_values[pair] = test.p_value
-    significant = relation.dominates & (_adjusted(p_values, relabelling.correction) <= relabelling.alpha)
-    return GsdStudy(
+    p_adjusted = _adjusted(p_values, relabelling.correction)
+    significant = relation.dominates & (p_adjusted <= relabelling.alpha)
+    return GsdAnalysis(
         threshold=threshold,
         relation=relation,
         front=empirical_front(relation.optimum, epsilon=epsilon),
         tests=by_pair,
-        p_adjusted=_adjusted(p_values, relabelling.correction),
+        p_adjusted=p_adjusted,
         survives={
             pair: _survival(pair, test, p_values, relabelling)
             for pair, test in by_pair.items()
@@ -206,10 +206,7 @@ def counting_programs(progress: Progress | None) -> Callable[[int, int, int], No
 
 
 def _validate(relabelling: Relabelling, epsilon: float) -> None:
-    if relabelling.pairs not in TESTED:
-        raise UsageError(
-            "unknown pairs to test", found=relabelling.pairs, hint=f"use one of {', '.join(TESTED)}"
-        )
+    one_of("pairs", relabelling.pairs, TESTED)
     if not 0 <= epsilon < np.inf:
         raise UsageError(
             "the epsilon of the front is a difference of utilities",

@@ -10,15 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from riskrank.engine.gsd.preference_system import QualityTable
+from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
-from riskrank.engine.gsd.relation import Threshold, pair_polytope, sample_masses, shared_system
+from riskrank.engine.gsd.relation import pair_polytope, sample_masses, shared_system
+from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.sampling.processes import Jobs
-
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
+from riskrank.engine.types import Booleans, Floats
 
 
 @dataclass(frozen=True)
@@ -27,12 +26,14 @@ class FrontTest:
 
     Attributes
     ----------
+    threshold : Threshold
     model : int
         The model.
     tests : tuple of RelabellingTest
         One a competitor, ``winner``; small p-values say that it does not dominate the model, ``loser``.
     """
 
+    threshold: Threshold
     model: int
     tests: tuple[RelabellingTest, ...]
 
@@ -55,7 +56,8 @@ class FrontTest:
         Needs tests that were asked for contamination up to this level.
         """
         counts = [test.survives(alpha) for test in self.tests]
-        return None if None in counts else min(counts)
+        held = [count for count in counts if count is not None]
+        return min(held) if len(held) == len(counts) else None
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Witness:
 
     Attributes
     ----------
+    threshold : Threshold
     winner, loser : int
         The models.
     optimum : float
@@ -80,6 +83,7 @@ class Witness:
         (winner's share - loser's share) × utility; they add up to the optimum.
     """
 
+    threshold: Threshold
     winner: int
     loser: int
     optimum: float
@@ -89,6 +93,29 @@ class Witness:
     winner_share: Floats
     loser_share: Floats
     contribution: Floats
+
+    @property
+    def expected(self) -> tuple[float, float]:
+        """Expected utility of the winner and of the loser."""
+        return float(self.winner_share @ self.utility), float(self.loser_share @ self.utility)
+
+    def reaching(self, level: float) -> tuple[float, float]:
+        """Shares of the winner's and of the loser's samples with at least this utility."""
+        high = self.utility >= level
+        return float(self.winner_share[high].sum()), float(self.loser_share[high].sum())
+
+    def decisive_step(self) -> tuple[float, float]:
+        """The utility whose reaching costs the winner most, and what it gains there: a negative number.
+
+        Expected utility adds up, from one utility to the next, the step times the share that goes beyond
+        it; so does the difference of two.
+        """
+        levels = np.unique(self.utility)
+        ahead = self.winner_share - self.loser_share
+        beyond = np.array([(ahead * (self.utility >= level)).sum() for level in levels[1:]])
+        gains = np.diff(levels) * beyond
+        worst = int(np.argmin(gains))
+        return float(levels[1:][worst]), float(gains[worst])
 
 
 def empirical_front(optimum: ArrayLike, *, epsilon: float = 0.0) -> Booleans:
@@ -161,7 +188,7 @@ def front_test(
         jobs=jobs,
         progress=progress,
     )
-    return FrontTest(model=model, tests=tests)
+    return FrontTest(threshold=threshold or Threshold(), model=model, tests=tests)
 
 
 def witness(
@@ -200,6 +227,7 @@ def witness(
     contribution = (shares[0] - shares[1]) * optimum.utility
     order = np.argsort(-np.abs(contribution), kind="stable")
     return Witness(
+        threshold=threshold,
         winner=winner,
         loser=loser,
         optimum=optimum.value,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Booleans = NDArray[np.bool_]
+from riskrank.engine.types import Booleans
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,15 @@ all-test and the one-test combine Nemenyi's verdicts over the criteria.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import chdtrc, ndtr
 
+from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError
-
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,12 @@ class CriteriaTests:
     friedman_statistic: Floats
     friedman_p_value: Floats
     nemenyi_p_value: Floats
+
+    def ahead(self, criterion: int) -> list[tuple[int, int]]:
+        """Every pair of models once, the one with the better mean rank on a criterion first."""
+        ranks = self.mean_rank[criterion]
+        pairs = itertools.combinations(range(len(ranks)), 2)
+        return [(a, b) if ranks[a] <= ranks[b] else (b, a) for a, b in pairs]
 
     def better(self, alpha: float) -> Booleans:
         """Where the row's model is significantly better than the column's, shape (n, k, k)."""

@@ -11,50 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
-from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
-from riskrank.engine.gsd.preference_system import QualityTable
-from riskrank.engine.gsd.relation import (
-    RESOLUTION,
-    SharedSystem,
-    Threshold,
-    UtilityPolytope,
-    pair_polytope,
-    sample_masses,
-    shared_system,
-)
+from riskrank.engine.gsd.labellings import RESAMPLINGS, relabellings
+from riskrank.engine.gsd.polytope import UtilityPolytope
+from riskrank.engine.gsd.quality import QualityTable
+from riskrank.engine.gsd.relation import SharedSystem, pair_polytope, sample_masses, shared_system
+from riskrank.engine.gsd.threshold import RESOLUTION, Threshold
 from riskrank.engine.sampling.processes import Jobs, run_tasks
-from riskrank.errors import UsageError
+from riskrank.engine.types import Floats
+from riskrank.errors import UsageError, one_of, option
 
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
-
-RESAMPLINGS = ("swap", "pooled")
 SIDES = ("greater", "less")
-
-# Relabellings that share a random stream.
-_BLOCK = 1000
-
-
-@dataclass(frozen=True)
-class Relabellings:
-    """Other ways to label the data.
-
-    Attributes
-    ----------
-    signs : ndarray, shape (N, units)
-        +1 where a unit counts for the first model, -1 for the second. Units are samples when labels are
-        swapped within samples, and the first model's samples followed by the second's when pooled.
-    exact : bool
-        Whether these are all there are; the observed labelling is never among them when they are.
-    """
-
-    signs: Floats
-    exact: bool
 
 
 @dataclass(frozen=True)
@@ -189,38 +158,6 @@ def relabelling_tests(
     return tuple(found[tuple(pair)] for pair in pairs)
 
 
-def relabellings(samples: int, *, resampling: str, resamples: int, seed: int) -> Relabellings:
-    """Draw relabellings, or list them all if they are few.
-
-    Parameters
-    ----------
-    samples : int
-        Number of samples, s.
-    resampling : {"swap", "pooled"}
-        Swaps within samples, or all 2s units dealt out anew.
-    resamples : int
-        How many to draw; all are listed if they are at most that many.
-    seed : int
-        Entropy of the random streams.
-
-    Returns
-    -------
-    Relabellings
-    """
-    total = 2**samples if resampling == "swap" else comb(2 * samples, samples)
-    if total <= resamples:
-        every = _all_swaps(samples) if resampling == "swap" else _all_deals(samples)
-        return Relabellings(signs=every[1:], exact=True)  # the first is the observed one
-    starts = range(0, resamples, _BLOCK)
-    streams = np.random.SeedSequence(seed).spawn(len(starts))
-    draw = _random_swaps if resampling == "swap" else _random_deals
-    blocks = [
-        draw(samples, min(_BLOCK, resamples - start), np.random.default_rng(stream))
-        for start, stream in zip(starts, streams, strict=True)
-    ]
-    return Relabellings(signs=np.concatenate(blocks), exact=False)
-
-
 class NullOptima:
     """Optima of relabelled data, found only as exactly as a question needs.
 
@@ -275,11 +212,12 @@ def contamination_shift(arbitrary: int, samples: int) -> float:
 def _validate(
     table: QualityTable, pairs: Sequence[tuple[int, int]], side: str, resampling: str, resamples: int
 ) -> None:
-    for what, given, known in (("side", side, SIDES), ("resampling", resampling, RESAMPLINGS)):
-        if given not in known:
-            raise UsageError(f"unknown {what}", found=given, hint=f"use one of {', '.join(known)}")
+    one_of("side", side, SIDES)
+    one_of("resampling", resampling, RESAMPLINGS)
     if resamples < 1:
-        raise UsageError("a test needs resamples", found=f"{resamples}", hint="give --resamples 1000")
+        raise UsageError(
+            "a test needs resamples", found=f"{resamples}", hint=f"give {option('resamples', 1000)}"
+        )
     for winner, loser in pairs:
         if winner == loser or not {winner, loser} <= set(range(table.models)):
             raise UsageError(
@@ -348,22 +286,3 @@ def _contaminated(null: NullOptima, value: float, plan: _Plan, resamples: int) -
         if p_values[-1] > plan.level:
             break
     return tuple(p_values)
-
-
-def _all_swaps(samples: int) -> Floats:
-    return np.array(list(product((1.0, -1.0), repeat=samples)))
-
-
-def _all_deals(samples: int) -> Floats:
-    chosen = list(combinations(range(2 * samples), samples))
-    signs = np.full((len(chosen), 2 * samples), -1.0)
-    signs[np.arange(len(chosen))[:, None], chosen] = 1.0
-    return signs
-
-
-def _random_swaps(samples: int, count: int, rng: np.random.Generator) -> Floats:
-    return rng.choice((1.0, -1.0), size=(count, samples))
-
-
-def _random_deals(samples: int, count: int, rng: np.random.Generator) -> Floats:
-    return rng.permuted(np.tile(np.repeat((1.0, -1.0), samples), (count, 1)), axis=1)

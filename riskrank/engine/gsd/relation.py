@@ -1,12 +1,8 @@
-"""Generalized stochastic dominance by linear programming ([GSD] Proposition 3; method §6).
+"""Generalized stochastic dominance in the sample ([GSD] Proposition 3; method §6).
 
 Model i δ-dominates model j when no utility that respects the preference system, with slack δ on its
-strict rows, gives j the greater expectation. The utilities form a polytope in one variable per quality
-vector; the optimum of i against j is the least difference of expectations on it.
-
-Only a few hundred of the many thousand rows are ever needed: the covers of R1 are there from the start,
-covers of R2 join when a solution violates them. Every optimum is checked against *all* covers, and
-against a lower bound computed here from the solver's multipliers, before anyone sees it.
+strict rows, gives j the greater expectation: when the least difference of expectations over the polytope
+of these utilities is not negative.
 """
 
 from __future__ import annotations
@@ -15,143 +11,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import highspy
 import numpy as np
-from numpy.typing import NDArray
 
-from riskrank.engine.gsd.preference_system import PreferenceSystem, QualityTable, preference_system
+from riskrank.engine.gsd.polytope import UtilityPolytope
+from riskrank.engine.gsd.preference_system import PreferenceSystem, preference_system
+from riskrank.engine.gsd.quality import QualityTable
+from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.sampling.processes import Jobs, run_tasks
-from riskrank.errors import InputError, NumericalError, UsageError
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import one_of
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
-
-# Optima closer than this are equal, and what is above minus this counts as nonnegative.
-RESOLUTION = 1e-9
-
-# The solver's own tolerance, well below ours.
-_SOLVER_TOLERANCE = 1e-10
-
-# Violated rows added at a time: fewer mean more rounds, more mean a slower simplex.
-_ROWS_A_ROUND = 20
-
-_MOST_ROUNDS = 10_000
-
-# A few hundred iterations are usual; a cycling simplex is stopped and started again from scratch.
-_MOST_ITERATIONS = 100_000
-
-# Bases kept to start from: more save few iterations and cost memory.
-_MOST_BASES = 500
-
-_DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
-
-SLACK_ON = ("r1", "r1+r2")
 SYSTEMS = ("pair", "all")
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """How much slack the strict rows of a preference system must have.
-
-    Attributes
-    ----------
-    delta : float
-        The slack itself, [GSD] Definition 3.
-    share : float or None
-        Instead of ``delta``: a share of the largest common slack that all strict rows can have.
-    on : {"r1", "r1+r2"}
-        The strict rows meant; a share always means both.
-
-    Raises
-    ------
-    UsageError
-        On a negative slack, a share outside [0, 1], or both.
-    """
-
-    delta: float = 0.0
-    share: float | None = None
-    on: str = "r1"
-
-    def __post_init__(self) -> None:
-        if self.share is not None and self.delta:
-            raise UsageError(
-                "a threshold and a regularization are two ways to say the same",
-                found=f"delta {self.delta:g} and regularization {self.share:g}",
-                hint="give one of --delta and --regularization",
-            )
-        if self.share is not None and not 0 <= self.share <= 1:
-            raise UsageError(
-                "the regularization is a share of the largest slack",
-                found=f"{self.share:g}",
-                hint="give a number from 0 to 1",
-            )
-        if not self.delta >= 0:
-            raise UsageError(
-                "the threshold delta is a difference of utilities",
-                found=f"{self.delta:g}",
-                hint="give a number from 0 to delta_max, which the relation reports",
-            )
-        if self.on not in SLACK_ON:
-            raise UsageError(
-                "unknown rows for the threshold", found=self.on, hint=f"use one of {', '.join(SLACK_ON)}"
-            )
-
-    @property
-    def rows(self) -> str:
-        """The strict rows that get the slack."""
-        return self.on if self.share is None else "r1+r2"
-
-    def resolve(self, largest: float) -> float:
-        """The slack, given the largest one there can be.
-
-        Raises
-        ------
-        InputError
-            If no utility has so much slack.
-        """
-        if self.share is not None:
-            return self.share * largest
-        if self.delta > largest + RESOLUTION:
-            raise InputError(
-                "no utility respects so large a threshold",
-                found=f"delta {self.delta:g}, delta_max {largest:.6g}",
-                hint=f"choose delta from 0 to {largest:.6g}",
-            )
-        return min(self.delta, largest)
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """A certified minimum over the utilities.
-
-    Attributes
-    ----------
-    value : float
-        The minimum; exactly 0 where it is within the resolution of 1e-9.
-    utility : ndarray, shape (d,)
-        A utility that attains it, one number a quality vector.
-    """
-
-    value: float
-    utility: Floats
-
-    @property
-    def nonnegative(self) -> bool:
-        """Whether the minimum shows dominance."""
-        return self.value >= 0
 
 
 @dataclass(frozen=True)
 class DominanceRelation:
     """Which model dominates which in the sample.
 
+    A model and itself are no pair: the diagonal holds NaN, and no dominance.
+
     Attributes
     ----------
     optimum : ndarray, shape (k, k)
         Least difference of expected utility of the row's model over the column's.
     dominates : ndarray of bool, shape (k, k)
-        Where the optimum is not negative; true on the diagonal.
+        Where the optimum is not negative.
     slack : ndarray, shape (k, k)
         The slack used, in the preference system of the pair; δ, or the share of ``largest_slack``.
     largest_slack : ndarray, shape (k, k)
@@ -172,245 +56,6 @@ class DominanceRelation:
         """The largest slack that every preference system used has room for."""
         k = len(self.optimum)
         return float(self.largest_slack[~np.eye(k, dtype=bool)].min())
-
-
-class UtilityPolytope:
-    """The utilities of one preference system, ready to be minimised over many times.
-
-    The slack is a variable of the program, fixed when it is known: so one set of generated rows, and one
-    simplex basis after the other, serves δ_max, every threshold and every resample.
-
-    Parameters
-    ----------
-    system : PreferenceSystem
-        Quality vectors and their order.
-    slack_on : {"r1", "r1+r2"}
-        The strict rows that get the slack.
-    rows : ndarray of int, optional
-        Rows to start with, the ``generated`` ones of another polytope of the same system.
-    """
-
-    def __init__(
-        self, system: PreferenceSystem, *, slack_on: str = "r1", rows: Integers | None = None
-    ) -> None:
-        self.system = system
-        self.lps_solved = 0
-        self.rows_generated = 0
-        d = system.size
-        self._lower = np.zeros(d + 1)
-        self._upper = np.ones(d + 1)
-        if d > 1:
-            self._upper[0] = 0.0  # the worst vector
-            self._lower[d - 1] = 1.0  # the best one
-        self._rows = np.vstack([system.exchanges, system.ties])
-        self._equal = np.arange(len(self._rows)) >= len(system.exchanges)
-        self._slack = np.where(self._equal, 0.0, float(slack_on == "r1+r2"))
-        self._chosen = np.zeros(len(self._rows), dtype=bool)
-        self._order = np.empty(0, dtype=np.int64)  # generated rows, as the solver numbers them
-        self._utilities: list[Floats] = []
-        self._bases: list[tuple[list, list]] = []
-        self._solver = self._new_solver()
-        self.fix_slack(0.0)
-        if rows is not None:
-            self._generate(rows)
-            self.rows_generated = 0
-
-    @property
-    def generated(self) -> Integers:
-        """The exchange rows generated so far, by number."""
-        return self._order
-
-    @property
-    def utilities(self) -> Sequence[Floats]:
-        """Every utility that attained a minimum since the slack was fixed, in that order."""
-        return self._utilities
-
-    def fix_slack(self, slack: float) -> None:
-        """Demand this much of the strict rows that have slack."""
-        self._bound_slack(slack, slack)
-
-    def largest_slack(self) -> float:
-        """The largest slack the rows can have together; δ_max, or ξ (one more linear program).
-
-        Raises
-        ------
-        NumericalError
-            If the program cannot be solved.
-        """
-        fixed = self._lower[-1]
-        self._bound_slack(0.0, 1.0)
-        costs = np.zeros(self.system.size + 1)
-        costs[-1] = -1.0
-        point = self._solve(costs)
-        self.fix_slack(fixed)
-        return float(point[-1])
-
-    def minimise(self, objective: Floats) -> Optimum:
-        """Minimise a difference of expected utilities.
-
-        Parameters
-        ----------
-        objective : ndarray, shape (d,)
-            Weight of each quality vector: the share of one model less that of the other.
-
-        Raises
-        ------
-        NumericalError
-            If the program cannot be solved, or its solution does not pass the checks.
-        """
-        self._start_near(objective)
-        point = self._solve(np.append(objective, 0.0))
-        utility = point[:-1]
-        self._utilities.append(utility)
-        if len(self._bases) < _MOST_BASES:
-            basis = self._solver.getBasis()
-            self._bases.append((list(basis.col_status), list(basis.row_status)))
-        value = float(objective @ utility)
-        return Optimum(value if abs(value) > RESOLUTION else 0.0, utility)
-
-    def _new_solver(self) -> highspy.Highs:
-        solver = highspy.Highs()
-        for name, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("presolve", "off"),  # a warm start and a presolve exclude each other
-            ("primal_feasibility_tolerance", _SOLVER_TOLERANCE),
-            ("dual_feasibility_tolerance", _SOLVER_TOLERANCE),
-            ("simplex_iteration_limit", _MOST_ITERATIONS),
-            # Perturbed bounds double the iterations of these degenerate programs.
-            ("primal_simplex_bound_perturbation_multiplier", 0.0),
-        ):
-            _require(solver.setOptionValue(name, value))
-        size = self.system.size + 1
-        _require(solver.addVars(size, self._lower, self._upper))
-        self._add(solver, self.system.improvements, np.array([1.0, -1.0]), -1.0, np.inf)
-        return solver
-
-    def _bound_slack(self, lower: float, upper: float) -> None:
-        self._lower[-1], self._upper[-1] = lower, upper
-        self._utilities.clear()
-        self._bases.clear()
-        _require(self._solver.changeColBounds(self.system.size, lower, upper))
-
-    def _start_near(self, objective: Floats) -> None:
-        """Start from the best known vertex, which costs half the iterations of the last one."""
-        if not self._bases:
-            return
-        columns, rows = self._bases[int(np.argmin(np.array(self._utilities[: len(self._bases)]) @ objective))]
-        basis = highspy.HighsBasis()
-        basis.valid = True
-        basis.col_status = columns
-        newer = self._solver.getNumRow() - len(rows)
-        basis.row_status = rows + [highspy.HighsBasisStatus.kBasic] * newer
-        _require(self._solver.setBasis(basis))
-
-    def _solve(self, costs: Floats) -> Floats:
-        """Minimise over all rows, generating those a solution violates."""
-        columns = np.arange(len(costs), dtype=np.int32)
-        _require(self._solver.changeColsCost(len(costs), columns, costs))
-        self.lps_solved += 1
-        # New costs leave a vertex feasible, new rows leave it optimal for the old ones.
-        strategy = _PRIMAL_SIMPLEX
-        for _ in range(_MOST_ROUNDS):
-            point = self._run(strategy)
-            violation = self._violation(point)
-            waiting = np.flatnonzero((violation > RESOLUTION / 10) & ~self._chosen)
-            if len(waiting) == 0:
-                self._certify(costs, point, violation)
-                return point
-            worst = np.argsort(-violation[waiting], kind="stable")[:_ROWS_A_ROUND]
-            self._generate(waiting[worst])
-            strategy = _DUAL_SIMPLEX
-        raise _failure(f"{_MOST_ROUNDS} rounds of new rows")
-
-    def _run(self, strategy: int) -> Floats:
-        for attempt in (strategy, _DUAL_SIMPLEX):
-            _require(self._solver.setOptionValue("simplex_strategy", attempt))
-            self._solver.run()
-            if self._solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
-                return np.array(self._solver.getSolution().col_value)
-            self._solver.clearSolver()  # once more, from a cold start
-        raise _failure(f"solver status {self._solver.modelStatusToString(self._solver.getModelStatus())}")
-
-    def _violation(self, point: Floats) -> Floats:
-        """How far each exchange row is from holding; positive where it does not."""
-        x, y, less_x, less_y = self._rows.T
-        gain = point[x] - point[y] - point[less_x] + point[less_y] - self._slack * point[-1]
-        return np.where(self._equal, np.abs(gain), -gain)
-
-    def _generate(self, rows: Integers) -> None:
-        for equal in (False, True):
-            some = rows[self._equal[rows] == equal]
-            if len(some):
-                slack = -float(self._slack[some[0]])
-                top = 0.0 if equal else np.inf
-                self._add(self._solver, self._rows[some], np.array([1.0, -1.0, -1.0, 1.0]), slack, top)
-                self._order = np.concatenate([self._order, some])
-        self._chosen[rows] = True
-        self.rows_generated += len(rows)
-
-    def _add(self, solver: highspy.Highs, rows: Integers, signs: Floats, slack: float, upper: float) -> None:
-        """Add rows 0 <= signs · u(row) + slack · (slack variable) <= upper."""
-        from scipy.sparse import csr_array
-
-        m, width = rows.shape
-        if m == 0:
-            return
-        size = self.system.size + 1
-        columns = np.hstack([rows, np.full((m, 1), size - 1)])
-        values = np.tile(np.append(signs, slack), m)
-        matrix = csr_array((values, columns.ravel(), np.arange(m + 1) * (width + 1)), shape=(m, size))
-        # An exchange may name a vector twice (x over y against y over z); the solver refuses duplicates.
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-        _require(
-            solver.addRows(
-                m,
-                np.zeros(m),
-                np.full(m, upper),
-                matrix.nnz,
-                matrix.indptr[:-1].astype(np.int32),
-                matrix.indices.astype(np.int32),
-                matrix.data,
-            )
-        )
-
-    def _certify(self, costs: Floats, point: Floats, violation: Floats) -> None:
-        """Check that a solution is feasible for every row and that no other is better.
-
-        Any multipliers of the right sign give a lower bound on the minimum, because the variables lie in
-        a box: the minimum over the box of costs less the multiples of the rows.
-        """
-        better, worse = self.system.improvements.T
-        gap = point[better] - point[worse] - point[-1]
-        outside = max(np.max(self._lower - point), np.max(point - self._upper))
-        worst = max(outside, -np.min(gap, initial=0.0), np.max(violation, initial=0.0))
-        if not worst <= RESOLUTION:
-            raise _failure(f"a solution that violates a row by {worst:.3g}")
-        bound = self._lower_bound(costs)
-        excess = float(costs @ point) - bound
-        if not excess <= RESOLUTION:
-            raise _failure(f"a solution {excess:.3g} above its lower bound")
-
-    def _lower_bound(self, costs: Floats) -> float:
-        duals = np.array(self._solver.getSolution().row_dual)
-        better, worse = self.system.improvements.T
-        first = np.maximum(duals[: len(better)], 0.0)
-        rest = duals[len(better) :]
-        rest = np.where(self._equal[self._order], rest, np.maximum(rest, 0.0))
-        x, y, less_x, less_y = self._rows[self._order].T
-        reduced = costs.copy()
-        for columns, multiples in (
-            (better, -first),
-            (worse, first),
-            (x, -rest),
-            (y, rest),
-            (less_x, rest),
-            (less_y, -rest),
-        ):
-            reduced += np.bincount(columns, weights=multiples, minlength=len(costs))
-        reduced[-1] += first.sum() + self._slack[self._order] @ rest
-        return float(np.minimum(reduced * self._lower, reduced * self._upper).sum())
 
 
 def sample_masses(table: QualityTable, system: PreferenceSystem, model: int) -> Floats:
@@ -477,7 +122,7 @@ def dominance_relation(
     k = table.models
     pairs = list(combinations(range(k), 2))
     shared = (table, threshold, shared_system(table, system, threshold))
-    optimum, slack, largest = np.zeros((k, k)), np.zeros((k, k)), np.ones((k, k))
+    optimum, slack, largest = np.full((3, k, k), np.nan)
     solved = generated = 0
     for done, ((i, j), found) in enumerate(
         zip(pairs, run_tasks(_compare, shared, pairs, jobs=jobs), strict=True)
@@ -518,9 +163,7 @@ def shared_system(table: QualityTable, system: str, threshold: Threshold) -> Sha
     UsageError
         If the kind of system is unknown.
     """
-    if system not in SYSTEMS:
-        raise UsageError("unknown preference system", found=system, hint=f"use one of {', '.join(SYSTEMS)}")
-    if system == "pair":
+    if one_of("system", system, SYSTEMS) == "pair":
         return None
     everyone = preference_system(table)
     polytope = UtilityPolytope(everyone, slack_on=threshold.rows)
@@ -585,16 +228,3 @@ def _compare(
     difference = first - second
     optima = polytope.minimise(difference).value, polytope.minimise(-difference).value
     return _Comparison(optima, slack, largest, polytope.lps_solved, polytope.rows_generated)
-
-
-def _require(status: highspy.HighsStatus) -> None:
-    if status != highspy.HighsStatus.kOk:
-        raise _failure(f"solver call status {status.name}")
-
-
-def _failure(found: str) -> NumericalError:
-    return NumericalError(
-        "a linear program of the dominance relation could not be solved for certain",
-        found=found,
-        hint="round the scores (--digits, --tolerance) or choose another --delta",
-    )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats, Integers
+from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError
 
 # Points compared at once: a block of comparison results stays in the second-level cache.
@@ -58,7 +59,8 @@ def independent_copula(scores: ArrayLike, weights: ArrayLike | None = None) -> F
         If weights are negative, not finite, sum to 0 or are not one a metric.
     """
     shares = pooled_cdf(scores)
-    lambdas = normalised_weights(weights, shares.shape[1])
+    names = [f"metric {number + 1}" for number in range(shares.shape[1])]
+    lambdas = normalised_weights(weights, names)
     # Column by column instead of a matrix product: equal rows must give equal bits wherever they stand.
     logarithm = np.zeros(len(shares))
     for share, weight in zip(shares.T, lambdas, strict=True):
@@ -92,30 +94,6 @@ def empirical_copula(scores: ArrayLike, models: ArrayLike | None = None) -> Floa
     for model in np.unique(owner):
         result[owner == model] = _share_strictly_below(pooled[owner == model])
     return result
-
-
-def normalised_weights(weights: ArrayLike | None, count: int) -> Floats:
-    """Weights as a probability vector of ``count`` entries, uniform if none are given.
-
-    Raises
-    ------
-    InputError
-        If weights are negative, not finite, sum to 0 or are not ``count`` many.
-    """
-    if weights is None:
-        return np.full(count, 1.0 / count)
-    vector = np.asarray(weights, dtype=np.float64)
-    if vector.shape != (count,) or not np.all(np.isfinite(vector)) or np.any(vector < 0):
-        raise InputError(
-            "portfolio weights must be non-negative numbers, one a metric",
-            found=" ".join(f"{weight:g}" for weight in np.atleast_1d(vector)),
-            hint="give each selected metric a weight of 0 or more",
-        )
-    if vector.sum() == 0:
-        raise InputError(
-            "portfolio weights sum to 0", found="0 for every metric", hint="give one metric a positive weight"
-        )
-    return vector / vector.sum()
 
 
 def _share_strictly_below(scores: Floats) -> Floats:

@@ -1,104 +1,44 @@
-"""COPA beside the classical criteria, as rows and in words."""
+"""COPA beside the classical scalarizations, in words."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
-from riskrank.engine.copa.comparison import CriteriaComparison
+from riskrank.engine.copa.comparison import ScalarizationComparison
 from riskrank.errors import listing
-from riskrank.report.copa.objectives import RankedTable
 from riskrank.report.view import Cell, Column, Line, Section, Table
-
-SCHEMA = "copa-comparison"
-FIELDS = ("criterion", "model", "rank", "score")
+from riskrank.studies.copa.comparison import ComparisonDocument, label, left_out
+from riskrank.studies.objectives import ObjectiveTable
 
 _MOST_ROWS = 20
-_MOST_MOVERS = 5
 
 
-def comparison_rows(table: RankedTable, found: CriteriaComparison, top: int | None) -> list[dict[str, Any]]:
-    """One row a criterion and model, criteria in the order of the table, models by their rank."""
-    rows = []
-    for m, criterion in enumerate(found.names):
-        rank = found.comparison.rank[m]
-        for j in np.argsort(rank, kind="stable"):
-            if top is None or j < top:
-                rows.append(
-                    {
-                        "criterion": criterion,
-                        "model": table.name(found.models[j]),
-                        "rank": rank[j].item(),
-                        "score": found.scores[m, j].item(),
-                    }
-                )
-    return rows
-
-
-def comparison_meta(table: RankedTable, found: CriteriaComparison) -> dict[str, Any]:
-    """Kendall's tau, the models that move most and what was left out, for ``meta``."""
-    tau = found.comparison.tau.tolist()
-    return {
-        "kendall_tau": {
-            name: dict(zip(found.names, row, strict=True)) for name, row in zip(found.names, tau, strict=True)
-        },
-        "movers": [
-            {
-                "model": table.name(found.models[j]),
-                "movement": found.comparison.movement[j].item(),
-                "ranks": dict(zip(found.names, found.comparison.rank[:, j].tolist(), strict=True)),
-            }
-            for j in _movers(found)
-        ],
-        "left_out": {name: error.what for name, error in found.left_out.items()},
-    }
-
-
-def left_out_warnings(found: CriteriaComparison) -> list[str]:
-    """Say which criteria could not be computed, and which column is to blame."""
-    reasons: dict[str, list[str]] = {}
-    for name, error in found.left_out.items():
-        reason = f"{error.what.removeprefix(_label(name)).strip()} ({error.found})"
-        reasons.setdefault(reason, []).append(_label(name))
-    return [f"left out {', '.join(names)}: {reason}" for reason, names in reasons.items()]
-
-
-def comparison_view(table: RankedTable, found: CriteriaComparison, top: int | None) -> list[Section]:
-    """Ranks by every criterion, the models that move most, and how far the criteria agree."""
+def view(document: ComparisonDocument) -> list[Section]:
+    """Ranks by every scalarization, the models that move most, and how far they agree."""
+    table, found, top = document.objectives, document.comparison, document.top
     shown = range(min(len(found.models), top or _MOST_ROWS))
-    view: list[Section] = [_rank_table("Ranks by every criterion", table, found, shown)]
+    sections: list[Section] = [_rank_table("Ranks by every criterion", table, found, shown)]
     if len(shown) < len(found.models) and top is None:
         text = (
-            f"the best {len(shown)} of {len(found.models):,} by {_label(found.names[0])}; --top N shows more."
+            f"the best {len(shown)} of {len(found.models):,} by {label(found.names[0])}; --top N shows more."
         )
-        view.append(Line(text, "Shown:"))
-    movers = _movers(found)
+        sections.append(Line(text, "Shown:"))
+    movers = document.movers
     if movers and len(found.models) > len(shown):
-        view.append(_rank_table("Models that move most", table, found, movers))
-    view += [_tau_table(found), *_words(table, found)]
-    return view
+        sections.append(_rank_table("Models that move most", table, found, movers))
+    sections += [_tau_table(found), *_words(document)]
+    return sections
 
 
-def _movers(found: CriteriaComparison) -> list[int]:
-    movement = found.comparison.movement
-    return [int(j) for j in found.comparison.movers[:_MOST_MOVERS] if movement[j] > 0]
+def _heads(found: ScalarizationComparison) -> list[Column]:
+    return [Column(label(name).replace(" ", "\n", 1)) for name in found.names]
 
 
-def _label(name: str) -> str:
-    if name in ("saw", "ahp", "mew"):
-        return name.upper()
-    text = {"min-max": "min–max", "delta": "Δ"}.get(name, name)
-    for criterion, label in (("copa", "COPA"), ("p-norm", "usual")):
-        text = text.replace(f"{criterion}(p=", f"{label} p = ")
-    return text.removesuffix(")").replace("p = inf", "p = ∞")
-
-
-def _heads(found: CriteriaComparison) -> list[Column]:
-    return [Column(_label(name).replace(" ", "\n", 1)) for name in found.names]
-
-
-def _rank_table(title: str, table: RankedTable, found: CriteriaComparison, shown) -> Table:
+def _rank_table(
+    title: str, table: ObjectiveTable, found: ScalarizationComparison, shown: Iterable[int]
+) -> Table:
     rank, movement = found.comparison.rank, found.comparison.movement
     rows = []
     for j in shown:
@@ -107,36 +47,37 @@ def _rank_table(title: str, table: RankedTable, found: CriteriaComparison, shown
     return Table(title, (Column("model", "left"), *_heads(found), Column("moves\nby")), tuple(rows))
 
 
-def _tau_table(found: CriteriaComparison) -> Table:
+def _tau_table(found: ScalarizationComparison) -> Table:
     rows = tuple(
-        (_label(name), *("–" if np.isnan(tau) else f"{tau:.2f}" for tau in row))
+        (label(name), *("–" if np.isnan(tau) else f"{tau:.2f}" for tau in row))
         for name, row in zip(found.names, found.comparison.tau, strict=True)
     )
     return Table("Kendall's tau-b between the criteria", (Column("", "left"), *_heads(found)), rows)
 
 
-def _words(table: RankedTable, found: CriteriaComparison) -> list[Line]:
+def _words(document: ComparisonDocument) -> list[Line]:
+    table, found = document.objectives, document.comparison
     rank = found.comparison.rank
     winners: dict[str, list[str]] = {}
     for m, name in enumerate(found.names):
         for j in np.flatnonzero(rank[m] == 1)[:1]:
-            winners.setdefault(table.name(found.models[j]), []).append(_label(name))
+            winners.setdefault(table.name(found.models[j]), []).append(label(name))
     if len(winners) == 1:
         text = f"every criterion puts {next(iter(winners))} first."
     else:
         text = "; ".join(f"{model} by {listing(names, 12)}" for model, names in winners.items()) + "."
     lines = [Line(text, "First:")]
-    movers = _movers(found)
+    movers = document.movers
     if movers:
         j = movers[0]
         best, worst = int(np.argmin(rank[:, j])), int(np.argmax(rank[:, j]))
         text = (
-            f"{table.name(found.models[j])} is rank {rank[best, j]:,} by {_label(found.names[best])} and "
-            f"{rank[worst, j]:,} by {_label(found.names[worst])}."
+            f"{table.name(found.models[j])} is rank {rank[best, j]:,} by {label(found.names[best])} and "
+            f"{rank[worst, j]:,} by {label(found.names[worst])}."
         )
         lines.append(Line(text, "Moves most:", "yellow"))
     if found.left_out:
-        reasons = (text.removeprefix("left out ") for text in left_out_warnings(found))
+        reasons = (text.removeprefix("left out ") for text in left_out(found))
         lines.append(Line("; ".join(reasons) + ".", "Left out:", "yellow"))
     text = (
         "average is the weighted sum of the raw values, Δ the relative distance to the best value, min–max "

@@ -1,130 +1,39 @@
-"""Why COPA ranks a model where it does, as rows and in words."""
+"""Why COPA ranks a model where it does, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from riskrank.engine.copa.explanation import CopaExplanation
-from riskrank.engine.copa.sweep import Sweep
+from riskrank.engine.types import Floats
 from riskrank.errors import listing
 from riskrank.report import numbers
-from riskrank.report.copa.objectives import RankedTable
-from riskrank.report.copa.ranking import order_value
 from riskrank.report.view import Cell, Column, Line, Section, Table
-
-SCHEMA = "copa-explain"
-FIELDS = (
-    "model",
-    "metric",
-    "value",
-    "u",
-    "weight",
-    "weighted_u",
-    "contribution",
-    "binding",
-    "choosing_weight",
-    "chosen_between",
-)
+from riskrank.studies.copa.explanation import ExplanationDocument
+from riskrank.studies.objectives import ObjectiveTable
 
 _MOST_NAMES = 5
 
 
-@dataclass(frozen=True)
-class ModelStudy:
-    """What ``copa --explain`` finds out about one model.
-
-    Attributes
-    ----------
-    explanation : CopaExplanation
-    worst_case_weights : array of shape (K,) or None
-        Weights that choose the model at p = ∞.
-    sweeps : tuple of Sweep
-        Of each weight, the others in proportion; empty for a single objective.
-    broken : tuple of str
-        Constraints the model does not meet.
-    """
-
-    explanation: CopaExplanation
-    worst_case_weights: np.ndarray | None
-    sweeps: tuple[Sweep, ...]
-    broken: tuple[str, ...]
-
-    def intervals(self, objective: int) -> list[tuple[float, float]]:
-        """Intervals of one weight on which the model is chosen."""
-        if not self.sweeps:
-            return []
-        sweep = self.sweeps[objective]
-        own = sweep.model == self.explanation.model
-        return list(zip(sweep.low[own].tolist(), sweep.high[own].tolist(), strict=True))
-
-
-def explain_rows(table: RankedTable, study: ModelStudy) -> list[dict[str, Any]]:
-    """One row an objective."""
-    found, i = study.explanation, study.explanation.model
-    return [
-        {
-            "model": table.name(i),
-            "metric": metric,
-            "value": table.values[i, k].item(),
-            "u": table.population.u[i, k].item(),
-            "weight": table.weights[k].item(),
-            "weighted_u": found.weighted[k].item(),
-            "contribution": found.contribution[k].item(),
-            "binding": k in found.binding and found.weighted[k] > 0,
-            "choosing_weight": None if found.weights is None else found.weights[k].item(),
-            "chosen_between": [list(ends) for ends in study.intervals(k)],
-        }
-        for k, metric in enumerate(table.population.metrics)
-    ]
-
-
-def explain_meta(table: RankedTable, study: ModelStudy) -> dict[str, Any]:
-    """Place of the model, what dominates it and what would choose it, for ``meta``."""
-    found = study.explanation
-    i, ranking = found.model, found.ranking
-
-    def named(weights: np.ndarray | None) -> dict[str, float] | None:
-        return None if weights is None else table.by_metric(weights)
-
-    return {
-        "explanation": {
-            "model": table.name(i),
-            "p": order_value(ranking.p),
-            "rank": ranking.rank[i].item() or None,
-            "norm": ranking.norm[i].item(),
-            "chosen": table.name(ranking.chosen),
-            "chosen_norm": ranking.norm[ranking.chosen].item(),
-            "pareto": bool(table.population.front[i]),
-            "feasible": bool(table.population.feasible[i]),
-            "broken_constraints": list(study.broken),
-            "dominated_by": [table.name(j) for j in found.dominators],
-            "choosing_weights": named(found.weights),
-            "choosing_weights_at_p_inf": named(study.worst_case_weights),
-        }
-    }
-
-
-def explain_view(table: RankedTable, study: ModelStudy) -> list[Section]:
+def view(document: ExplanationDocument) -> list[Section]:
     """The objectives of a model, what holds it back, and what would choose it."""
-    found = study.explanation
-    view: list[Section] = [_objective_table(table, study), Line(_place(table, study), "Place:")]
-    view.append(Line(_binding(table, found), "Binding:"))
-    if study.broken:
-        text = f"it does not meet {' and '.join(study.broken)}, so that no weights choose it."
-        view.append(Line(text, "Barred:", "yellow"))
-    view.append(_dominance_line(table, study))
+    table, found = document.objectives, document.explanation
+    sections: list[Section] = [_objective_table(document), Line(_place(document), "Place:")]
+    sections.append(Line(_binding(table, found), "Binding:"))
+    if document.broken:
+        text = f"it does not meet {' and '.join(document.broken)}, so that no weights choose it."
+        sections.append(Line(text, "Barred:", "yellow"))
+    sections.append(_dominance_line(document))
     if found.model != found.ranking.chosen and table.population.front[found.model]:
-        view += _remedies(table, study)
-    view.append(_reading(found))
-    return view
+        sections += _remedies(document)
+    sections.append(_reading(found))
+    return sections
 
 
-def _objective_table(table: RankedTable, study: ModelStudy) -> Table:
-    found, i = study.explanation, study.explanation.model
+def _objective_table(document: ExplanationDocument) -> Table:
+    table, found, i = document.objectives, document.explanation, document.explanation.model
     share = "of the\nlargest" if np.isinf(found.ranking.p) else "of the\nnorm^p"
     columns = (
         Column("objective", "left"),
@@ -138,9 +47,9 @@ def _objective_table(table: RankedTable, study: ModelStudy) -> Table:
     rows = []
     for k, metric in enumerate(table.population.metrics):
         value, u = table.values[i, k], table.population.u[i, k]
-        binds = k in found.binding and found.weighted[k] > 0
+        binds = k in found.binding
         style = "yellow" if binds else "green" if u == 0 else ""
-        ranges = [numbers.interval(low, high) for low, high in study.intervals(k)]
+        ranges = [numbers.interval(low, high) for low, high in document.intervals(k)]
         rows.append(
             (
                 f"{metric} {'↑' if table.larger_is_better[k] else '↓'}",
@@ -156,8 +65,8 @@ def _objective_table(table: RankedTable, study: ModelStudy) -> Table:
     return Table(title, columns, tuple(rows))
 
 
-def _place(table: RankedTable, study: ModelStudy) -> str:
-    found = study.explanation
+def _place(document: ExplanationDocument) -> str:
+    table, found = document.objectives, document.explanation
     i, ranking = found.model, found.ranking
     norm = numbers.score(ranking.norm[i])
     if i == ranking.chosen:
@@ -172,7 +81,7 @@ def _place(table: RankedTable, study: ModelStudy) -> str:
     return text
 
 
-def _binding(table: RankedTable, found: CopaExplanation) -> str:
+def _binding(table: ObjectiveTable, found: CopaExplanation) -> str:
     if not (found.weighted > 0).any():
         return "nothing: no model is better on any objective that has a weight."
     names = listing(table.population.metrics[k] for k in found.binding)
@@ -182,8 +91,8 @@ def _binding(table: RankedTable, found: CopaExplanation) -> str:
     return f"{names}, {share:.0f} % of what makes up the norm; improving there helps most."
 
 
-def _dominance_line(table: RankedTable, study: ModelStudy) -> Line:
-    found = study.explanation
+def _dominance_line(document: ExplanationDocument) -> Line:
+    table, found = document.objectives, document.explanation
     if table.population.front[found.model]:
         return Line(
             "no model is at least as good everywhere and better somewhere: it is on the front.", "Front:"
@@ -199,24 +108,23 @@ def _dominance_line(table: RankedTable, study: ModelStudy) -> Line:
     return Line(text, "Dominated:", "yellow")
 
 
-def _remedies(table: RankedTable, study: ModelStudy) -> list[Line]:
+def _remedies(document: ExplanationDocument) -> list[Line]:
     """Say which weights would choose a model of the front."""
-    found, p = study.explanation, study.explanation.ranking.p
+    table, found, p = document.objectives, document.explanation, document.explanation.ranking.p
     lines = []
     if found.weights is not None:
         lines.append(Line(_weights_text(table, found.weights, p), "To be chosen:", "green"))
-    elif study.worst_case_weights is not None:
-        text = (
-            f"no weights choose it at p = {p:g}, but {_weights_text(table, study.worst_case_weights, np.inf)}"
-        )
+    elif document.worst_case_weights is not None:
+        others = _weights_text(table, document.worst_case_weights, np.inf)
+        text = f"no weights choose it at p = {p:g}, but {others}"
         lines.append(Line(text, "To be chosen:", "yellow"))
     else:
         text = "no weights choose it: another model of the same values comes first by its name."
         lines.append(Line(text, "To be chosen:", "yellow"))
     alone = [
-        f"{metric} {listing((numbers.interval(*ends) for ends in study.intervals(k)), 3)}"
+        f"{metric} {listing((numbers.interval(*ends) for ends in document.intervals(k)), 3)}"
         for k, metric in enumerate(table.population.metrics)
-        if study.intervals(k)
+        if document.intervals(k)
     ]
     text = "moving one weight and leaving the others in proportion does it for " + listing(alone, 4) + "."
     if not alone:
@@ -224,11 +132,11 @@ def _remedies(table: RankedTable, study: ModelStudy) -> list[Line]:
     return [*lines, Line(text, "One weight:")]
 
 
-def _weights_text(table: RankedTable, weights: np.ndarray, p: float) -> str:
+def _weights_text(table: ObjectiveTable, weights: Floats, p: float) -> str:
     return f"for example --p {p:g} {' '.join(_weight_options(table.population.metrics, weights))}"
 
 
-def _weight_options(metrics: Sequence[str], weights: np.ndarray) -> list[str]:
+def _weight_options(metrics: Sequence[str], weights: Floats) -> list[str]:
     """Weights as one would type them: those that are equal need not be named."""
     rounded = [f"{weight:.6g}" for weight in weights]
     usual = max(rounded, key=rounded.count)

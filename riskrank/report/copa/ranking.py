@@ -1,238 +1,75 @@
-"""COPA's ranking as rows, and in words: who is chosen, why, and what would change it."""
+"""COPA's ranking in words: who is chosen, why, and what would change it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from riskrank.engine.copa.population import TIE_BREAKING_P, CopaRanking, ccdf_quantiles
+from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking, weakest_objectives
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
-from riskrank.engine.copa.sweep import Sweep, range_of_choice
 from riskrank.errors import listing
 from riskrank.report import numbers
 from riskrank.report.copa.objectives import (
-    RankedTable,
     objective_cells,
     objective_columns,
+    usual_rows,
     weakest_objective,
-    weakest_objectives,
 )
 from riskrank.report.view import Cell, Column, Line, Section, Table
-
-FIELDS = (
-    "model",
-    "rank",
-    "norm",
-    "pareto",
-    "feasible",
-    "u",
-    "tied_with",
-    "values",
-    "ranks",
-    "norms",
-    "ccdf_mean",
-    "ccdf_quantiles",
-    "choice_without",
-    "chosen_share",
-)
-
-CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
+from riskrank.studies.copa.ranking import CCDF_PROBABILITIES, CopaDocument
+from riskrank.studies.objectives import ObjectiveTable
 
 _MOST_NAMES = 4
 
 
-@dataclass(frozen=True)
-class CopaStudy:
-    """Everything ``copa`` finds out about one choice.
-
-    Attributes
-    ----------
-    rankings : tuple of CopaRanking
-        By the p's asked for; the first one decides.
-    others : tuple of CopaRanking
-        By a few usual p's, to show what this knob does.
-    sweeps : tuple of Sweep
-        Of each weight, to show what that knob does; empty for a single objective.
-    influence : ModelInfluence or None
-        None for fewer than three models.
-    bootstrap : ChoiceBootstrap or None
-        None if nobody asked.
-    """
-
-    rankings: tuple[CopaRanking, ...]
-    others: tuple[CopaRanking, ...]
-    sweeps: tuple[Sweep, ...]
-    influence: ModelInfluence | None
-    bootstrap: ChoiceBootstrap | None
-
-    @property
-    def leading(self) -> CopaRanking:
-        """The ranking that decides."""
-        return self.rankings[0]
-
-
-def order_key(p: float) -> str:
-    """Write p as a key or value that every language reads back."""
-    return f"{p:g}"
-
-
-def order_value(p: float) -> float | str:
-    """Write p as a number, or as text where JSON has none."""
-    return "inf" if np.isinf(p) else float(p)
-
-
-def shown_models(table: RankedTable, ranking: CopaRanking, top: int | None) -> list[int]:
-    """List the models by rank, those that may not be chosen last and by their norm."""
-    barred = np.flatnonzero(~table.population.feasible)
-    by_norm = barred[np.lexsort((table.population.name_order[barred], ranking.norm[barred]))]
-    return [*ranking.order.tolist(), *by_norm.tolist()][:top]
-
-
-def copa_rows(table: RankedTable, study: CopaStudy, top: int | None) -> list[dict[str, Any]]:
-    """One row a model, best first."""
-    population, leading = table.population, study.leading
-    quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
-    levels = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
-    tied = _tied_models(leading)
-    rows = []
-    for i in shown_models(table, leading, top):
-        without = -1 if study.influence is None else int(study.influence.choice[i])
-        rows.append(
-            {
-                "model": table.name(i),
-                "rank": _rank(leading, i),
-                "norm": leading.norm[i].item(),
-                "pareto": bool(population.front[i]),
-                "feasible": bool(population.feasible[i]),
-                "u": table.by_metric(population.u[i]),
-                "tied_with": [table.name(j) for j in tied.get(int(leading.tie[i]), ()) if j != i],
-                "values": table.by_metric(table.values[i]),
-                "ranks": {order_key(ranking.p): _rank(ranking, i) for ranking in study.rankings},
-                "norms": {order_key(ranking.p): ranking.norm[i].item() for ranking in study.rankings},
-                "ccdf_mean": mean[i].item(),
-                "ccdf_quantiles": dict(zip(levels, quantiles[i].tolist(), strict=True)),
-                "choice_without": table.name(without) if without >= 0 else None,
-                "chosen_share": _chosen_share(study.bootstrap, i),
-            }
-        )
-    return rows
-
-
-def copa_meta(table: RankedTable, study: CopaStudy) -> dict[str, Any]:
-    """The choice and how firm it is, for ``meta``."""
-    leading, bootstrap, influence = study.leading, study.bootstrap, study.influence
-    metrics = table.population.metrics
-    meta: dict[str, Any] = {
-        "chosen": table.name(leading.chosen),
-        "front_size": int(table.population.front.sum()),
-        "feasible_models": int(table.population.feasible.sum()),
-        "chosen_by_p": {order_key(other.p): table.name(other.chosen) for other in study.others},
-        "weight_ranges": [
-            {
-                "metric": metrics[k],
-                "weight": table.weights[k].item(),
-                "low": low,
-                "high": high,
-                "models_chosen": models_chosen,
-            }
-            for k, (low, high, models_chosen) in enumerate(_weight_ranges(table, study))
-        ],
-        "influence": None,
-        "bootstrap": None,
-    }
-    if influence is not None:
-        meta["influence"] = {
-            "successor": table.name(influence.successor) if influence.successor >= 0 else None,
-            "influential": [
-                {"model": table.name(i), "choice": table.name(influence.choice[i])}
-                for i in influence.influential
-            ],
-        }
-    if bootstrap is not None:
-        meta["bootstrap"] = {
-            "survival": bootstrap.survival,
-            "runners_up": [
-                {"model": table.name(i), "chosen_share": _chosen_share(bootstrap, i)}
-                for i in bootstrap.runners_up
-            ],
-        }
-    return meta
-
-
-def copa_view(table: RankedTable, study: CopaStudy, *, top: int | None, ccdf: bool) -> list[Section]:
+def view(document: CopaDocument) -> list[Section]:
     """The ranking, the choice in words, and what would change it."""
-    leading = study.leading
-    models = shown_models(table, leading, top or table.usual_rows())
-    view: list[Section] = [_ranking_table(table, study, models)]
+    table, leading, top = document.objectives, document.leading, document.top
+    models = document.listed[: top or usual_rows(table)]
+    sections: list[Section] = [_ranking_table(document, models)]
     rest = len(table.population.names) - len(models)
     if rest and top is None:
         text = f"the best {len(models)} of {len(table.population.names):,}; --top N shows more or fewer, "
-        view.append(Line(text + "--format csv or json gives all.", "Shown:"))
-    if ccdf:
-        view.append(_ccdf_table(table, models))
-    view += [Line(_choice(table, leading), "Chosen:", "bold"), *_tie_lines(table, leading)]
-    view.append(_front_line(table))
-    if len(study.sweeps) > 1:
-        view.append(_knob_table(table, study))
-    view.append(Line(_other_orders(table, study), "Other p:"))
-    if study.influence is not None:
-        view.append(Line(_influence(table, study.influence), "Influence:"))
-    if study.bootstrap is not None:
-        view.append(Line(_stability(table, study.bootstrap), "Stability:"))
-    view.append(_reading(table, leading))
-    return view
+        sections.append(Line(text + "--format csv or json gives all.", "Shown:"))
+    if document.ccdf:
+        sections.append(_ccdf_table(document, models))
+    sections += [Line(_choice(table, leading), "Chosen:", "bold"), *_tie_lines(table, leading)]
+    sections.append(_front_line(table))
+    if len(document.sweeps) > 1:
+        sections.append(_knob_table(document))
+    sections.append(Line(_other_orders(document), "Other p:"))
+    if document.influence is not None:
+        sections.append(Line(_influence(table, document.influence), "Influence:"))
+    if document.bootstrap is not None:
+        sections.append(Line(_stability(table, document.bootstrap), "Stability:"))
+    sections.append(_reading(table, leading))
+    return sections
 
 
-def _tied_models(ranking: CopaRanking) -> dict[int, list[int]]:
-    """Models of the same norm, best first, by the number of their tie."""
-    tied: dict[int, list[int]] = {}
-    for i in ranking.order.tolist():
-        tied.setdefault(int(ranking.tie[i]), []).append(i)
-    return tied
-
-
-def _rank(ranking: CopaRanking, i: int) -> int | None:
-    return ranking.rank[i].item() or None
-
-
-def _chosen_share(bootstrap: ChoiceBootstrap | None, i: int) -> float | None:
-    return None if bootstrap is None else bootstrap.count[i].item() / bootstrap.resamples
-
-
-def _weight_ranges(table: RankedTable, study: CopaStudy) -> list[tuple[float, float, int]]:
-    chosen = study.leading.chosen
-    return [
-        (*range_of_choice(sweep, chosen, float(weight)), int(np.unique(sweep.model).size))
-        for sweep, weight in zip(study.sweeps, table.weights, strict=bool(study.sweeps))
-    ]
-
-
-def _ranking_table(table: RankedTable, study: CopaStudy, models: Sequence[int]) -> Table:
-    leading = study.leading
-    several = len(study.rankings) > 1
+def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    table, leading = document.objectives, document.leading
+    several = len(document.rankings) > 1
     head = [Column("model", "left")]
-    for ranking in study.rankings:
+    for ranking in document.rankings:
         label = f"p = {numbers.order(ranking.p)}\n" if several else ""
         head += [Column(f"{label}rank"), Column(f"{label}norm")]
     head.append(Column("front", "center"))
     if table.constraints:
         head.append(Column("meets", "center"))
-    if study.bootstrap is not None:
+    if document.bootstrap is not None:
         head.append(Column("chosen\nin"))
     head.append(Column("weakest", "left"))
     rows = []
     for i in models:
         cells: list[Cell | str] = [Cell(table.name(i), "bold" if i == leading.chosen else "")]
-        for ranking in study.rankings:
-            cells += [str(_rank(ranking, i) or "–"), numbers.score(ranking.norm[i])]
+        for ranking in document.rankings:
+            cells += [str(ranking.place(i) or "–"), numbers.score(ranking.norm[i])]
         cells.append("yes" if table.population.front[i] else "–")
         if table.constraints:
             cells.append("yes" if table.population.feasible[i] else Cell("no", "yellow"))
-        if study.bootstrap is not None:
-            cells.append(_percent(_chosen_share(study.bootstrap, i)))
+        if document.bootstrap is not None:
+            cells.append(_percent(document.bootstrap.share(i)))
         cells.append(weakest_objective(table, i))
         rows.append(cells)
     by = f"p = {numbers.order(leading.p)}"
@@ -246,24 +83,24 @@ def _ranking_table(table: RankedTable, study: CopaStudy, models: Sequence[int]) 
     )
 
 
-def _ccdf_table(table: RankedTable, models: Sequence[int]) -> Table:
-    quantiles, mean = ccdf_quantiles(table.population.u[list(models)], CCDF_PROBABILITIES)
+def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    table, quantiles, mean = document.objectives, document.ccdf_quantiles, document.ccdf_mean
     heads = [f"Q {probability:g}" for probability in CCDF_PROBABILITIES]
     columns = (Column("model", "left"), Column("mean"), *(Column(head) for head in heads))
     rows = tuple(
-        (table.name(i), numbers.ratio(mean[row]), *(numbers.ratio(value) for value in quantiles[row]))
-        for row, i in enumerate(models)
+        (table.name(i), numbers.ratio(mean[i]), *(numbers.ratio(value) for value in quantiles[i]))
+        for i in models
     )
     return Table("Share of models that do not do better (1 − u), over the objectives", columns, rows)
 
 
-def _choice(table: RankedTable, ranking: CopaRanking) -> str:
+def _choice(table: ObjectiveTable, ranking: CopaRanking) -> str:
     i, population = ranking.chosen, table.population
     name = table.name(i)
     if ranking.norm[i] == 0:
         reason = "no model is better on any objective that has a weight"
     else:
-        k = weakest_objectives(table, i)[0]
+        k = weakest_objectives(population, i, table.weights)[0]
         weakest = f"{population.metrics[k]}, where {_better(population.u[i, k])}"
         if np.isinf(ranking.p):
             reason = f"its worst weighted rank is the least bad of all: {weakest}"
@@ -287,7 +124,7 @@ def _better(u: float) -> str:
     return f"{numbers.top_share(u)} of the other models do better" if u > 0 else "no other model does better"
 
 
-def _tie_lines(table: RankedTable, ranking: CopaRanking) -> list[Line]:
+def _tie_lines(table: ObjectiveTable, ranking: CopaRanking) -> list[Line]:
     tied = ranking.tied_with(ranking.chosen)
     if not len(tied):
         return []
@@ -301,7 +138,7 @@ def _tie_lines(table: RankedTable, ranking: CopaRanking) -> list[Line]:
     return [Line(text, "Tied:", "yellow")]
 
 
-def _front_line(table: RankedTable) -> Line:
+def _front_line(table: ObjectiveTable) -> Line:
     population = table.population
     front, able, all_ = int(population.front.sum()), int(population.feasible.sum()), len(population.names)
     text = f"{front:,} of {able:,} models are Pareto-optimal: "
@@ -316,7 +153,8 @@ def _front_line(table: RankedTable) -> Line:
     return Line(text, "Front:")
 
 
-def _knob_table(table: RankedTable, study: CopaStudy) -> Table:
+def _knob_table(document: CopaDocument) -> Table:
+    table = document.objectives
     columns = (
         Column("weight of", "left"),
         Column("now"),
@@ -324,22 +162,26 @@ def _knob_table(table: RankedTable, study: CopaStudy) -> Table:
         Column("models chosen\nfrom 0 to 1"),
     )
     rows = []
-    for k, (low, high, models_chosen) in enumerate(_weight_ranges(table, study)):
-        firm = low == 0 and high == 1
+    for k, found in enumerate(document.weight_ranges):
+        firm = found.low == 0 and found.high == 1
         rows.append(
             (
                 table.population.metrics[k],
                 numbers.ratio(table.weights[k]),
-                Cell("any weight" if firm else numbers.interval(low, high), "" if firm else "yellow"),
-                str(models_chosen),
+                Cell(
+                    "any weight" if firm else numbers.interval(found.low, found.high),
+                    "" if firm else "yellow",
+                ),
+                str(found.models_chosen),
             )
         )
     return Table("What each weight does, the others in proportion", columns, tuple(rows))
 
 
-def _other_orders(table: RankedTable, study: CopaStudy) -> str:
+def _other_orders(document: CopaDocument) -> str:
+    table = document.objectives
     orders: dict[int, list[str]] = {}
-    for other in study.others:
+    for other in document.others:
         orders.setdefault(other.chosen, []).append(numbers.order(other.p))
     if len(orders) == 1:
         return f"p = {', '.join(next(iter(orders.values())))} choose the same model."
@@ -349,7 +191,7 @@ def _other_orders(table: RankedTable, study: CopaStudy) -> str:
     return "; ".join(texts) + ". Small p forgives a bad objective, large p does not."
 
 
-def _influence(table: RankedTable, influence: ModelInfluence) -> str:
+def _influence(table: ObjectiveTable, influence: ModelInfluence) -> str:
     parts = []
     if influence.successor >= 0:
         parts.append(f"without the chosen model, {table.name(influence.successor)} is chosen.")
@@ -373,7 +215,7 @@ def _influence(table: RankedTable, influence: ModelInfluence) -> str:
     return " ".join(parts)
 
 
-def _stability(table: RankedTable, bootstrap: ChoiceBootstrap) -> str:
+def _stability(table: ObjectiveTable, bootstrap: ChoiceBootstrap) -> str:
     text = (
         f"{table.name(bootstrap.chosen)} stays the choice in {_percent(bootstrap.survival)} of "
         f"{bootstrap.resamples:,} resampled populations"
@@ -381,7 +223,7 @@ def _stability(table: RankedTable, bootstrap: ChoiceBootstrap) -> str:
     others = bootstrap.runners_up
     if not len(others):
         return text + "."
-    named = (f"{table.name(i)} ({_percent(_chosen_share(bootstrap, i))})" for i in others)
+    named = (f"{table.name(i)} ({_percent(bootstrap.share(i))})" for i in others)
     return f"{text}; otherwise {listing(named, _MOST_NAMES)}."
 
 
@@ -392,7 +234,7 @@ def _percent(share: float) -> str:
     return f"{percent:.1f} %" if 0 < percent < 1 or 99 < percent < 100 else f"{percent:.0f} %"
 
 
-def _reading(table: RankedTable, ranking: CopaRanking) -> Line:
+def _reading(table: ObjectiveTable, ranking: CopaRanking) -> Line:
     weighted = "equal weights" if np.ptp(table.weights) < 1e-12 else "the weights above"
     norm = {1.0: "the mean", np.inf: "the largest"}.get(ranking.p, f"the p = {ranking.p:g} norm")
     text = (

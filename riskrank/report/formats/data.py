@@ -61,7 +61,7 @@ def to_csv(document: Document) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(document.fields)
-    writer.writerows(zip(*map(_csv_column, document.columns().values()), strict=True))
+    writer.writerows(zip(*map(_csv_column, document.written().values()), strict=True))
     return text.getvalue()
 
 
@@ -80,7 +80,7 @@ def to_parquet(document: Document) -> bytes:
 def _named_cells(document: Document, indent: int | None = None, margin: str = "") -> list[list[str]]:
     """Columns of JSON texts ``"name": value``; column by column, as a portfolio may have a million rows."""
     columns = []
-    for name, values in document.columns().items():
+    for name, values in document.written().items():
         before = f"{margin}{encode_basestring(name)}: "
         columns.append([before + text for text in _json_column(values, indent, margin)])
     return columns

@@ -1,15 +1,14 @@
-"""Hasse diagrams: in words for people, as edges for programs, as DOT for Graphviz."""
+"""Hasse diagrams: in words for people, as DOT for Graphviz."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from riskrank.engine.gsd.analysis import GsdStudy
+from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.report.view import Cell, Column, Table
 
 
-def hasse_table(study: GsdStudy, models: Sequence[str], *, title: str) -> Table:
+def hasse_table(study: GsdAnalysis, models: Sequence[str], *, title: str) -> Table:
     """A row a node, from the top; models of equal utility share a node."""
     hasse = study.hasse
     names = _node_names(study, models)
@@ -28,34 +27,7 @@ def hasse_table(study: GsdStudy, models: Sequence[str], *, title: str) -> Table:
     return Table(title, columns, tuple(rows), stub=2)
 
 
-def edge_entries(study: GsdStudy, models: Sequence[str]) -> list[dict[str, Any]]:
-    """Edges of the diagram; a class of equals is named by its first model."""
-    nodes = study.hasse.nodes
-    return [
-        {
-            "delta": study.threshold.delta if study.threshold.share is None else None,
-            "regularization": study.threshold.share,
-            "winner": models[nodes[upper][0]],
-            "loser": models[nodes[lower][0]],
-        }
-        for upper, lower in study.hasse.edges
-    ]
-
-
-def class_entries(study: GsdStudy, models: Sequence[str]) -> list[dict[str, Any]]:
-    """Nodes of the diagram: models of equal utility, and how far from the top they are."""
-    return [
-        {
-            "delta": study.threshold.delta if study.threshold.share is None else None,
-            "regularization": study.threshold.share,
-            "models": [models[i] for i in node],
-            "level": level + 1,
-        }
-        for node, level in zip(study.hasse.nodes, study.hasse.levels, strict=True)
-    ]
-
-
-def to_dot(studies: Sequence[GsdStudy], models: Sequence[str]) -> str:
+def to_dot(studies: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
     """Write the diagrams in the DOT language, a graph a threshold.
 
     Where there are tests, edges that are not significant are dashed.
@@ -63,7 +35,7 @@ def to_dot(studies: Sequence[GsdStudy], models: Sequence[str]) -> str:
     return "".join(_graph(study, models) for study in studies)
 
 
-def _graph(study: GsdStudy, models: Sequence[str]) -> str:
+def _graph(study: GsdAnalysis, models: Sequence[str]) -> str:
     share = study.threshold.share
     title = f"delta = {study.threshold.delta:g}" if share is None else f"regularization = {share:g}"
     lines = [
@@ -83,7 +55,7 @@ def _graph(study: GsdStudy, models: Sequence[str]) -> str:
     return "\n".join(lines) + "\n}\n"
 
 
-def _node_names(study: GsdStudy, models: Sequence[str]) -> list[str]:
+def _node_names(study: GsdAnalysis, models: Sequence[str]) -> list[str]:
     return [" = ".join(models[i] for i in node) for node in study.hasse.nodes]
 
 

@@ -3,8 +3,10 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.aggregation.agreement import compare_rankings
-from riskrank.engine.copa.population import population, rank_norm, tie_codes
+from riskrank.engine.copa.norms import rank_norm
+from riskrank.engine.copa.population import population
 from riskrank.engine.copa.scalarizations import min_max, weighted_sum
+from riskrank.engine.ties import tie_codes
 
 
 def test_hand_computed_example():

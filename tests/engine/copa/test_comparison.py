@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.copa.comparison import BASELINES, compare_criteria
-from riskrank.engine.copa.population import population, rank_models
+from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.comparison import BASELINES, compare_scalarizations
+from riskrank.engine.copa.population import population
 from riskrank.engine.copa.scalarizations import min_max, outer_weighted_norm, weighted_sum
 from riskrank.errors import InputError
 
@@ -21,7 +22,7 @@ def compare(
     values, weights=(0.2, 0.3, 0.5), *, feasible=None, orders=(np.inf, 2.0), missing="error", **options
 ):
     models = population(values * SIGNS, feasible=feasible, missing=missing)
-    return models, compare_criteria(models, values, UPWARD, np.array(weights), orders=orders, **options)
+    return models, compare_scalarizations(models, values, UPWARD, np.array(weights), orders=orders, **options)
 
 
 def test_every_criterion_is_there_with_its_scores(values):

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from riskrank.engine.copa.choice import rank_models
 from riskrank.engine.copa.explanation import choosing_weights, explain_model
-from riskrank.engine.copa.population import population, rank_models
+from riskrank.engine.copa.population import population
 
 
 @pytest.mark.parametrize("levels", [4, 1000])

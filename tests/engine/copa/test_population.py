@@ -6,18 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from riskrank.engine.copa.population import (
-    ccdf_quantiles,
-    checked_weights,
-    constant_objectives,
-    duplicated_models,
-    population,
-    power_norm,
-    rank_models,
-    rank_norm,
-    rank_transform,
-    share_weights,
-)
+from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.norms import power_norm, rank_norm, share_weights
+from riskrank.engine.copa.population import constant_objectives, duplicated_models, population
+from riskrank.engine.copa.ranks import ccdf_quantiles, rank_transform
+from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError, UsageError
 
 ORDERS = [1, 1.5, 2, 8, np.inf]
@@ -233,7 +226,7 @@ def test_bad_shares(given_weights):
 @pytest.mark.parametrize("weights", [[1, -1], [0, 0], [np.nan, 1], [1, 1, 1]])
 def test_bad_weights(weights):
     with pytest.raises(UsageError):
-        checked_weights(weights, ["a", "b"])
+        normalised_weights(weights, ["a", "b"])
 
 
 @pytest.mark.parametrize("p", [0.5, 0, -1, np.nan])

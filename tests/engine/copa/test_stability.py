@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from riskrank.engine.copa import stability as copa_stability
-from riskrank.engine.copa.population import population, rank_models
+from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.population import population
 from riskrank.engine.copa.stability import bootstrap_choice, leave_one_out
 from riskrank.errors import InputError, UsageError
 

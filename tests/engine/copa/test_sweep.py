@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.copa.population import population, rank_models, rank_norm
+from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.norms import rank_norm
+from riskrank.engine.copa.population import population
 from riskrank.engine.copa.sweep import range_of_choice, sweep_each_weight, sweep_p, sweep_weight
 from riskrank.errors import UsageError
 

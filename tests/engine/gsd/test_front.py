@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from riskrank.engine.gsd.front import empirical_front, front_test, witness
-from riskrank.engine.gsd.preference_system import quality_table
+from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
-from riskrank.engine.gsd.relation import Threshold, dominance_relation
+from riskrank.engine.gsd.relation import dominance_relation
+from riskrank.engine.gsd.threshold import Threshold
 
 
 def three_models(samples=20):

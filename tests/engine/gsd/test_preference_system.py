@@ -1,3 +1,5 @@
+"""Preference systems: covers against brute force."""
+
 import itertools
 
 import numpy as np
@@ -5,13 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.engine.gsd.preference_system import (
-    covering_pairs,
-    preference_system,
-    quality_table,
-    scale_doubts,
-)
-from riskrank.errors import InputError, UsageError
+from riskrank.engine.gsd.preference_system import covering_pairs, preference_system
+from riskrank.engine.gsd.quality import quality_table
+from riskrank.errors import InputError
 
 
 def at_least(a, b):
@@ -44,34 +42,6 @@ def test_covering_pairs_across_blocks():
     np.testing.assert_array_equal(upper - lower, 1)
 
 
-def test_decimals_become_exact_integers():
-    scores = np.array([[[0.3], [0.1]], [[0.2], [0.0]]])
-    table = quality_table(scores, ordinal=[False])
-    np.testing.assert_array_equal(table.vectors[:, 0], [0, 1, 2, 3])
-    np.testing.assert_array_equal(table.decode(table.vectors)[:, 0], [0.0, 0.1, 0.2, 0.3])
-    # Three equal steps tie with each other in R2, though 0.3 - 0.2 != 0.2 - 0.1 in floats.
-    system = preference_system(table)
-    assert len(system.ties) == 3
-
-
-def test_scores_that_are_no_decimals_keep_twelve_digits():
-    third = np.array([[[1 / 3], [2 / 3]], [[2 / 3 + 1e-16], [1e-5 / 3]]])
-    table = quality_table(third, ordinal=[False])
-    np.testing.assert_array_equal(table.vectors[:, 0], [3333333, 333333333333, 666666666667])
-    huge = quality_table(third * 1e20, ordinal=[False])
-    np.testing.assert_allclose(huge.decode(huge.vectors)[:, 0], np.unique(third.round(14)) * 1e20, rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "options", [{"digits": 1}, {"tolerance": 0.1}, {"digits": [1]}, {"tolerance": [0.1]}]
-)
-def test_rounding_merges_scores(options):
-    scores = np.array([[[0.31], [0.12]], [[0.29], [0.08]]])
-    table = quality_table(scores, ordinal=[False], **options)
-    np.testing.assert_array_equal(table.vectors[:, 0], [1, 3])
-    np.testing.assert_allclose(table.decode(table.vectors)[:, 0], [0.1, 0.3])
-
-
 def test_extremes_are_declared_bounds_or_those_of_the_models():
     scores = np.array([[[0.5, 1.0]], [[0.7, 3.0]], [[0.1, 9.0]]])
     table = quality_table(scores, ordinal=[False, True], bounds=[[0.0, 1.0], [np.nan, np.nan]])
@@ -93,36 +63,6 @@ def test_ordinal_criteria_add_no_exchanges():
     scores = np.random.default_rng(0).integers(0, 4, size=(2, 10, 2))
     system = preference_system(quality_table(scores, ordinal=[True, True]))
     assert len(system.exchanges) == len(system.ties) == 0
-
-
-def test_doubts_about_ordinal_criteria():
-    rng = np.random.default_rng(0)
-    measured = rng.normal(size=(2, 40))
-    levels = rng.integers(0, 5, size=(2, 40))
-    copy = rng.permutation(levels.ravel()).reshape(2, 40)
-    table = quality_table(np.stack([measured, levels, copy, levels], axis=2), ordinal=[True] * 4)
-    doubts = scale_doubts(table)
-    assert doubts.many_levels == ((0, 80),)
-    assert doubts.permuted_copies == ((1, 2), (2, 3))
-
-
-def test_bad_scores():
-    good = np.arange(4.0).reshape(2, 2, 1)
-    with pytest.raises(InputError, match="2 scores lie outside"):
-        quality_table(good, ordinal=[False], bounds=[[0, 1]])
-    with pytest.raises(InputError, match="nothing to compare"):
-        quality_table(good[:1], ordinal=[False])
-    for bad in (np.nan, np.inf):
-        broken = good.copy()
-        broken[0, 1, 0] = bad
-        with pytest.raises(InputError, match="finite score"):
-            quality_table(broken, ordinal=[False])
-    with pytest.raises(InputError, match="more digits"):
-        quality_table(good * 1e12, ordinal=[False], digits=9)
-    with pytest.raises(UsageError, match="digits and tolerance"):
-        quality_table(good, ordinal=[False], digits=1, tolerance=0.1)
-    with pytest.raises(UsageError, match="positive"):
-        quality_table(good, ordinal=[False], tolerance=0.0)
 
 
 def test_too_many_exchanges_are_refused(monkeypatch):

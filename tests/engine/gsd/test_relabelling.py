@@ -4,9 +4,13 @@ from math import comb
 import numpy as np
 import pytest
 
-from riskrank.engine.gsd.preference_system import preference_system, quality_table
-from riskrank.engine.gsd.relabelling import contamination_shift, relabelling_tests, relabellings
-from riskrank.engine.gsd.relation import RESOLUTION, Threshold, UtilityPolytope, sample_masses
+from riskrank.engine.gsd.labellings import relabellings
+from riskrank.engine.gsd.polytope import UtilityPolytope
+from riskrank.engine.gsd.preference_system import preference_system
+from riskrank.engine.gsd.quality import quality_table
+from riskrank.engine.gsd.relabelling import contamination_shift, relabelling_tests
+from riskrank.engine.gsd.relation import sample_masses
+from riskrank.engine.gsd.threshold import RESOLUTION, Threshold
 from riskrank.errors import InputError, UsageError
 
 ORDINAL = [False, True]

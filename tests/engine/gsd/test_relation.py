@@ -1,15 +1,15 @@
 import itertools
 
-import highspy
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from riskrank.engine.gsd.preference_system import preference_system, quality_table
-from riskrank.engine.gsd.relation import Threshold, UtilityPolytope, dominance_relation
-from riskrank.errors import InputError, NumericalError, UsageError
+from riskrank.engine.gsd.quality import quality_table
+from riskrank.engine.gsd.relation import dominance_relation
+from riskrank.engine.gsd.threshold import Threshold
+from riskrank.errors import InputError, UsageError
 
 
 def full_rows(vectors, ordinal, delta_on):
@@ -232,8 +232,9 @@ def test_relation_is_transitive_and_nested_in_delta(problem):
     for delta in (0.0, 0.3 * largest, 0.8 * largest):
         larger = dominance_relation(table, threshold=Threshold(delta), system="all")
         assert np.all(larger.dominates >= smaller.dominates)
-        reachable = (larger.dominates.astype(int) @ larger.dominates) > 0
-        np.testing.assert_array_equal(reachable, larger.dominates)
+        assert not larger.dominates.diagonal().any()
+        reflexive = larger.dominates | np.eye(4, dtype=bool)
+        np.testing.assert_array_equal((reflexive.astype(int) @ reflexive) > 0, reflexive)
         smaller = larger
 
 
@@ -255,8 +256,10 @@ def test_draws_weigh_within_their_sample():
 def test_two_models_that_never_differ_dominate_each_other():
     scores = np.full((2, 3, 2), 0.5)
     found = dominance_relation(quality_table(scores, ordinal=[False, True]))
-    assert found.dominates.all()
-    np.testing.assert_array_equal(found.optimum, 0.0)
+    apart = ~np.eye(2, dtype=bool)
+    np.testing.assert_array_equal(found.dominates, apart)
+    np.testing.assert_array_equal(found.optimum[apart], 0.0)
+    assert np.isnan(found.optimum.diagonal()).all()
     assert found.delta_max == 1.0
 
 
@@ -281,44 +284,3 @@ def test_delta_above_its_maximum_names_the_maximum():
 def test_contradictory_thresholds(options):
     with pytest.raises(UsageError):
         Threshold(**options)
-
-
-def test_a_solution_that_does_not_solve_is_an_error(monkeypatch):
-    scores = np.random.default_rng(5).normal(size=(2, 10, 2)).round(3)
-    polytope = UtilityPolytope(preference_system(quality_table(scores, ordinal=[False, False])))
-    objective = np.zeros(polytope.system.size)
-    objective[[3, 7]] = 1.0, -1.0
-
-    good = polytope.minimise(objective).utility
-    monkeypatch.setattr(
-        UtilityPolytope, "_run", lambda self, strategy: np.append(np.full_like(good, 0.5), 0.0)
-    )
-    with pytest.raises(NumericalError, match="violates a row"):
-        polytope.minimise(objective)
-    # A feasible point that solves another objective.
-    monkeypatch.setattr(UtilityPolytope, "_run", lambda self, strategy: np.append(good, 0.0))
-    with pytest.raises(NumericalError, match="above its lower bound"):
-        polytope.minimise(-objective)
-
-
-def test_a_solver_that_gives_up_is_an_error(monkeypatch):
-    scores = np.random.default_rng(5).normal(size=(2, 10, 2)).round(3)
-    polytope = UtilityPolytope(preference_system(quality_table(scores, ordinal=[False, False])))
-    monkeypatch.setattr(
-        highspy.Highs, "getModelStatus", lambda self: highspy.HighsModelStatus.kIterationLimit
-    )
-    with pytest.raises(NumericalError, match="solver status"):
-        polytope.minimise(np.zeros(polytope.system.size))
-
-
-def test_utilities_of_another_slack_are_forgotten():
-    # They would bound the optima of relabelled data from the wrong side.
-    scores = np.random.default_rng(5).normal(size=(2, 10, 2)).round(3)
-    polytope = UtilityPolytope(preference_system(quality_table(scores, ordinal=[False, False])))
-    objective = np.zeros(polytope.system.size)
-    objective[[7, 3]] = 1.0, -1.0
-    free = polytope.minimise(objective)
-    assert len(polytope.utilities) == 1
-    polytope.fix_slack(0.5 * polytope.largest_slack())
-    assert len(polytope.utilities) == 0
-    assert polytope.minimise(objective).value > free.value

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from riskrank.engine.gsd.hasse import hasse_diagram
-from riskrank.engine.gsd.preference_system import quality_table
+from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relabelling import relabelling_tests
-from riskrank.engine.gsd.relation import Threshold, dominance_relation
+from riskrank.engine.gsd.relation import dominance_relation
+from riskrank.engine.gsd.threshold import Threshold
 
 MODELS = ["BDS", "CART", "EN", "GBM", "GLM", "LASSO", "RF", "RIDGE"]
 METRICS = ["auc", "acc", "brier"]

@@ -7,11 +7,10 @@ from hypothesis.extra.numpy import arrays
 from riskrank.engine.portfolio.copula import (
     empirical_copula,
     independent_copula,
-    normalised_weights,
     pooled_cdf,
 )
 from riskrank.engine.portfolio.folding import portfolio
-from riskrank.errors import InputError
+from riskrank.errors import InputError, UsageError
 
 tables = st.tuples(st.integers(2, 30), st.integers(1, 4)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.integers(-4, 4).map(float))
@@ -82,8 +81,8 @@ def test_a_single_metric_keeps_its_order():
 
 @pytest.mark.parametrize("weights", [[1, -1], [0, 0], [1], [1, np.nan], [1, np.inf]])
 def test_unusable_weights_are_refused(weights):
-    with pytest.raises(InputError, match="weights"):
-        normalised_weights(weights, 2)
+    with pytest.raises(UsageError, match="weight"):
+        independent_copula([[1.0, 2.0], [2.0, 1.0]], weights)
 
 
 def test_scores_that_are_not_finite_are_refused():

@@ -5,24 +5,25 @@ import io
 import numpy as np
 import pytest
 
+from riskrank.engine.copa.choice import weakest_objectives
 from riskrank.engine.copa.population import population
 from riskrank.report import numbers
 from riskrank.report.copa.objectives import (
-    RankedTable,
     objective_cells,
     objective_columns,
+    usual_rows,
     weakest_objective,
-    weakest_objectives,
 )
 from riskrank.report.formats.terminal import to_terminal
 from riskrank.report.view import Column, Table
+from riskrank.studies.objectives import ObjectiveTable
 
 
 def ranked(values, upward, weights=None):
     values, upward = np.array(values, dtype=float), np.array(upward)
     oriented = values * np.where(upward, 1, -1)
     K = len(upward)
-    return RankedTable(
+    return ObjectiveTable(
         population=population(
             oriented,
             names=[f"model-{i}" for i in range(len(values))],
@@ -68,7 +69,7 @@ def test_cells_hold_the_value_and_the_rank():
 def test_weakest_objective_counts_those_that_share_the_place():
     table = ranked([[3, 3, 3], [2, 1, 2], [1, 2, 2]], [True, True, True], [0.25, 0.5, 0.25])
     assert weakest_objective(table, 0) == "none"
-    assert [weakest_objectives(table, i) for i in range(3)] == [[], [1], [0, 1]]
+    assert [weakest_objectives(table.population, i, table.weights) for i in range(3)] == [[], [1], [0, 1]]
     assert weakest_objective(table, 1) == "metric1 100 %"
     assert weakest_objective(table, 2) == "metric0 +1 100 %"  # 0.25 · 1 and 0.5 · 0.5
 
@@ -92,4 +93,4 @@ def test_many_objectives_go_on_below_and_fit_the_page(width):
 
 @pytest.mark.parametrize(("K", "rows"), [(1, 20), (7, 20), (21, 7), (300, 5)])
 def test_fewer_rows_for_more_objectives(K, rows):
-    assert ranked(np.eye(2, K), [True] * K).usual_rows() == rows
+    assert usual_rows(ranked(np.eye(2, K), [True] * K)) == rows

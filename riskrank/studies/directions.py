@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from riskrank.errors import UsageError, listing
-
-if TYPE_CHECKING:
-    from riskrank.scores.table import ScoreTable
+from riskrank.errors import UsageError, listing, option
+from riskrank.scores.table import ScoreTable
 
 
 def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None:
@@ -27,11 +23,11 @@ def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None
     """
     lacking = [spec.name for spec in table.metrics if not spec.declared]
     if lacking:
-        first = f'"{lacking[0]}"' if " " in lacking[0] else lacking[0]
         have = "has" if len(lacking) == 1 else "have"
         raise UsageError(
             f"{command} does not guess directions, and {listing(lacking)} {have} none",
             found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} {metrics} have one, "
-            "from --metrics, --lower or --higher",
-            hint=f"say --lower {first} or --higher {first}, for each; --higher '*' is all that are not named",
+            f"from {option('metrics')}, {option('lower')} or {option('higher')}",
+            hint=f"say {option('lower', lacking[0])} or {option('higher', lacking[0])}, for each; "
+            f"{option('higher', '*')} is all that are not named",
         )

@@ -1,0 +1,159 @@
+"""The choice: models ordered by the weighted norm of their ranks, ties settled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.copa.norms import checked_p, rank_norm
+from riskrank.engine.copa.population import Population
+from riskrank.engine.ties import TOLERANCE, tie_codes
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.engine.weights import normalised_weights
+
+# Rows and columns of tied entries in, a value for each out; small is better.
+Key = Callable[[Integers, Integers], Floats | Integers]
+
+# After the norm itself: a robust norm, then the mean rank.
+TIE_BREAKING_P = (8.0, 1.0)
+
+
+@dataclass(frozen=True)
+class CopaRanking:
+    """Models ordered by the norm of their ranks.
+
+    Attributes
+    ----------
+    p : float
+    weights : array of shape (K,)
+        Sum to one.
+    norm : array of shape (N,)
+        Small is better; given for infeasible models too.
+    order : array of int
+        Feasible models, best first.
+    rank : array of int, shape (N,)
+        1 for the chosen model; 0 for infeasible models.
+    tie : array of int, shape (N,)
+        Feasible models with the same number have the same norm; -1 for infeasible models.
+    """
+
+    p: float
+    weights: Floats
+    norm: Floats
+    order: Integers
+    rank: Integers
+    tie: Integers
+
+    @property
+    def chosen(self) -> int:
+        """The chosen model."""
+        return int(self.order[0])
+
+    def place(self, model: int) -> int | None:
+        """Rank of a model, or None if it may not be chosen."""
+        return int(self.rank[model]) or None
+
+    def ties(self) -> dict[int, list[int]]:
+        """Models of the same norm, best first, by the number of their tie."""
+        found: dict[int, list[int]] = {}
+        for model in self.order.tolist():
+            found.setdefault(int(self.tie[model]), []).append(model)
+        return found
+
+    def tied_with(self, model: int) -> Integers:
+        """List the other feasible models of the same norm, best first."""
+        if self.tie[model] < 0:
+            return np.array([], dtype=np.int64)
+        same = self.order[self.tie[self.order] == self.tie[model]]
+        return same[same != model]
+
+
+def rank_models(
+    models: Population, weights: Sequence[float] | Floats | None = None, *, p: float
+) -> CopaRanking:
+    """Order the feasible models by the weighted norm of their ranks (COPA eq. 10 and 11).
+
+    Models whose norms agree within a relative 1e-12 are ordered by: on the front first, then the norm
+    of p = 8, then of p = 1, then the name (method §7). The chosen model is therefore always on the
+    front, whatever p and the weights are.
+
+    Parameters
+    ----------
+    models : Population
+    weights : sequence of K float, optional
+        Non-negative, not all zero; scaled to sum to one. Uniform by default.
+    p : float
+        At least 1; may be infinite.
+
+    Raises
+    ------
+    UsageError
+        For p below 1, or weights that are negative, all zero or of the wrong number.
+    """
+    weights = normalised_weights(weights, models.metrics, kind="objective")
+    p = checked_p(p)
+    norm = rank_norm(models.u, weights, p)
+    feasible = np.flatnonzero(models.feasible)
+    codes = tie_codes(norm[feasible])
+    breakers = [tie_codes(rank_norm(models.u[feasible], weights, q)) for q in TIE_BREAKING_P]
+    keys = [models.name_order[feasible], *reversed(breakers), ~models.front[feasible], codes]
+    order = feasible[np.lexsort(keys)]
+    rank = np.zeros(len(norm), dtype=np.int64)
+    rank[order] = np.arange(1, order.size + 1)
+    tie = np.full(len(norm), -1, dtype=np.int64)
+    tie[feasible] = codes
+    return CopaRanking(p=p, weights=weights, norm=norm, order=order, rank=rank, tie=tie)
+
+
+def pick(norm: Floats, keys: Sequence[Key]) -> Integers:
+    """Choose the smallest norm in each row, settling ties by further keys.
+
+    Parameters
+    ----------
+    norm : array of shape (S, M)
+        One row per choice to make, one column per candidate.
+    keys : sequence of functions
+        Each takes the rows and columns of tied entries and returns a value for each, small is better.
+        Later keys settle what earlier ones leave tied; the last must be distinct within a row.
+
+    Returns
+    -------
+    array of int, shape (S,)
+        Column of the chosen candidate.
+    """
+    choice = norm.argmin(axis=1)
+    tied = norm <= norm.min(axis=1, keepdims=True) * (1 + TOLERANCE)
+    open_rows = np.flatnonzero(tied.sum(axis=1) > 1)
+    if not open_rows.size:
+        return choice
+    rows, columns = np.nonzero(tied[open_rows])
+    rows = open_rows[rows]
+    for key in keys:
+        values = key(rows, columns)
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        smallest = np.minimum.reduceat(values, starts)
+        per_entry = np.repeat(smallest, np.diff(starts, append=rows.size))
+        keep = values <= per_entry * (1 + TOLERANCE)
+        rows, columns = rows[keep], columns[keep]
+    choice[rows] = columns
+    return choice
+
+
+def listed(models: Population, ranking: CopaRanking) -> list[int]:
+    """All models by rank, those that may not be chosen last and by their norm."""
+    barred = np.flatnonzero(~models.feasible)
+    by_norm = barred[np.lexsort((models.name_order[barred], ranking.norm[barred]))]
+    return [*ranking.order.tolist(), *by_norm.tolist()]
+
+
+def weakest_objectives(models: Population, model: int, weights: Floats) -> list[int]:
+    """Objectives with the largest weighted rank; none for a model that is the best wherever it counts."""
+    return np.flatnonzero(weakest(models.u[model] * weights)).tolist()
+
+
+def weakest(weighted: Floats) -> Booleans:
+    """Where each row of weighted ranks has its largest, ties included; nowhere if all are zero."""
+    largest = weighted.max(axis=-1, keepdims=True)
+    return (weighted >= largest * (1 - TOLERANCE)) & (weighted > 0)

@@ -1,0 +1,321 @@
+"""Quality vectors: all criteria of a sample as exact integers, each on its scale.
+
+Differences of cardinal scores are compared with each other, and 0.3 - 0.1 is not 0.2 in floating point;
+integers are compared exactly.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, UsageError, option
+
+MANY_LEVELS = 50
+
+# Floats count integers exactly up to here.
+_EXACT = 2**53
+_MOST_DIGITS = 15
+_SIGNIFICANT_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One criterion as exact integers, and the way back.
+
+    Attributes
+    ----------
+    name : str
+        The criterion's name, for messages.
+    levels : ndarray or None
+        The distinct values of an ordinal criterion, increasing, whose integers are 0, 1, ...; None for a
+        cardinal one.
+    digits : float
+        A cardinal score is its integer / 10**digits; whole unless a tolerance was stated.
+    lower, upper : int or None
+        The declared bounds as integers; None where the observed extremes serve.
+    """
+
+    name: str
+    levels: Floats | None
+    digits: float
+    lower: int | None
+    upper: int | None
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether only the order of the values means something."""
+        return self.levels is not None
+
+    def decode(self, integers: Integers) -> Floats:
+        """Scores that belong to integers of this scale."""
+        return integers / 10.0**self.digits if self.levels is None else self.levels[integers]
+
+
+@dataclass(frozen=True)
+class QualityTable:
+    """Every model's quality vectors, as exact integers.
+
+    Attributes
+    ----------
+    vectors : ndarray of int, shape (d, n)
+        The distinct quality vectors of all models, in lexicographic order.
+    scales : tuple of Scale, length n
+        What the integers of each criterion mean.
+    index : ndarray of int, shape (k, s, r)
+        Row of ``vectors`` of each model, sample and draw; 0 where a draw is absent.
+    weight : ndarray, shape (k, s, r)
+        Weight of the draw within its sample, 1 / draws; 0 where a draw is absent.
+    """
+
+    vectors: Integers
+    scales: tuple[Scale, ...]
+    index: Integers
+    weight: Floats
+
+    @property
+    def models(self) -> int:
+        """Number of models, k."""
+        return self.index.shape[0]
+
+    @property
+    def samples(self) -> int:
+        """Number of samples, s."""
+        return self.index.shape[1]
+
+    @property
+    def ordinal(self) -> Booleans:
+        """Boolean mask of the ordinal criteria, shape (n,)."""
+        return np.array([scale.ordinal for scale in self.scales])
+
+    def decode(self, vectors: Integers) -> Floats:
+        """Return the scores behind integer vectors of shape (m, n)."""
+        return np.stack([scale.decode(vectors[:, j]) for j, scale in enumerate(self.scales)], axis=1)
+
+
+@dataclass(frozen=True)
+class ScaleDoubts:
+    """Ordinal criteria that look like mistakes, by position.
+
+    Attributes
+    ----------
+    many_levels : tuple of (int, int)
+        Criterion and its number of levels, where that is more than 50: made from a measurement?
+    permuted_copies : tuple of (int, int)
+        Pairs of ordinal criteria with the same values in another order.
+    """
+
+    many_levels: tuple[tuple[int, int], ...]
+    permuted_copies: tuple[tuple[int, int], ...]
+
+
+def quality_table(
+    scores: ArrayLike,
+    *,
+    ordinal: ArrayLike,
+    bounds: ArrayLike | None = None,
+    digits: int | Sequence[int | None] | None = None,
+    tolerance: float | Sequence[float | None] | None = None,
+    names: Sequence[str] | None = None,
+) -> QualityTable:
+    """Turn scores into quality vectors of exact integers.
+
+    Differences are compared in R2, and 0.3 - 0.1 is not 0.2 in floating point; integers are. A cardinal
+    criterion whose scores are decimals is scaled by the power of ten that makes them integers; any other
+    is rounded to twelve significant digits of its largest value. ``digits`` or ``tolerance`` rounds more.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (k, s, n) or (k, s, r, n)
+        Scores of k models on s samples under n criteria, larger is better; with r draws a sample, an
+        absent draw is a row of NaN.
+    ordinal : ndarray of bool, shape (n,)
+        Which criteria are ordinal; their values are only ever compared, never subtracted.
+    bounds : ndarray, shape (n, 2), optional
+        Least and greatest possible score, oriented like the scores; NaN where undeclared.
+    digits : int or sequence, optional
+        Decimal places that count, of all cardinal criteria or of each.
+    tolerance : float or sequence, optional
+        Rounding step, of all cardinal criteria or of each; excludes ``digits``.
+    names : sequence of str, optional
+        Names of the criteria for messages.
+
+    Returns
+    -------
+    QualityTable
+
+    Raises
+    ------
+    InputError
+        Fewer than two models, a score that is not finite, a sample without scores, a value outside its
+        declared bounds, or digits and tolerance both given.
+    """
+    cells = _validated(scores, ordinal, bounds, digits, tolerance, names)
+    columns, scales = [], []
+    for j, name in enumerate(cells.names):
+        column = cells.scores[..., j][cells.present]
+        _require_inside(name, column, cells.bounds[j], cells.present)
+        if cells.ordinal[j]:
+            integers, scale = _levels(name, column, cells.bounds[j])
+        else:
+            integers, scale = _multiples(name, column, cells.bounds[j], cells.digits[j])
+        columns.append(integers)
+        scales.append(scale)
+    vectors, inverse = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    index = np.zeros(cells.present.shape, dtype=np.int64)
+    index[cells.present] = inverse.ravel()
+    weight = cells.present / cells.present.sum(axis=2, keepdims=True)
+    return QualityTable(vectors=vectors, scales=tuple(scales), index=index, weight=weight)
+
+
+def scale_doubts(table: QualityTable) -> ScaleDoubts:
+    """Find ordinal criteria that were probably not meant so.
+
+    Parameters
+    ----------
+    table : QualityTable
+        The quality vectors of all models.
+
+    Returns
+    -------
+    ScaleDoubts
+    """
+    cells = table.decode(table.vectors)[table.index[table.weight > 0]]
+    ordinals = np.flatnonzero(table.ordinal).tolist()
+    counts = [(j, len(np.unique(cells[:, j]))) for j in ordinals]
+    ordered = np.sort(cells, axis=0)
+    copies = [
+        (i, j)
+        for i, j in itertools.combinations(ordinals, 2)
+        if np.array_equal(ordered[:, i], ordered[:, j]) and not np.array_equal(cells[:, i], cells[:, j])
+    ]
+    return ScaleDoubts(
+        many_levels=tuple((j, levels) for j, levels in counts if levels > MANY_LEVELS),
+        permuted_copies=tuple(copies),
+    )
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Validated input of :func:`quality_table`; ``digits`` per criterion, None to find out."""
+
+    scores: Floats
+    present: Booleans
+    ordinal: Booleans
+    bounds: Floats
+    digits: tuple[float | None, ...]
+    names: tuple[str, ...]
+
+
+def _validated(
+    scores: ArrayLike,
+    ordinal: ArrayLike,
+    bounds: ArrayLike | None,
+    digits: int | Sequence[int | None] | None,
+    tolerance: float | Sequence[float | None] | None,
+    names: Sequence[str] | None,
+) -> _Cells:
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.ndim == 3:
+        scores = scores[:, :, None, :]
+    models, samples, _, n = scores.shape
+    if models < 2 or samples < 1 or n < 1:
+        raise InputError(
+            "nothing to compare",
+            found=f"{models} models, {samples} samples, {n} criteria",
+            hint="generalized stochastic dominance needs two models and one sample and criterion",
+        )
+    absent = np.isnan(scores).all(axis=3)
+    present = ~absent
+    if not np.isfinite(scores[present]).all() or not present.any(axis=2).all():
+        raise InputError(
+            "every model needs a finite score on every sample and criterion",
+            found="NaN, infinite or missing scores",
+            hint=f"leave out the samples or models that have gaps ({option('missing', 'drop')})",
+        )
+    limits = np.full((n, 2), np.nan) if bounds is None else np.asarray(bounds, dtype=np.float64)
+    return _Cells(
+        scores=scores,
+        present=present,
+        ordinal=np.broadcast_to(np.asarray(ordinal, dtype=bool), (n,)),
+        bounds=limits,
+        digits=_digits(digits, tolerance, n),
+        names=tuple(names) if names is not None else tuple(f"criterion {j + 1}" for j in range(n)),
+    )
+
+
+def _digits(
+    digits: int | Sequence[int | None] | None, tolerance: float | Sequence[float | None] | None, n: int
+) -> tuple[float | None, ...]:
+    """Decimal places of each criterion; a tolerance is a number of places that need not be whole."""
+    if digits is not None and tolerance is not None:
+        raise UsageError(
+            "digits and tolerance both say how scores are rounded",
+            found=f"digits {digits}, tolerance {tolerance}",
+            hint=f"give one of {option('digits')} and {option('tolerance')}",
+        )
+    if tolerance is None:
+        places = digits if isinstance(digits, Sequence) else (digits,) * n
+        return tuple(None if place is None else float(place) for place in places)
+    steps = tolerance if isinstance(tolerance, Sequence) else (tolerance,) * n
+    if any(step is not None and not step > 0 for step in steps):
+        raise UsageError(
+            "a tolerance is a positive rounding step", found=f"{tolerance}", hint="for instance 0.001"
+        )
+    return tuple(None if step is None else -math.log10(step) for step in steps)
+
+
+def _require_inside(name: str, column: Floats, bounds: Floats, present: Booleans) -> None:
+    outside = np.flatnonzero((column < bounds[0]) | (column > bounds[1]))
+    if len(outside) == 0:
+        return
+    model, sample, _ = np.argwhere(present)[outside[0]]
+    raise InputError(
+        f"{name}: {len(outside)} scores lie outside its declared bounds [{bounds[0]:g}, {bounds[1]:g}]",
+        found=f"{column[outside[0]]:g} (larger is better) for model {model + 1} on sample {sample + 1}",
+        hint="correct the bounds of this criterion, or leave them out to use the observed extremes",
+    )
+
+
+def _levels(name: str, column: Floats, bounds: Floats) -> tuple[Integers, Scale]:
+    """Integers of an ordinal criterion: the ranks of its distinct values."""
+    levels = np.unique(np.concatenate([column, bounds[np.isfinite(bounds)]]))
+    lower, upper = (int(np.searchsorted(levels, b)) if np.isfinite(b) else None for b in bounds)
+    scale = Scale(name=name, levels=levels, digits=0.0, lower=lower, upper=upper)
+    return np.searchsorted(levels, column), scale
+
+
+def _multiples(name: str, column: Floats, bounds: Floats, digits: float | None) -> tuple[Integers, Scale]:
+    """Integers of a cardinal criterion: multiples of its rounding step."""
+    values = np.concatenate([column, bounds[np.isfinite(bounds)]])
+    if digits is None:
+        digits = _enough_digits(values)
+    factor = 10.0**digits
+    if np.abs(values).max() * factor >= _EXACT:
+        raise InputError(
+            f"{name}: more digits than floating point has",
+            found=f"scores up to {np.abs(values).max():g} with {digits:g} decimal places",
+            hint=f"round more coarsely ({option('digits')}, {option('tolerance')})",
+        )
+    lower, upper = (int(np.rint(b * factor)) if np.isfinite(b) else None for b in bounds)
+    scale = Scale(name=name, levels=None, digits=digits, lower=lower, upper=upper)
+    return np.rint(column * factor).astype(np.int64), scale
+
+
+def _enough_digits(values: Floats) -> float:
+    """The fewest decimal places that lose nothing, else those of twelve significant digits."""
+    largest = np.abs(values).max()
+    for digits in range(_MOST_DIGITS + 1):
+        factor = 10.0**digits
+        if largest * factor >= _EXACT:
+            break
+        # Division rounds correctly, so this holds exactly for the floats nearest to such decimals.
+        if np.array_equal(np.rint(values * factor) / factor, values):
+            return float(digits)
+    return float(_SIGNIFICANT_DIGITS - math.ceil(math.log10(largest)))

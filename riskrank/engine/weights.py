@@ -1,0 +1,60 @@
+"""Weights of metrics or objectives: checked and scaled in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from riskrank.engine.ties import TOLERANCE
+from riskrank.engine.types import Floats
+from riskrank.errors import UsageError, listing
+
+
+def normalised_weights(weights: ArrayLike | None, names: Sequence[str], *, kind: str = "metric") -> Floats:
+    """Scale weights to sum to one; uniform if there are none.
+
+    Parameters
+    ----------
+    weights : array_like, shape (m,), optional
+        Non-negative, not all zero. Those that sum to one but for rounding are kept as they were given.
+    names : sequence of m str
+        What they are weights of, for messages.
+    kind : str
+        The word for one of these.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+
+    Raises
+    ------
+    UsageError
+        For weights that are negative, not finite, all zero or of the wrong number.
+    """
+    m = len(names)
+    if weights is None:
+        return np.full(m, 1 / m)
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (m,):
+        raise UsageError(
+            f"one weight per {kind} is needed",
+            found=f"{given.size} weights for {m} {kind}s",
+            hint=f"the {kind}s are {listing(names)}",
+        )
+    wrong = np.flatnonzero(~np.isfinite(given) | (given < 0))
+    if wrong.size:
+        raise UsageError(
+            f"the weight of {names[wrong[0]]!r} must be a non-negative number",
+            found=f"{given[wrong[0]]:g}",
+            hint=f"give the importance of each {kind}, 0 to leave one out",
+        )
+    total = given.sum()
+    if not total > 0:
+        raise UsageError(
+            "the weights are all zero",
+            found=listing(f"{name}=0" for name in names),
+            hint=f"give at least one {kind} a positive weight",
+        )
+    return given if abs(total - 1) <= TOLERANCE else given / total

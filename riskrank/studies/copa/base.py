@@ -1,0 +1,97 @@
+"""What the documents of ``copa`` share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from riskrank.engine.copa.norms import share_weights
+from riskrank.engine.types import Floats
+from riskrank.errors import listing
+from riskrank.scores.table import ScoreTable
+from riskrank.studies.copa.settings import CopaSettings, order_value
+from riskrank.studies.document import Document, Provenance
+from riskrank.studies.objectives import Objectives, ObjectiveTable
+from riskrank.studies.provenance import described_inputs, reading_settings
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question: the table it is about, how it is asked, and the objectives."""
+
+    table: ScoreTable
+    settings: CopaSettings
+    objectives: Objectives
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopaBase(Document[Row]):
+    """A document about models by objectives.
+
+    Attributes
+    ----------
+    objectives : ObjectiveTable
+        Models by objectives, with the weights.
+    dropped : tuple of str
+        Models left out of the population.
+    """
+
+    objectives: ObjectiveTable
+    dropped: tuple[str, ...]
+
+    def meta(self) -> Mapping[str, Any]:
+        """Models left out, and what the question adds."""
+        return {"dropped_models": self.dropped} | self.found()
+
+    def found(self) -> dict[str, Any]:
+        """Entries of ``meta`` of the question."""
+        return {}
+
+
+def weights_of(found: Objectives) -> tuple[Floats, list[str]]:
+    """Weights of the objectives, and a warning if some have got nothing of them."""
+    metrics, given = found.population.metrics, found.given_weights
+    weights = share_weights(metrics, given)
+    idle = [name for name, weight in zip(metrics, weights, strict=True) if weight == 0 and name not in given]
+    notes = [f"the weights given sum to 1, nothing is left for {listing(idle)}"] if idle else []
+    return weights, notes
+
+
+def provenance(
+    asked: Asked,
+    described: Mapping[str, Any],
+    notes: Sequence[str] = (),
+    *,
+    seed: int | None = None,
+    resamples: int | None = None,
+) -> Provenance:
+    """Origin of a document; ``described`` are the settings of the question."""
+    found, settings = asked.objectives, asked.settings
+    shared = {
+        "missing": settings.missing,
+        "require": [constraint.text(found.population.metrics) for constraint in found.constraints],
+        "ties": settings.ties,
+        "denominator": settings.denominator,
+    }
+    inputs = described_inputs(asked.table) | {"models": found.population.names}
+    return Provenance(
+        command="copa",
+        seed=seed,
+        resamples=resamples,
+        settings=reading_settings(asked.table.options) | shared | described,
+        warnings=[*asked.table.warnings, *found.warnings, *notes],
+        **inputs,
+    )
+
+
+def described_weights(table: ObjectiveTable) -> dict[str, Any]:
+    """Weights, for the settings of a document."""
+    return {"weights": table.by_metric(table.weights)}
+
+
+def described_orders(orders: Sequence[float]) -> dict[str, Any]:
+    """Orders of the norm, for the settings of a document."""
+    return {"p": [order_value(p) for p in orders]}

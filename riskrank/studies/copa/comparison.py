@@ -1,0 +1,143 @@
+"""COPA beside the classical scalarizations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from riskrank.engine.copa.comparison import BASELINES, ScalarizationComparison, compare_scalarizations
+from riskrank.studies.copa.base import (
+    Asked,
+    CopaBase,
+    described_orders,
+    described_weights,
+    provenance,
+    weights_of,
+)
+from riskrank.studies.copa.settings import USUAL_ORDERS
+from riskrank.studies.objectives import ObjectiveTable
+
+# Models that move most, named in meta and in words.
+MOST_MOVERS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """Place of one model by one scalarization; a small score is good."""
+
+    criterion: str
+    model: str
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonDocument(CopaBase[ComparisonRow]):
+    """Ranks by every scalarization.
+
+    Attributes
+    ----------
+    comparison : ScalarizationComparison
+    top : int or None
+        Number of models shown; None for as many as one reads at a glance.
+    """
+
+    schema: ClassVar[str] = "copa-comparison"
+    row_type: ClassVar[type] = ComparisonRow
+
+    comparison: ScalarizationComparison
+    top: int | None
+
+    @property
+    def movers(self) -> list[int]:
+        """Places in ``comparison.models`` of the models that move most."""
+        return self.comparison.movers(MOST_MOVERS)
+
+    def found(self) -> dict[str, Any]:
+        """Kendall's tau, the models that move most and what was left out."""
+        found, table = self.comparison, self.objectives
+        ranks = found.comparison.rank
+        return {
+            "kendall_tau": {
+                name: dict(zip(found.names, row, strict=True))
+                for name, row in zip(found.names, found.comparison.tau.tolist(), strict=True)
+            },
+            "movers": [
+                {
+                    "model": table.name(found.models[j]),
+                    "movement": found.comparison.movement[j].item(),
+                    "ranks": dict(zip(found.names, ranks[:, j].tolist(), strict=True)),
+                }
+                for j in self.movers
+            ],
+            "left_out": {name: error.what for name, error in found.left_out.items()},
+        }
+
+
+def compare(asked: Asked) -> ComparisonDocument:
+    """Rank the models by COPA of several orders and by other scalarizations.
+
+    Raises
+    ------
+    InputError
+        If one that was asked for by name cannot be computed.
+    """
+    settings, found = asked.settings, asked.objectives
+    weights, notes = weights_of(found)
+    table = found.weighted(weights)
+    orders = settings.p or USUAL_ORDERS
+    compared = compare_scalarizations(
+        found.population,
+        found.values,
+        found.larger_is_better,
+        weights,
+        orders=orders,
+        baselines=settings.against or BASELINES,
+        lenient=not settings.against,
+    )
+    described = described_weights(table) | described_orders(orders) | {"criteria": compared.names}
+    return ComparisonDocument(
+        provenance=provenance(asked, described, [*notes, *left_out(compared)]),
+        rows=_rows(table, compared, settings.top),
+        objectives=table,
+        dropped=found.dropped,
+        comparison=compared,
+        top=settings.top,
+    )
+
+
+def label(name: str) -> str:
+    """The name of a scalarization as people write it."""
+    if name in ("saw", "ahp", "mew"):
+        return name.upper()
+    text = {"min-max": "min–max", "delta": "Δ"}.get(name, name)
+    for key, shown in (("copa", "COPA"), ("p-norm", "usual")):
+        text = text.replace(f"{key}(p=", f"{shown} p = ")
+    return text.removesuffix(")").replace("p = inf", "p = ∞")
+
+
+def left_out(found: ScalarizationComparison) -> list[str]:
+    """Say which scalarizations could not be computed, and which column is to blame."""
+    reasons: dict[str, list[str]] = {}
+    for name, error in found.left_out.items():
+        reason = f"{error.what.removeprefix(label(name)).strip()} ({error.found})"
+        reasons.setdefault(reason, []).append(label(name))
+    return [f"left out {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+
+
+def _rows(table: ObjectiveTable, found: ScalarizationComparison, top: int | None) -> Sequence[ComparisonRow]:
+    """One row a scalarization and model, models by their rank; ``top`` of them by the first."""
+    return [
+        ComparisonRow(
+            criterion=name,
+            model=table.name(found.models[j]),
+            rank=found.comparison.rank[m, j].item(),
+            score=found.scores[m, j].item(),
+        )
+        for m, name in enumerate(found.names)
+        for j in np.argsort(found.comparison.rank[m], kind="stable")
+        if top is None or j < top
+    ]

@@ -1,0 +1,52 @@
+"""From a table to the answer of the question asked."""
+
+from __future__ import annotations
+
+from riskrank.scores.table import ScoreTable
+from riskrank.studies.copa.base import Asked, CopaBase
+from riskrank.studies.copa.comparison import compare
+from riskrank.studies.copa.explanation import explain
+from riskrank.studies.copa.ranking import rank
+from riskrank.studies.copa.settings import CopaSettings
+from riskrank.studies.copa.sweep import sweep_one_weight, sweep_orders
+from riskrank.studies.objectives import READING, objectives
+from riskrank.studies.runtime import Runtime
+
+__all__ = ["READING", "copa"]
+
+_ANSWERS = {
+    None: rank,
+    "explain": explain,
+    "sweep": sweep_one_weight,
+    "sweep_p": sweep_orders,
+    "compare": compare,
+}
+
+
+def copa(table: ScoreTable, settings: CopaSettings | None = None, runtime: Runtime | None = None) -> CopaBase:
+    """Rank models by objectives that have no common unit, such as accuracy, CO2 and price.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Read with ``READING``.
+    settings : CopaSettings, optional
+    runtime : Runtime, optional
+        One process is always enough.
+
+    Returns
+    -------
+    CopaBase
+        A :class:`CopaDocument`, or the document of the question asked.
+
+    Raises
+    ------
+    InputError
+        For missing scores that nobody treated, constraints no model meets, and values a scalarization
+        asked for by name cannot divide by.
+    UsageError
+        For objectives without a direction, and names that are none.
+    """
+    settings = settings or CopaSettings()
+    found = objectives(table, settings)
+    return _ANSWERS[settings.question](Asked(table=table, settings=settings, objectives=found))

@@ -1,0 +1,194 @@
+"""COPA's choice as a weight, or p, goes from end to end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from riskrank.engine.copa.norms import share_weights
+from riskrank.engine.copa.sweep import Sweep, sweep_p, sweep_weight
+from riskrank.errors import UsageError, index_of, option
+from riskrank.studies.copa.base import (
+    Asked,
+    CopaBase,
+    described_orders,
+    described_weights,
+    provenance,
+    weights_of,
+)
+from riskrank.studies.copa.settings import DEFAULT_STEPS, order_value
+
+Row = TypeVar("Row")
+
+# Fields that hold a p.
+_ORDERS = ("p", "p_low", "p_high")
+
+
+@dataclass(frozen=True, slots=True)
+class WeightIntervalRow:
+    """The model chosen on an interval of the weight, for one p; ``u`` and ``values`` are by objective."""
+
+    alpha_low: float
+    alpha_high: float
+    model: str
+    p: float
+    u: dict[str, float]
+    values: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderIntervalRow:
+    """The model chosen on an interval of p; ``u`` and ``values`` are by objective."""
+
+    p_low: float
+    p_high: float
+    model: str
+    u: dict[str, float]
+    values: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepDocument(CopaBase[Row]):
+    """Which model on which interval.
+
+    Attributes
+    ----------
+    sweeps : tuple of (float or None, Sweep)
+        The p of a sweep and the sweep; None for a sweep over p.
+    """
+
+    schema: ClassVar[str] = "copa-sweep"
+
+    sweeps: tuple[tuple[float | None, Sweep], ...]
+
+    def written(self) -> dict[str, list[Any]]:
+        """All rows as JSON and CSV write them, which have no number for p = ∞."""
+        return {
+            name: [order_value(value) for value in values] if name in _ORDERS else values
+            for name, values in self.columns().items()
+        }
+
+    def found(self) -> dict[str, Any]:
+        """How well each sweep covers the front."""
+        return {
+            "sweeps": [
+                {
+                    "p": None if p is None else order_value(p),
+                    "intervals": int(sweep.model.size),
+                    "models_chosen": sweep.models_chosen,
+                    "front_size": sweep.front_size,
+                    "coverage": sweep.coverage,
+                    "evenness": sweep.evenness,
+                }
+                for p, sweep in self.sweeps
+            ]
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightSweepDocument(SweepDocument[WeightIntervalRow]):
+    """The choice as the weight of one objective goes from 0 to 1."""
+
+    row_type: ClassVar[type] = WeightIntervalRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderSweepDocument(SweepDocument[OrderIntervalRow]):
+    """The choice as p goes from 1 to infinity."""
+
+    row_type: ClassVar[type] = OrderIntervalRow
+
+
+def sweep_one_weight(asked: Asked) -> WeightSweepDocument:
+    """Move the weight of one objective, the others in the proportions of theirs, once for every p.
+
+    Raises
+    ------
+    UsageError
+        If there is no such objective, no other, or its weight is given as well.
+    """
+    settings, found = asked.settings, asked.objectives
+    population, given = found.population, found.given_weights
+    objective = _swept(asked)
+    others = [name for name in population.metrics if name != settings.sweep]
+    rest = share_weights(others, {name: given[name] for name in given if name != settings.sweep})
+    rest = np.insert(rest, objective, 0.0)
+    table = found.weighted(rest)
+    steps = settings.steps or DEFAULT_STEPS
+    sweeps = tuple(
+        (p, sweep_weight(population, objective, p=p, rest=rest, steps=steps)) for p in settings.orders
+    )
+    described = {"rest": table.by_metric(rest)} | described_orders(settings.orders)
+    described |= {"parameter": "alpha", "objective": settings.sweep, "steps": steps}
+    return WeightSweepDocument(
+        provenance=provenance(asked, described),
+        rows=[
+            WeightIntervalRow(
+                alpha_low=low,
+                alpha_high=high,
+                model=table.name(i),
+                p=p,
+                u=table.by_metric(population.u[i]),
+                values=table.by_metric(table.values[i]),
+            )
+            for p, sweep in sweeps
+            for low, high, i in zip(sweep.low.tolist(), sweep.high.tolist(), sweep.model, strict=True)
+        ],
+        objectives=table,
+        dropped=found.dropped,
+        sweeps=sweeps,
+    )
+
+
+def sweep_orders(asked: Asked) -> OrderSweepDocument:
+    """Move the norm from the mean rank to the worst."""
+    settings, found = asked.settings, asked.objectives
+    population = found.population
+    weights, notes = weights_of(found)
+    table = found.weighted(weights)
+    steps = settings.steps or DEFAULT_STEPS
+    sweep = sweep_p(population, weights, steps=steps)
+    described = described_weights(table) | {"parameter": "p", "steps": steps}
+    return OrderSweepDocument(
+        provenance=provenance(asked, described, notes),
+        rows=[
+            OrderIntervalRow(
+                p_low=low,
+                p_high=high,
+                model=table.name(i),
+                u=table.by_metric(population.u[i]),
+                values=table.by_metric(table.values[i]),
+            )
+            for low, high, i in zip(sweep.low.tolist(), sweep.high.tolist(), sweep.model, strict=True)
+        ],
+        objectives=table,
+        dropped=found.dropped,
+        sweeps=((None, sweep),),
+    )
+
+
+def _swept(asked: Asked) -> int:
+    name, metrics = asked.settings.sweep or "", asked.objectives.population.metrics
+    if name == "p" and name not in metrics:
+        raise UsageError(
+            f"{option('sweep', name)}: there is no such objective",
+            found="p is the order of the norm",
+            hint=f"{option('sweep_p', True)} turns it",
+        )
+    objective = index_of(name, metrics, kind="objective", parameter="sweep")
+    if len(metrics) == 1:
+        raise UsageError(
+            "sweeping a weight needs at least two objectives",
+            found=f"only {name}",
+            hint=f"select further objectives with {option('metric')}",
+        )
+    if name in asked.table.options.weights:
+        weight = option("weight", f"{name}=…")
+        raise UsageError(
+            f"{option('sweep', name)} gives it every weight, so that none can be set",
+            found=f"{option('sweep', name)} with {weight}",
+            hint=f"leave out {weight}; weights of the others set their proportions",
+        )
+    return objective

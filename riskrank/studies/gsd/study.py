@@ -1,0 +1,162 @@
+"""From a table to the relation of its models, tested and explained."""
+
+from __future__ import annotations
+
+from math import ceil, log2
+from typing import Any
+
+from riskrank.engine.gsd.analysis import GsdAnalysis, Relabelling, analyse, counting_programs
+from riskrank.engine.gsd.front import FrontTest, front_test, witness
+from riskrank.engine.gsd.labellings import possible_labellings
+from riskrank.engine.gsd.quality import QualityTable
+from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.gsd.threshold import Threshold
+from riskrank.errors import index_of, option
+from riskrank.scores.metrics import original_units
+from riskrank.scores.table import ScoreTable
+from riskrank.studies.criteria import Criteria, criteria
+from riskrank.studies.document import Provenance
+from riskrank.studies.gates import resolve_pair
+from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
+from riskrank.studies.gsd.settings import GsdSettings
+from riskrank.studies.provenance import described_inputs, reading_settings
+from riskrank.studies.runtime import Runtime
+
+# What a table is read with: a criterion that says nothing is warned of, models share their samples.
+READING: dict[str, Any] = {"allow_constant": True, "paired_only": True}
+
+
+def gsd(
+    table: ScoreTable, settings: GsdSettings | None = None, runtime: Runtime | None = None
+) -> GsdDocument:
+    """Find which model is at least as good as which for every utility that respects the criteria.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Read with ``READING``.
+    settings : GsdSettings, optional
+    runtime : Runtime, optional
+
+    Returns
+    -------
+    GsdDocument
+
+    Raises
+    ------
+    InputError
+        If a threshold is larger than any utility allows, or scores lie outside their bounds.
+    UsageError
+        For criteria without a direction, and for names that are none.
+    NumericalError
+        If a linear program cannot be solved for certain.
+    """
+    settings, runtime = settings or GsdSettings(), runtime or Runtime()
+    scales = criteria(table, settings)
+    front_models = [
+        index_of(name, table.models, kind="model", parameter="front_test") for name in settings.front_test
+    ]
+    explained = [resolve_pair(pair, table.models, parameter="explain") for pair in settings.explain]
+    analyses = tuple(
+        _analysis(scales.quality, settings, threshold, runtime) for threshold in settings.thresholds
+    )
+    return GsdDocument(
+        provenance=_provenance(table, scales, settings),
+        rows=rows(analyses, table.models),
+        analyses=analyses,
+        criteria=tuple(spec.name for spec in scales.specs),
+        relabelling=settings.relabelling,
+        front_tests=tuple(
+            _front_test(scales.quality, settings, threshold, model, table.models[model], runtime)
+            for threshold in settings.thresholds
+            for model in front_models
+        ),
+        explanations=tuple(
+            _explanation(scales, settings, threshold, pair)
+            for threshold in settings.thresholds
+            for pair in explained
+        ),
+        baselines=criteria_tests(scales.scores) if settings.baselines else None,
+    )
+
+
+def _analysis(
+    quality: QualityTable, settings: GsdSettings, threshold: Threshold, runtime: Runtime
+) -> GsdAnalysis:
+    with runtime.progress(f"comparing at {threshold}") as progress:
+        return analyse(
+            quality,
+            settings.relabelling,
+            threshold=threshold,
+            system=settings.system,
+            epsilon=settings.epsilon,
+            jobs=runtime.jobs,
+            progress=progress,
+        )
+
+
+def _front_test(
+    quality: QualityTable,
+    settings: GsdSettings,
+    threshold: Threshold,
+    model: int,
+    name: str,
+    runtime: Runtime,
+) -> FrontTest:
+    with runtime.progress(f"front test of {name}") as progress:
+        return front_test(
+            quality,
+            model,
+            threshold=threshold,
+            system=settings.system,
+            resampling=settings.resampling,
+            resamples=settings.resamples,
+            seed=settings.seed,
+            contamination_level=settings.alpha if settings.contamination else None,
+            jobs=runtime.jobs,
+            progress=counting_programs(progress),
+        )
+
+
+def _explanation(
+    scales: Criteria, settings: GsdSettings, threshold: Threshold, pair: tuple[int, int]
+) -> Explanation:
+    found = witness(scales.quality, *pair, threshold=threshold, system=settings.system)
+    return Explanation(witness=found, scores=original_units(found.values, scales.specs))
+
+
+def _provenance(table: ScoreTable, scales: Criteria, settings: GsdSettings) -> Provenance:
+    tested = not settings.no_test
+    advice = power_warnings(scales.quality, settings.relabelling) if tested else []
+    return Provenance(
+        command="gsd",
+        seed=settings.seed if tested else None,
+        resamples=settings.resamples if tested else None,
+        settings=reading_settings(table.options) | scales.described | settings.described(),
+        warnings=[*table.warnings, *scales.warnings, *advice],
+        **described_inputs(table, scales.specs),
+    )
+
+
+def power_warnings(quality: QualityTable, how: Relabelling) -> list[str]:
+    """Say when no result could be significant, whatever the scores."""
+    samples, k = quality.samples, quality.models
+    every = possible_labellings(samples, how.resampling)
+    labellings = min(every, how.resamples + 1)
+    # Every correction multiplies the smallest p-value by the size of the family; only Benjamini-Hochberg
+    # divides again by the number of results that share it.
+    tests = 1 if how.correction in ("none", "bh") else k * (k - 1)
+    if tests / labellings <= how.alpha:
+        return []
+    needed = ceil(tests / how.alpha)
+    if every < needed:
+        hint = (
+            f"it takes {ceil(log2(needed))} samples" if how.resampling == "swap" else "it takes more samples"
+        )
+    else:
+        hint = f"{option('resamples', needed)} can show more"
+    family = f" times {tests} ordered pairs" if tests > 1 else ""
+    return [
+        f"no result can be significant at {how.alpha:g}: the smallest p-value of {labellings:,} labellings, "
+        f"1/{labellings}{family}, is {tests / labellings:.3g}; {hint}"
+    ]

@@ -1,0 +1,267 @@
+"""The objectives ``copa`` works on: one oriented value per model and metric, ranked in their population."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from riskrank.engine.copa.constraints import Constraint, feasible_models
+from riskrank.engine.copa.population import (
+    Population,
+    constant_objectives,
+    duplicated_models,
+    population,
+)
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, UsageError, listing, nearest, one_of, option
+from riskrank.scores.averages import ModelAverages, model_averages
+from riskrank.scores.table import ScoreTable, refuse_clusters
+from riskrank.studies.directions import require_directions
+from riskrank.studies.settings import Settings, names
+
+# What a table is read with: it may have one row a model, and what is missing is decided here, by model.
+READING: dict[str, Any] = {"sample_optional": True, "allow_constant": True, "missing": "keep"}
+
+MISSING = ("error", "drop", "worst")
+TIES = ("min", "average", "max")
+DENOMINATORS = ("n-1", "n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveSettings(Settings):
+    """How models are ranked on objectives.
+
+    Parameters
+    ----------
+    missing : {"error", "drop", "worst"}
+        A model without a score: refuse, drop the model, or rank it last there.
+    require : str or sequence of str
+        Choose only among models with, for instance, ``co2 <= 3``, in the units of the file; they are
+        ranked among all.
+    ties : {"min", "average", "max"}
+        Whether none, half or all of the models of equal value count as better.
+    denominator : {"n-1", "n"}
+        Ranks are shares of the other models, or of all.
+    """
+
+    missing: str = "error"
+    require: tuple[str, ...] = ()
+    ties: str = "min"
+    denominator: str = "n-1"
+
+    def __post_init__(self) -> None:
+        one_of("missing", self.missing, MISSING)
+        one_of("ties", self.ties, TIES)
+        one_of("denominator", self.denominator, DENOMINATORS)
+        self._normalise("require", names(self.require))
+        super().__post_init__()
+
+
+@dataclass(frozen=True)
+class ObjectiveTable:
+    """Models by objectives: values as measured, ranks, and the weights of the objectives.
+
+    Attributes
+    ----------
+    population : Population
+    values : ndarray, shape (N, K)
+        In original units; NaN where missing.
+    larger_is_better : ndarray of bool, shape (K,)
+        In original units.
+    weights : ndarray, shape (K,)
+    constraints : sequence of str
+    """
+
+    population: Population
+    values: Floats
+    larger_is_better: Booleans
+    weights: Floats
+    constraints: Sequence[str]
+
+    def name(self, model: int) -> str:
+        """Name of a model."""
+        return self.population.names[model]
+
+    def by_metric(self, entries: ArrayLike) -> dict[str, Any]:
+        """Name the K entries of an array by their objectives."""
+        return dict(zip(self.population.metrics, np.asarray(entries).tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class Objectives:
+    """A population of models and how it came about.
+
+    Attributes
+    ----------
+    population : Population
+    values : ndarray, shape (N, K)
+        In original units; NaN where missing.
+    larger_is_better : ndarray of bool, shape (K,)
+        In original units.
+    constraints : tuple of Constraint
+    given_weights : mapping of str to float
+        Weights somebody gave, as an option or in the metrics file.
+    dropped : tuple of str
+        Models left out of the population.
+    warnings : tuple of str
+        Of the population.
+    """
+
+    population: Population
+    values: Floats
+    larger_is_better: Booleans
+    constraints: tuple[Constraint, ...]
+    given_weights: Mapping[str, float]
+    dropped: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def weighted(self, weights: Floats) -> ObjectiveTable:
+        """The objectives with their weights."""
+        return ObjectiveTable(
+            population=self.population,
+            values=self.values,
+            larger_is_better=self.larger_is_better,
+            weights=weights,
+            constraints=[constraint.text(self.population.metrics) for constraint in self.constraints],
+        )
+
+
+def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
+    """Average a table per model and metric, and rank every model in the population.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Read with ``READING``.
+    settings : ObjectiveSettings
+
+    Returns
+    -------
+    Objectives
+
+    Raises
+    ------
+    UsageError
+        For objectives without a direction, and constraints that are none.
+    InputError
+        For missing scores that nobody treated, and constraints no model meets.
+    """
+    refuse_clusters(table, command="copa", why="it draws no samples: models are its population")
+    require_directions(table, command="copa", metrics="objectives")
+    averages = model_averages(table)
+    kept = np.arange(len(table.models))
+    notes: list[str] = []
+    if averages.missing_scores:
+        kept, note = _treat_missing(table, averages, settings.missing)
+        notes.append(note)
+    models = tuple(table.models[i] for i in kept)
+    metrics = tuple(spec.name for spec in table.metrics)
+    values = averages.raw[kept]
+    constraints = tuple(parse_constraint(text, metrics) for text in settings.require)
+    ranked = population(
+        averages.oriented[kept],
+        names=models,
+        metrics=metrics,
+        feasible=feasible_models(values, constraints, names=models, metrics=metrics) if constraints else None,
+        ties=settings.ties,
+        denominator=settings.denominator,
+        missing="worst" if settings.missing == "worst" else "error",
+    )
+    return Objectives(
+        population=ranked,
+        values=values,
+        larger_is_better=averages.larger_is_better,
+        constraints=constraints,
+        given_weights={spec.name: spec.weight for spec in table.metrics if spec.weight is not None},
+        dropped=tuple(np.delete(table.models, kept).tolist()),
+        warnings=(*notes, *_population_warnings(ranked)),
+    )
+
+
+_CONSTRAINT = re.compile(r"\s*(?P<name>.*?\S)\s*(?P<relation><=|>=|==|<|>|=)\s*(?P<bound>[^<>=]+?)\s*")
+
+
+def parse_constraint(text: str, metrics: Sequence[str]) -> Constraint:
+    """Read a constraint such as ``co2 <= 0.5``.
+
+    Raises
+    ------
+    UsageError
+        If it has another form or bounds something that is not an objective.
+    """
+    match = _CONSTRAINT.fullmatch(text)
+    try:
+        bound = float(match["bound"]) if match else None
+    except ValueError:
+        bound = None
+    if match is None or bound is None or not isfinite(bound):
+        raise UsageError(
+            f"{option('require')} needs an objective, one of <= < >= > =, and a number",
+            found=repr(text),
+            hint=f"write {option('require', f'{metrics[0]} <= 0.5')}, in quotes",
+        )
+    if match["name"] not in metrics:
+        close = nearest(match["name"], metrics)
+        raise UsageError(
+            f"{option('require')} bounds {match['name']!r}, which is not an objective",
+            found=f"the objectives are {listing(metrics)}",
+            hint=f"did you mean {close!r}?"
+            if close
+            else f"select it with {option('metric')} and a direction; {option('weight', 'NAME=0')} keeps it "
+            "out of the norm",
+        )
+    relation = "==" if match["relation"] == "=" else match["relation"]
+    return Constraint(objective=metrics.index(match["name"]), relation=relation, bound=bound)
+
+
+def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -> tuple[Integers, str]:
+    """Return the models that stay and what to warn of."""
+    lacking = np.isnan(averages.oriented)
+    cells = [f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(lacking)]
+    affected = np.flatnonzero(lacking.any(axis=1))
+    labels = listing(table.models[i] for i in affected)
+    models = f"{affected.size} of {len(table.models)} models"
+    if treatment == "worst":
+        count = "1 missing value counts" if len(cells) == 1 else f"{len(cells)} missing values count"
+        return np.arange(len(table.models)), f"{count} as the worst rank, u = 1: {listing(cells)}"
+    if treatment == "drop":
+        kept = np.flatnonzero(~lacking.any(axis=1))
+        if kept.size < 2:
+            raise InputError(
+                "fewer than two models have a score for every objective",
+                found=f"{models} lack one: {listing(cells)}",
+                hint=f"leave out an objective with {option('metric')}, or use {option('missing', 'worst')}",
+            )
+        return kept, f"dropped {models} from the population, they lack a score: {labels}"
+    model, sample, metric = averages.first_missing or ("", "", "")
+    where = f"model '{model}'" + (f", sample '{sample}'" if sample else "")
+    files = listing((file.path for file in table.inputs), 3)
+    raise InputError(
+        f"{files}: no score for {where}, metric '{metric}'",
+        found=f"{averages.missing_scores:,} of {averages.expected_scores:,} scores missing, of {models}: "
+        + listing(cells),
+        hint=f"{option('missing', 'drop')} takes these models out of the population, "
+        f"{option('missing', 'worst')} ranks them last there",
+    )
+
+
+def _population_warnings(ranked: Population) -> list[str]:
+    warnings = [
+        f"objective '{ranked.metrics[k]}' has the same value for every model: it says nothing"
+        for k in constant_objectives(ranked)
+    ]
+    copies = duplicated_models(ranked)
+    if copies:
+        groups = listing((" = ".join(ranked.names[i] for i in group) for group in copies), 3)
+        count = sum(len(group) for group in copies) - len(copies)
+        warnings.append(
+            f"{count} model{'s are copies' if count > 1 else ' is a copy'} of another, value by value, and "
+            f"shift{'' if count > 1 else 's'} the ranks of all others: {groups}"
+        )
+    return warnings
