@@ -157,11 +157,7 @@ def _roundings(
 
 def _rounding(parameter: str, entry: float | str | tuple[str, float]) -> tuple[str, float]:
     whole = parameter == "digits"
-    name, _, number = ("", "", entry) if not isinstance(entry, str) else entry.rpartition("=")
-    if isinstance(entry, tuple):
-        name, number = entry
-    elif isinstance(entry, str) and "=" in entry and not name:
-        number = entry  # "=3" names no criterion
+    name, number = _split(entry)
     shown = f"{name}={number}" if name else f"{number}"
     try:
         value = float(number)
@@ -185,6 +181,16 @@ def _rounding(parameter: str, entry: float | str | tuple[str, float]) -> tuple[s
             hint="leave it out to use every digit there is",
         )
     return name, value
+
+
+def _split(entry: float | str | tuple[str, float]) -> tuple[str, float | str]:
+    """Name of a criterion, or "", and its number."""
+    if isinstance(entry, tuple):
+        return entry
+    if isinstance(entry, str):
+        name, separator, number = entry.rpartition("=")
+        return (name, number) if name or not separator else ("", entry)  # "=3" names no criterion
+    return "", entry
 
 
 def _with_scales(specs: Sequence[MetricSpec], ordinal: Sequence[str]) -> tuple[MetricSpec, ...]:

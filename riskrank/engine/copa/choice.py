@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.norms import checked_p, rank_norm
+from riskrank.engine.copa.norms import checked_p, power_norm, rank_norm
 from riskrank.engine.copa.population import Population
 from riskrank.engine.ties import TOLERANCE, tie_codes
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -139,6 +139,26 @@ def pick(norm: Floats, keys: Sequence[Key]) -> Integers:
         rows, columns = rows[keep], columns[keep]
     choice[rows] = columns
     return choice
+
+
+def norm_keys(terms: Floats) -> list[Key]:
+    """Keys of :func:`pick` that settle ties by the norms of a robust p, then of the mean rank.
+
+    Parameters
+    ----------
+    terms : ndarray, shape (S, M, K)
+        Weighted ranks of the candidates, a row per choice to make.
+    """
+
+    def norm_of(p: float) -> Key:
+        return lambda rows, at: power_norm(terms[rows, at], p)
+
+    return [norm_of(p) for p in TIE_BREAKING_P]
+
+
+def name_key(models: Population, candidates: Integers) -> Key:
+    """Key of :func:`pick` that settles the last ties by name."""
+    return lambda rows, at: models.name_order[candidates[at]]
 
 
 def listed(models: Population, ranking: CopaRanking) -> list[int]:

@@ -103,15 +103,15 @@ def compare_scalarizations(
     sorting = [ranking.rank.astype(np.float64) for ranking in rankings]
     oriented = values * np.where(larger_is_better, 1.0, -1.0)
     usual = max((p for p in orders if 1 < p < np.inf), default=_USUAL_P)
-    common = {"weights": weights, "metrics": models.metrics}
+    metrics, upward = models.metrics, larger_is_better
     compute = {
-        "average": lambda: weighted_sum(oriented, **common),
-        "delta": lambda: delta(oriented, larger_is_better, **common),
-        "min-max": lambda: min_max(oriented, **common),
-        "p-norm": lambda: outer_weighted_norm(models.u, p=usual, **common),
-        "saw": lambda: simple_additive_weighting(oriented, larger_is_better, **common),
-        "ahp": lambda: analytic_hierarchy_process(oriented, larger_is_better, **common),
-        "mew": lambda: multiplicative_exponent_weighting(oriented, larger_is_better, **common),
+        "average": lambda: weighted_sum(oriented, weights, metrics=metrics),
+        "delta": lambda: delta(oriented, upward, weights, metrics=metrics),
+        "min-max": lambda: min_max(oriented, weights, metrics=metrics),
+        "p-norm": lambda: outer_weighted_norm(models.u, weights, p=usual, metrics=metrics),
+        "saw": lambda: simple_additive_weighting(oriented, upward, weights, metrics=metrics),
+        "ahp": lambda: analytic_hierarchy_process(oriented, upward, weights, metrics=metrics),
+        "mew": lambda: multiplicative_exponent_weighting(oriented, upward, weights, metrics=metrics),
     }
     left_out = {}
     for name in baselines:

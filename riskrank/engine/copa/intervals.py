@@ -51,6 +51,9 @@ def decide_ties(
 ) -> Integers:
     """Return, for each row of norms, the entry of `columns` that wins, ties settled as in `rank_models`."""
     columns = np.broadcast_to(columns, norms.shape)
-    keys = [lambda rows, at, key=key: key(rows, columns[rows, at]) for key in breakers]
-    keys.append(lambda rows, at: name_order[columns[rows, at]])
+
+    def on_columns(key: Key) -> Key:
+        return lambda rows, at: key(rows, columns[rows, at])
+
+    keys = [on_columns(key) for key in (*breakers, lambda rows, shown: name_order[shown])]
     return columns[np.arange(len(norms)), pick(norms, keys)]

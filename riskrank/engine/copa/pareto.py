@@ -163,13 +163,13 @@ class _Table:
     def dominates(self, losses: Floats) -> Booleans:
         """Tell which columns of `losses` some member dominates."""
         n = losses.shape[1]
-        matched = None
+        matched = np.full((n, self.bits.shape[2]), ~np.uint64(0))
         among = np.ones(n, dtype=bool)
         for values, bits, row in zip(self.values, self.bits, losses, strict=True):
             place = np.searchsorted(values, row, side="right")
             among &= (place > 0) & (values[place - 1] == row)
-            matched = bits[place] if matched is None else np.bitwise_and(matched, bits[place], out=matched)
-        dominated = matched.any(axis=1)
+            matched &= bits[place]
+        dominated = np.asarray(matched.any(axis=1))
         # Only a candidate whose every value occurs among the members can be a copy of one.
         doubtful = np.flatnonzero(dominated & among)
         if doubtful.size:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P, Key, pick, rank_models
+from riskrank.engine.copa.choice import Key, name_key, norm_keys, pick, rank_models
 from riskrank.engine.copa.norms import checked_p, power_norm
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.ranks import divisor, places, tie_share
@@ -132,8 +132,7 @@ def bootstrap_choice(
     for size, stream in zip(sizes, np.random.SeedSequence(seed).spawn(len(sizes)), strict=True):
         drawn = _draw(np.random.default_rng(stream), size, len(models.u))
         terms = _resampled_ranks(models, drawn, candidates, order, better, matched) * weights
-        keys = [lambda rows, at, q=q, terms=terms: power_norm(terms[rows, at], q) for q in TIE_BREAKING_P]
-        keys.append(lambda rows, at: models.name_order[candidates[at]])
+        keys = [*norm_keys(terms), name_key(models, candidates)]
         count += np.bincount(candidates[pick(power_norm(terms, p), keys)], minlength=count.size)
     return ChoiceBootstrap(
         chosen=rank_models(models, weights, p=p).chosen, count=count, resamples=int(resamples)
@@ -180,9 +179,8 @@ def leave_one_out(
         terms = ranks * weights
         norm = power_norm(terms, p)
         norm[removed[:, None] == candidates] = np.inf
-        keys = [_dominated_key(models, removed, candidates)]
-        keys += [lambda rows, at, q=q, terms=terms: power_norm(terms[rows, at], q) for q in TIE_BREAKING_P]
-        keys.append(lambda rows, at: models.name_order[candidates[at]])
+        dominated = _dominated_key(models, removed, candidates)
+        keys = [dominated, *norm_keys(terms), name_key(models, candidates)]
         winner = pick(norm, keys)
         left = np.isfinite(norm[np.arange(removed.size), winner])
         choice[removed[left]] = candidates[winner[left]]

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P
+from riskrank.engine.copa.choice import TIE_BREAKING_P, Key
 from riskrank.engine.copa.intervals import decide_ties, walk
 from riskrank.engine.copa.norms import checked_p, power_norm, rank_norm
 from riskrank.engine.copa.population import Population
@@ -133,11 +133,14 @@ def sweep_weight(
     def norm(low: Floats, high: Floats, columns: Integers, q: float) -> Floats:
         return _norm_of_two(low * own[columns], (1 - high) * other[q][columns], q)
 
+    def breaker(alpha: Floats, q: float) -> Key:
+        return lambda rows, shown: norm(alpha[rows, 0], alpha[rows, 0], shown, q)
+
     def decide(alpha: Floats, columns: Integers) -> Integers:
         return decide_ties(
             columns,
             norm(alpha, alpha, columns, p),
-            [lambda rows, shown, q=q: norm(alpha[rows, 0], alpha[rows, 0], shown, q) for q in TIE_BREAKING_P],
+            [breaker(alpha, q) for q in TIE_BREAKING_P],
             models.name_order[candidates],
         )
 
@@ -158,7 +161,7 @@ def sweep_weight(
         low=edges[:-1],
         high=edges[1:],
         model=chosen,
-        share=np.bincount(chosen, weights=np.diff(edges), minlength=len(models.u)),
+        share=_lengths(chosen, edges, len(models.u)),
         front_size=candidates.size,
     )
 
@@ -190,7 +193,7 @@ def sweep_p(
         shape = (positions.size, columns.shape[1])
         pairs = zip(_order_at(positions[:, 0]), np.broadcast_to(columns, shape), strict=True)
         norms = np.array([power_norm(terms[shown], q) for q, shown in pairs])
-        keys = [lambda rows, shown, values=values: values[shown] for values in breakers]
+        keys = [_value_key(values) for values in breakers]
         return decide_ties(columns, norms, keys, models.name_order[candidates])
 
     def able(positions: Floats) -> Integers:
@@ -208,7 +211,7 @@ def sweep_p(
         low=_order_at(edges[:-1]),
         high=_order_at(edges[1:]),
         model=chosen,
-        share=np.bincount(chosen, weights=np.diff(edges), minlength=len(models.u)),
+        share=_lengths(chosen, edges, len(models.u)),
         front_size=candidates.size,
     )
 
@@ -304,6 +307,15 @@ def range_of_choice(sweep: Sweep, model: int, at: float) -> tuple[float, float]:
         return at, at
     around = int(np.flatnonzero(holds)[0])
     return float(sweep.low[around]), float(sweep.high[around])
+
+
+def _value_key(values: Floats) -> Key:
+    return lambda rows, shown: values[shown]
+
+
+def _lengths(chosen: Integers, edges: Floats, models: int) -> Floats:
+    """Length of the range on which each model is chosen."""
+    return np.bincount(chosen, weights=np.diff(edges), minlength=models).astype(np.float64)
 
 
 def _norm_of_two(first: Floats, second: Floats, p: float) -> Floats:

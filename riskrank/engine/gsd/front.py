@@ -138,7 +138,7 @@ def empirical_front(optimum: ArrayLike, *, epsilon: float = 0.0) -> Booleans:
     optimum = np.asarray(optimum, dtype=np.float64)
     beats = (optimum >= -epsilon) & (optimum.T < 0)
     np.fill_diagonal(beats, False)
-    return ~beats.any(axis=0)
+    return np.asarray(~beats.any(axis=0))
 
 
 def front_test(

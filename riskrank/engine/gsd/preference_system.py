@@ -125,7 +125,7 @@ def covering_pairs(keys: Integers) -> tuple[Integers, Integers]:
 def _down_sets(keys: Integers, block: int = 256) -> list[int]:
     """Every key's down-set, itself included, as the bits of an integer."""
     # Ranks in the smallest integer type: the comparison below is bound by memory traffic.
-    kind = np.int16 if len(keys) < 2**15 else np.int32
+    kind: type[np.signedinteger] = np.int16 if len(keys) < 2**15 else np.int32
     ranks = [np.unique(column, return_inverse=True)[1].astype(kind) for column in keys.T]
     down: list[int] = []
     for start in range(0, len(keys), block):

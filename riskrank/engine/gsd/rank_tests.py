@@ -49,11 +49,11 @@ class CriteriaTests:
 
     def all_test(self, alpha: float) -> Booleans:
         """Where the row's model is significantly better on every criterion, shape (k, k)."""
-        return self.better(alpha).all(axis=0)
+        return np.asarray(self.better(alpha).all(axis=0))
 
     def one_test(self, alpha: float) -> Booleans:
         """Where it is on some criterion and significantly worse on none, shape (k, k)."""
-        better = self.better(alpha).any(axis=0)
+        better = np.asarray(self.better(alpha).any(axis=0))
         return better & ~better.T
 
 

@@ -155,7 +155,7 @@ def relabelling_tests(
         solved += sum(test.lps_solved for test in tests)
         if progress:
             progress(done + 1, len(tasks), solved)
-    return tuple(found[tuple(pair)] for pair in pairs)
+    return tuple(found[winner, loser] for winner, loser in pairs)
 
 
 class NullOptima:

@@ -40,7 +40,7 @@ def _rank_table(
     title: str, table: ObjectiveTable, found: ScalarizationComparison, shown: Iterable[int]
 ) -> Table:
     rank, movement = found.comparison.rank, found.comparison.movement
-    rows = []
+    rows: list[tuple[Cell | str, ...]] = []
     for j in shown:
         cells = [Cell(str(r), "green" if r == 1 else "") for r in rank[:, j]]
         rows.append((table.name(found.models[j]), *cells, str(movement[j])))

@@ -75,11 +75,11 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     by = f"p = {numbers.order(leading.p)}"
     objectives = f"{len(table.weights)} objective{'s' if len(table.weights) > 1 else ''}"
     title = f"COPA, {by}: {len(table.population.names):,} models, {objectives}"
-    cells = objective_cells(table, models)
+    values = objective_cells(table, models)
     return Table(
         title,
         (*head, *objective_columns(table)),
-        tuple((*own, *more) for own, more in zip(rows, cells, strict=True)),
+        tuple((*own, *more) for own, more in zip(rows, values, strict=True)),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from riskrank.engine.copa.sweep import Sweep
@@ -32,14 +34,15 @@ def view(document: SweepDocument) -> list[Section]:
 def _sweep_table(table: ObjectiveTable, p: float | None, sweep: Sweep) -> Table:
     widths = sweep.widths
     kept = np.sort(np.argsort(-widths, kind="stable")[:_MOST_INTERVALS])
-    if p is None:
+    show: Callable[[float], str]
+    if p is None or sweep.objective is None:
         title, label, show = "COPA's choice as p goes from 1 to ∞", "p", _order_end
     else:
         name = table.population.metrics[sweep.objective]
         title = f"COPA's choice as the weight α of {name} goes from 0 to 1, p = {numbers.order(p)}"
-        label, show = "α", lambda end: f"{end:.4f}"
+        label, show = "α", _weight_end
     head = [Column("model", "left"), Column(f"{label} from"), Column("to"), Column("share")]
-    models = sweep.model[kept]
+    models = sweep.model[kept].tolist()
     rows: list[list[Cell | str]] = [
         [table.name(i), show(sweep.low[j]), show(sweep.high[j]), f"{100 * widths[j]:.1f} %"]
         for j, i in zip(kept, models, strict=True)
@@ -51,6 +54,10 @@ def _sweep_table(table: ObjectiveTable, p: float | None, sweep: Sweep) -> Table:
     return Table(
         title, (*head, *columns), tuple((*own, *more) for own, more in zip(rows, cells, strict=True))
     )
+
+
+def _weight_end(alpha: float) -> str:
+    return f"{alpha:.4f}"
 
 
 def _order_end(p: float) -> str:
@@ -69,7 +76,7 @@ def _coverage_line(p: float | None, sweep: Sweep) -> Line:
 
 
 def _reading(table: ObjectiveTable, sweep: Sweep) -> Line:
-    if sweep.parameter == "p":
+    if sweep.objective is None:
         text = "shares are those of 1/p, of which the steps are equal. "
     else:
         others = np.delete(table.weights, sweep.objective)

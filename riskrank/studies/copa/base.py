@@ -44,7 +44,7 @@ class CopaBase(Document[Row]):
 
     def meta(self) -> Mapping[str, Any]:
         """Models left out, and what the question adds."""
-        return {"dropped_models": self.dropped} | self.found()
+        return {"dropped_models": self.dropped, **self.found()}
 
     def found(self) -> dict[str, Any]:
         """Entries of ``meta`` of the question."""
@@ -81,7 +81,7 @@ def provenance(
         command="copa",
         seed=seed,
         resamples=resamples,
-        settings=reading_settings(asked.table.options) | shared | described,
+        settings={**reading_settings(asked.table.options), **shared, **described},
         warnings=[*asked.table.warnings, *found.warnings, *notes],
         **inputs,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.copa.base import Asked, CopaBase
 from riskrank.studies.copa.comparison import compare
@@ -14,7 +16,7 @@ from riskrank.studies.runtime import Runtime
 
 __all__ = ["READING", "copa"]
 
-_ANSWERS = {
+_ANSWERS: dict[str | None, Callable[[Asked], CopaBase]] = {
     None: rank,
     "explain": explain,
     "sweep": sweep_one_weight,
