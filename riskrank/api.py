@@ -86,11 +86,11 @@ class Scores:
 
     def report(self, options: Mapping[str, Any]) -> TableReport:
         """What the sources hold and what is wrong with it."""
-        return inspect_scores(self._sources, read_options(self._options | options))
+        return inspect_scores(self._sources, read_options(self._options | dict(options)))
 
     def with_options(self, options: Mapping[str, Any]) -> Scores:
         """Read the same sources with further options."""
-        return Scores(self._sources, self._options | options) if options else self
+        return Scores(self._sources, self._options | dict(options)) if options else self
 
 
 class Result:
@@ -181,7 +181,7 @@ class Result:
         return to_fragment(sections(self.document))
 
 
-Given = str | PathLike[str] | Scores | Any
+Given = Any  # a path, a pattern, a frame, a dict of columns, or Scores
 
 
 def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
@@ -242,14 +242,16 @@ def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
 
 
 def _sources(scores: Given | Iterable[Given]) -> list[str | Source]:
-    several = isinstance(scores, Iterable) and not isinstance(scores, str) and not is_frame(scores)
-    return [_source(one) for one in (scores if several else [scores])]
+    if isinstance(scores, str | PathLike) or is_frame(scores) or not isinstance(scores, Iterable):
+        return [_source(scores)]
+    return [_source(one) for one in scores]
 
 
 def _source(given: Given) -> str | Source:
-    return (
-        FrameSource(given) if is_frame(given) else str(Path(given)) if isinstance(given, PathLike) else given
-    )
+    if is_frame(given):
+        return FrameSource(given)
+    # Anything else is refused where it is opened.
+    return str(Path(given)) if isinstance(given, PathLike) else given
 
 
 def _run(

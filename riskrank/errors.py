@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
 
@@ -59,7 +59,7 @@ class RiskrankError(Exception):
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         # Errors cross process boundaries under --jobs; keyword-only arguments need this to be pickled.
         return _rebuild, (type(self), self.what, self.found, self.hint)
 

@@ -22,7 +22,9 @@ from riskrank.errors import ExitStatus, NumericalError, RiskrankError, UsageErro
 class Boundary(TyperGroup):
     """Turn every exception into the exit status and the lines the contract names."""
 
-    def main(self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(  # type: ignore[override]  # Typer's own names, of which we pass on what we do not need
+        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
+    ) -> Any:
         """Run a command; exits the process unless ``standalone_mode`` is off."""
         arguments = list(sys.argv[1:] if args is None else args)
         environment = extra.pop("obj", None) or Environment()
@@ -84,7 +86,8 @@ def _answer(error: BaseException, environment: Environment, *, traceback: bool) 
         environment.say(INTERRUPTED)
         return ExitStatus.INTERRUPTED
     if type(error).__name__ == "NoArgsIsHelpError":  # Typer does not export it
-        environment.say(error.format_message())
+        shown: Any = error
+        environment.say(shown.format_message())
         return ExitStatus.BAD_INPUT
     if traceback:
         import traceback as tracebacks

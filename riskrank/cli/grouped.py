@@ -19,7 +19,11 @@ from riskrank.cli.help import METHOD
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command declare dataclass parameters whose fields Typer sees as options."""
     hints = get_type_hints(command, include_extras=True)
-    groups = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
+    groups: dict[str, type[Any]] = {
+        name: kind
+        for name, kind in hints.items()
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    }
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in groups:

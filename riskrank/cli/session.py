@@ -140,7 +140,7 @@ class Session:
         from riskrank.studies.document import Document
 
         pictures = {plot.file: draw_plot(plot, result) for plot in self.plots}
-        shown = self._warnings
+        shown: Sequence[str] = self._warnings
         if isinstance(result, Document) and not self.output.quiet:
             shown = [] if result.tells_warnings else result.provenance.warnings
         for warning in shown:

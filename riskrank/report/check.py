@@ -62,7 +62,7 @@ def _metric_table(document: CheckDocument) -> Table:
         Column("ties"),
         Column("missing"),
     )
-    rows = []
+    rows: list[tuple[Cell | str, ...]] = []
     for metric in document.rows:
         values = (metric.minimum, metric.mean, metric.maximum)
         rows.append(

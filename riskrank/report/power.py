@@ -36,7 +36,7 @@ def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -
         (
             models[pairs[number][0]],
             models[pairs[number][1]],
-            numbers.ratio(ratios[pairs[number]]),
+            numbers.ratio(float(ratios[pairs[number]])),
             *(_percent(share) for share in curve.power[:, number]),
         )
         for number in shown

@@ -82,5 +82,5 @@ class _Page(io.StringIO):
         self._encoding = encoding
 
     @property
-    def encoding(self) -> str:
+    def encoding(self) -> str:  # type: ignore[override]  # an attribute in the stubs, a property at run time
         return self._encoding

@@ -245,10 +245,10 @@ def _drop(
     else:
         whole = np.bincount(sample[good], minlength=len(entries.samples)) == len(entries.models)
         good &= whole[sample]
-        lost = int(np.count_nonzero(~whole))
-        if lost:
+        without = int(np.count_nonzero(~whole))
+        if without:
             warnings.append(
-                f"dropped {lost:,} of {whole.size:,} samples: they lack a score for some model or metric"
+                f"dropped {without:,} of {whole.size:,} samples: they lack a score for some model or metric"
             )
     draws = int(np.count_nonzero(gaps & good[pair]))
     if draws:

@@ -86,5 +86,7 @@ def _means(table: ScoreTable, known: np.ndarray) -> np.ndarray:
     return means
 
 
-def _place(table: ScoreTable, model: np.ndarray, sample: np.ndarray, row: int, metric: int):
+def _place(
+    table: ScoreTable, model: np.ndarray, sample: np.ndarray, row: int, metric: int
+) -> tuple[str, str, str]:
     return table.models[model[row]], table.samples[sample[row]], table.metrics[metric].name

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.parsing import column_kind
@@ -76,7 +78,7 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
     missing = [role for role in needed if role not in roles]
     if missing:
         raise _missing_columns(source, roles, missing, options)
-    values = ()
+    values: tuple[str, ...] = ()
     if options.wide:
         used = {roles.get(role) for role in ("model", "sample", "draw", "cluster")}
         values = tuple(column for column in source.columns if column not in used)
@@ -190,13 +192,18 @@ def _refuse_shared(source: Source, named: Mapping[str, str]) -> None:
         )
 
 
+def _loaded(source: Source, names: Sequence[str]) -> dict[str, pl.Series]:
+    frame = source.load(names) if names else pl.DataFrame()
+    return {name: frame[name] for name in names}
+
+
 def _missing_columns(
     source: Source, roles: dict[str, str], missing: Sequence[str], options: ReadOptions
 ) -> InputError:
     """Say which roles lack a column and guess, from names and contents, which columns were meant."""
     free = [column for column in source.columns if column and column not in roles.values()]
-    frame = source.load(free) if free else None
-    numeric = [column for column in free if column_kind(frame[column], source.decimal_comma) == "number"]
+    kinds = {name: column_kind(one, source.decimal_comma) for name, one in _loaded(source, free).items()}
+    numeric = [column for column in free if kinds[column] == "number"]
     text = [column for column in free if column not in numeric]
     fitting = {"model": text or free, "sample": free, "metric": text, "score": numeric}
     guesses: dict[str, str] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import BinaryIO
 
 import numpy as np
 import polars as pl
@@ -141,7 +142,9 @@ class _Piece:
         return 1 if self.metric is not None else len(self.metrics)
 
 
-def read_entries(paths: Sequence[str | Source], options: ReadOptions, stdin=None) -> Entries:
+def read_entries(
+    paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None = None
+) -> Entries:
     """Read every input and code its names; nothing is selected or checked but the names themselves.
 
     Raises
@@ -238,14 +241,16 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
 def _read_long(source: Source, roles: Roles, options: ReadOptions) -> _Piece:
     wanted = [roles.model, roles.sample, roles.metric, roles.score, roles.draw, roles.cluster]
     frame = source.load([column for column in wanted if column is not None])
+    assert roles.score is not None
+    assert roles.metric is not None  # a long table without them was refused
     value, state = parsing.parse_scores(frame[roles.score], source.decimal_comma)
     return _piece(source, roles, frame, value, state, metric=frame[roles.metric])
 
 
 def _read_wide(source: Source, roles: Roles, options: ReadOptions) -> _Piece:
     asked = [name for name in options.metrics if name in roles.values]
-    named = (roles.model, roles.sample, roles.draw, roles.cluster)
-    ids = [column for column in named if column is not None]
+    id_roles = (roles.model, roles.sample, roles.draw, roles.cluster)
+    ids = [column for column in id_roles if column is not None]
     # A column without a name, or called as pandas calls one, is the index of the frame that was saved.
     values = asked or [c for c in roles.values if c and not c.startswith("Unnamed: ")]
     frame = source.load([*ids, *values])
@@ -282,7 +287,16 @@ def _read_wide(source: Source, roles: Roles, options: ReadOptions) -> _Piece:
     return _piece(source, roles, frame, value.ravel(), state, metrics=metrics)
 
 
-def _piece(source: Source, roles: Roles, frame: pl.DataFrame, value, state, **metric) -> _Piece:
+def _piece(
+    source: Source,
+    roles: Roles,
+    frame: pl.DataFrame,
+    value: np.ndarray,
+    state: np.ndarray | None,
+    *,
+    metric: pl.Series | None = None,
+    metrics: tuple[str, ...] = (),
+) -> _Piece:
     return _Piece(
         source=source,
         rows=frame.height,
@@ -290,8 +304,8 @@ def _piece(source: Source, roles: Roles, frame: pl.DataFrame, value, state, **me
         sample=None if roles.sample is None else _names(source, frame[roles.sample]),
         draw=None if roles.draw is None else _names(source, frame[roles.draw]),
         cluster=None if roles.cluster is None else _names(source, frame[roles.cluster]),
-        metric=_names(source, metric["metric"]) if "metric" in metric else None,
-        metrics=metric.get("metrics", ()),
+        metric=None if metric is None else _names(source, metric),
+        metrics=metrics,
         value=value,
         state=state,
         roles=roles,

@@ -13,7 +13,7 @@ from riskrank.scores.assemble import Rows, assemble
 from riskrank.scores.entries import Entries, read_entries, select
 from riskrank.scores.metrics import MetricSpec, resolve_metrics
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers.files import InputFile
+from riskrank.scores.readers.source import InputFile, Source
 from riskrank.scores.validate import (
     constant_metrics,
     divided_samples,
@@ -124,7 +124,7 @@ class TableReport:
 
 
 def inspect_scores(
-    paths: Sequence[str], options: ReadOptions | None = None, stdin: BinaryIO | None = None
+    paths: Sequence[str | Source], options: ReadOptions | None = None, stdin: BinaryIO | None = None
 ) -> TableReport:
     """Describe the scores of one or more files, and everything that is wrong with them.
 
@@ -194,7 +194,7 @@ def _errors(
     if repeated is not None:
         yield repeated
         options = replace(options, repeats="mean")
-    gaps = {}
+    gaps: dict[str, InputError] = {}
     # Different sample sets hide missing cells, which the unpaired reading tells apart.
     for unpaired in sorted({options.unpaired, True}):
         refusal = _refusal(entries, replace(options, unpaired=unpaired))

@@ -254,7 +254,7 @@ def _spec(path: str, name: str, table: object) -> MetricSpec:
 
 
 def _weight(path: str, name: str, value: object) -> float:
-    if not _is_number(value) or not math.isfinite(value) or value < 0:
+    if not isinstance(value, int | float) or not _is_number(value) or value < 0:
         raise InputError(
             f"{path}: bad weight for metric '{name}'",
             found=f"weight = {value!r}",
@@ -265,7 +265,7 @@ def _weight(path: str, name: str, value: object) -> float:
 
 def _bounds(path: str, name: str, value: object) -> tuple[float, float]:
     pair = isinstance(value, list) and len(value) == 2 and all(_is_number(end) for end in value)
-    if not pair or not all(math.isfinite(end) for end in value) or not value[0] < value[1]:
+    if not isinstance(value, list) or not pair or not value[0] < value[1]:
         raise InputError(
             f"{path}: bad bounds for metric '{name}'",
             found=f"bounds = {value!r}",
@@ -275,7 +275,7 @@ def _bounds(path: str, name: str, value: object) -> tuple[float, float]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _require_known(named: Sequence[str] | dict, known: Sequence[str], flag: str) -> None:

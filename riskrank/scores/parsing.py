@@ -107,8 +107,8 @@ def _careful(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndar
         .then(0.0)
         .otherwise(pl.col("text").cast(pl.Float64, strict=False)),
     )
-    text = (frame["number"].is_null() & ~frame["absent"]).to_numpy()
-    return frame["number"], text if text.any() else None
+    unreadable = (frame["number"].is_null() & ~frame["absent"]).to_numpy()
+    return frame["number"], unreadable if unreadable.any() else None
 
 
 def _is_text(dtype: pl.DataType) -> bool:

@@ -87,15 +87,17 @@ def read_verdicts(
                 found="a label before a file that names two models in each row",
                 hint=f"name the file alone: {source.label}",
             )
-    parts, starts, positions, inputs, left_out = [], [], [], [], 0
+    parts, starts, inputs, left_out = [], [], [], 0
+    positions: list[int] = []
     for source in sources:
         frame = _load(source, named)
         missing = frame["verdict"].is_null()
         for role in ROLES[:-1]:
             nameless = frame[role].is_null() & ~missing
-            if nameless.any():
+            first = nameless.arg_true()
+            if len(first):
                 raise InputError(
-                    f"{source.label}: row {source.row_number(nameless.arg_max())} has no {role}",
+                    f"{source.label}: row {source.row_number(first[0])} has no {role}",
                     found=f"an empty cell, one of {nameless.sum()}",
                     hint="fill it in, or leave the row out",
                 )

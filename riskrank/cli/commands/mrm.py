@@ -53,14 +53,15 @@ def mrm(
     from riskrank.cli.session import Session
     from riskrank.studies.mean_risk import MeanRiskSettings
     from riskrank.studies.mean_risk import mrm as study
+    from riskrank.studies.settings import names, numbers
 
     session = Session(context.obj, inputs, output)
     settings = MeanRiskSettings(
         **session.settings(portfolio, resampling),
         per_metric=per_metric,
         with_portfolio=with_portfolio,
-        risk=risk,
-        level=level,
+        risk=names(risk),
+        level=numbers(level, parameter="level"),
         aggregate=aggregate,
         no_test=no_test,
     )

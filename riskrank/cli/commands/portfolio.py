@@ -37,5 +37,5 @@ def portfolio(
 
     formats = FORMATS if summary else (*FORMATS, "parquet")
     session = Session(context.obj, inputs, output, formats=formats)
-    settings = FoldingSettings(**session.settings(fold_by), summary=summary, level=level)
+    settings = FoldingSettings(**session.settings(fold_by), summary=summary, level=tuple(level or ()))
     session.finish(study(session.read(fold_by.weight, **READING), settings))

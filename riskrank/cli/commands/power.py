@@ -95,6 +95,7 @@ def power(
     from riskrank.cli.session import Session
     from riskrank.studies.power import PowerSettings, named_distributions, power_between, refuse_table_options
     from riskrank.studies.power import power as study
+    from riskrank.studies.settings import whole_numbers
 
     distributions = named_distributions(inputs.scores)
     if distributions:
@@ -102,7 +103,7 @@ def power(
     session = Session(context.obj, replace(inputs, scores=[] if distributions else inputs.scores), output)
     settings = PowerSettings(
         **session.settings(portfolio, claim, resampling),
-        sizes=sizes,
+        sizes=whole_numbers(sizes, parameter="sizes"),
         pair=pair,
         target=target,
         limit=limit,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from riskrank.engine.aggregation.subsets import MOST_ITEMS, layers
+from riskrank.engine.types import Booleans, Floats, Integers
 
 
 def solve_footrule(
@@ -38,7 +39,7 @@ def solve_footrule(
     return order, count, optima, unique
 
 
-def _optimal_cells(cost):
+def _optimal_cells(cost: Floats) -> Booleans:
     """Return which cells (x, p) belong to some assignment of least cost: shape (k, k), bool.
 
     Exchanging places along a cycle of items is free exactly if the cycle's cost changes sum to zero, and no
@@ -57,7 +58,7 @@ def _optimal_cells(cost):
     return free
 
 
-def _count_matchings(allowed):
+def _count_matchings(allowed: Booleans) -> int | None:
     """Return the number of perfect matchings of `allowed`, or None if a block of it is too large."""
     count = 1
     for rows in _blocks(allowed):
@@ -68,7 +69,7 @@ def _count_matchings(allowed):
     return count
 
 
-def _blocks(allowed):
+def _blocks(allowed: Booleans) -> list[Integers]:
     """Return the groups of items that can trade places with each other."""
     from scipy.sparse.csgraph import connected_components
 
@@ -77,7 +78,7 @@ def _blocks(allowed):
     return [np.flatnonzero(label == block) for block in range(blocks)]
 
 
-def _permanent(allowed):
+def _permanent(allowed: Booleans) -> int:
     size = len(allowed)
     ways = np.zeros(1 << size, dtype=np.int64)
     ways[0] = 1
@@ -88,13 +89,13 @@ def _permanent(allowed):
     return int(ways[-1])
 
 
-def _first_by_name(allowed, by_name):
+def _first_by_name(allowed: Booleans, by_name: Integers) -> Integers:
     """Return the matching of `allowed` that comes first by name, place after place."""
     order = []
     open_cells = allowed.copy()
     for place in range(len(allowed)):
         candidates = np.flatnonzero(open_cells[:, place])
-        for item in candidates[np.argsort(by_name[candidates])]:
+        for item in candidates[np.argsort(by_name[candidates])].tolist():
             trial = _placed(open_cells, item, place)
             if len(candidates) == 1 or _matchable(trial):
                 open_cells = trial
@@ -103,19 +104,19 @@ def _first_by_name(allowed, by_name):
     return np.array(order, dtype=np.int64)
 
 
-def _every_matching(allowed, place=0):
+def _every_matching(allowed: Booleans, place: int = 0) -> list[tuple[int, ...]]:
     """Return every perfect matching of `allowed` as an order of items, one per place."""
     if place == len(allowed):
         return [tuple(int(np.flatnonzero(allowed[:, p])[0]) for p in range(len(allowed)))]
     found = []
-    for item in np.flatnonzero(allowed[:, place]):
+    for item in np.flatnonzero(allowed[:, place]).tolist():
         trial = _placed(allowed, item, place)
         if _matchable(trial):
             found += _every_matching(trial, place + 1)
     return found
 
 
-def _placed(allowed, item, place):
+def _placed(allowed: Booleans, item: int, place: int) -> Booleans:
     trial = allowed.copy()
     trial[item, :] = False
     trial[:, place] = False
@@ -123,7 +124,7 @@ def _placed(allowed, item, place):
     return trial
 
 
-def _matchable(allowed):
+def _matchable(allowed: Booleans) -> bool:
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(~allowed)

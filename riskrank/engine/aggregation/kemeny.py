@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import ceil, prod
 from time import monotonic
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from riskrank.engine.aggregation.subsets import MOST_ITEMS, layers
+from riskrank.engine.types import Floats, Integers
 
 CUT_TOLERANCE = 1e-6
 """A triangle inequality or an integrality counts as violated beyond this; HiGHS's own tolerance."""
@@ -18,18 +21,19 @@ CUTS_A_ROUND = 1000
 """At most this many violated triangle inequalities, the worst first, join the program in a round."""
 
 
-class KemenySolution(NamedTuple):
+@dataclass(frozen=True)
+class KemenySolution:
     """The chosen order and what is known about the others; see `Aggregation` for the fields."""
 
-    order: np.ndarray
-    count: int | None
+    order: Integers
+    optima_count: int | None
     optima: list[tuple[int, ...]] | None
     unique: bool | None
     gap: float
 
 
 def solve_kemeny(
-    against: np.ndarray, pull: np.ndarray, by_name: np.ndarray, *, listed: int, time_limit: float
+    against: Integers, pull: Integers, by_name: Integers, *, listed: int, time_limit: float
 ) -> KemenySolution:
     """Return the Kemeny order of a table of pairwise disagreements.
 
@@ -57,7 +61,8 @@ def solve_kemeny(
     KemenySolution
     """
     deadline = monotonic() + time_limit
-    parts, excess = [], 0.0
+    parts: list[KemenySolution] = []
+    excess = 0.0
     for group in _majority_groups(against):
         # One order of the items whatever the input's, so that the solver cannot depend on it either.
         group = group[np.lexsort((by_name[group], pull[group]))]
@@ -68,24 +73,24 @@ def solve_kemeny(
             part = _solve_by_program(inner, pull[group], deadline)
             excess += part.gap * _cost(inner, part.order)
         optima = part.optima and [tuple(group[list(order)].tolist()) for order in part.optima]
-        parts.append(part._replace(order=group[part.order], optima=optima))
+        parts.append(replace(part, order=group[part.order], optima=optima))
     order = np.concatenate([part.order for part in parts])
-    counts = [part.count for part in parts]
-    count = None if None in counts else prod(counts)
+    counts = [part.optima_count for part in parts if part.optima_count is not None]
+    count = prod(counts) if len(counts) == len(parts) else None
     optima = None
     if count is not None and count <= listed:
-        choices = product(*(part.optima for part in parts))
+        choices = product(*(part.optima or () for part in parts))
         optima = [sum(choice, ()) for choice in islice(choices, listed)]
     known = [part.unique for part in parts]
     unique = False if False in known else (None if None in known else True)
     return KemenySolution(order, count, optima, unique, excess / max(_cost(against, order), 1))
 
 
-def _cost(against, order):
+def _cost(against: Integers, order: Integers) -> int:
     return int(np.triu(against[np.ix_(order, order)]).sum())
 
 
-def _majority_groups(against):
+def _majority_groups(against: Integers) -> list[Integers]:
     """Return the groups no strict majority splits, the best group first."""
     reach = against <= against.T
     for via in range(len(reach)):
@@ -94,7 +99,7 @@ def _majority_groups(against):
     return [np.flatnonzero(rank == value) for value in np.unique(rank)[::-1]]
 
 
-def _solve_by_subsets(against, pull, by_name, listed):
+def _solve_by_subsets(against: Integers, pull: Integers, by_name: Integers, listed: int) -> KemenySolution:
     size = len(against)
     least = np.zeros(1 << size, dtype=np.int64)
     second = np.zeros(1 << size, dtype=np.int64)
@@ -115,18 +120,18 @@ def _solve_by_subsets(against, pull, by_name, listed):
         towards = second[np.minimum(rest, masks)] - place * pull[:, None]
         second[masks] = np.where(tight, towards, never).min(axis=0)
 
-    def first_items(mask, key, own):
+    def first_items(mask: int, key: Integers, own: Callable[[int, int], int]) -> list[int]:
         tied = [item for item in range(size) if mask >> item & 1]
         value = {item: key[mask ^ (1 << item)] + own(item, mask) for item in tied}
         return [item for item in tied if value[item] == key[mask]]
 
-    def pays(item, mask):
+    def pays(item: int, mask: int) -> int:
         return sum(int(against[item, other]) for other in range(size) if mask >> other & 1)
 
-    def drawn(item, mask):
+    def drawn(item: int, mask: int) -> int:
         return -(size - int(mask).bit_count() + 1) * int(pull[item])
 
-    def every_order(mask):
+    def every_order(mask: int) -> Iterator[tuple[int, ...]]:
         if mask == 0:
             yield ()
         for item in first_items(mask, least, pays) if mask else []:
@@ -134,7 +139,8 @@ def _solve_by_subsets(against, pull, by_name, listed):
                 yield (item, *tail)
 
     full = (1 << size) - 1
-    order, mask = [], full
+    order: list[int] = []
+    mask = full
     while mask:
         tied = set(first_items(mask, least, pays)) & set(first_items(mask, second, drawn))
         order.append(min(tied, key=lambda item: by_name[item]))
@@ -144,7 +150,7 @@ def _solve_by_subsets(against, pull, by_name, listed):
     return KemenySolution(np.array(order, dtype=np.int64), count, optima, count == 1, 0.0)
 
 
-def _sums_over_subsets(against):
+def _sums_over_subsets(against: Integers) -> tuple[Integers, Integers, int]:
     """Return tables of Σ_{u ∈ T} against[v, u] for T within the lower and within the upper half of the items.
 
     Two small tables instead of one of size k·2^k: they stay in the cache while the program gathers from them.
@@ -154,16 +160,17 @@ def _sums_over_subsets(against):
     return _subset_sums(against[:, :half]), _subset_sums(against[:, half:]), half
 
 
-def _subset_sums(values):
+def _subset_sums(values: Integers) -> Integers:
     table = np.zeros((len(values), 1), dtype=np.int64)
     for column in values.T:
         table = np.concatenate([table, table + column[:, None]], axis=1)
     return table
 
 
-def _solve_by_program(against, pull, deadline):
+def _solve_by_program(against: Integers, pull: Integers, deadline: float) -> KemenySolution:
     program = _OrderProgram(len(against))
-    order, bound = program.minimise(against, deadline, start=_local_search(against, _borda_order(pull)))
+    start = _local_search(against, _borda_order(pull))
+    order, bound = program.improve(against, deadline, start)
     cost = _cost(against, order)
     if bound < cost:
         return KemenySolution(order, None, None, None, (cost - bound) / cost)
@@ -171,12 +178,14 @@ def _solve_by_program(against, pull, deadline):
     if other is None or not len(other):
         return KemenySolution(order, None, None, None if other is None else True, 0.0)
     towards = np.broadcast_to(-pull[None, :], against.shape)
-    nearest, _ = program.minimise(towards, deadline, start=order, within=(against, cost))
+    nearest, _ = program.improve(towards, deadline, order, within=(against, cost))
     chosen = nearest if _cost(against, nearest) == cost else order
     return KemenySolution(chosen, None, None, False, 0.0)
 
 
-def _other_optimum(program, against, order, deadline):
+def _other_optimum(
+    program: _OrderProgram, against: Integers, order: Integers, deadline: float
+) -> Integers | None:
     """Return another optimum; an empty order if there is none; None if time ran out."""
     margin = (against - against.T)[order[:-1], order[1:]]
     if (margin == 0).any():
@@ -191,11 +200,11 @@ def _other_optimum(program, against, order, deadline):
     return order[:0] if bound > cost else None
 
 
-def _borda_order(pull):
+def _borda_order(pull: Integers) -> Integers:
     return np.argsort(pull, kind="stable")
 
 
-def _local_search(against, order):
+def _local_search(against: Integers, order: Integers) -> Integers:
     """Move single items to their best place until none gains: a start, and the answer if time runs out."""
     gain = against - against.T
     improved = True
@@ -215,7 +224,7 @@ def _local_search(against, order):
 class _OrderProgram:
     """Linear and integer programs over x_uv = "u before v", u < v, keeping the triangle rows found so far."""
 
-    def __init__(self, size):
+    def __init__(self, size: int) -> None:
         self.size = size
         self.upper = np.triu_indices(size, 1)
         index = np.zeros((size, size), dtype=np.int64)
@@ -226,7 +235,28 @@ class _OrderProgram:
         self.triangles = np.stack([index[u, v], index[v, w], index[u, w]])
         self.rows = np.zeros(self.triangles.shape[1], dtype=bool)
 
-    def minimise(self, against, deadline, *, start=None, unlike=None, within=None, enough=None):
+    def improve(
+        self,
+        against: Integers,
+        deadline: float,
+        start: Integers,
+        *,
+        within: tuple[Integers, int] | None = None,
+    ) -> tuple[Integers, int]:
+        """Return the best order met, the one to start from if no other, and a lower bound of the cost."""
+        found, bound = self.minimise(against, deadline, start=start, within=within)
+        return start if found is None else found, bound
+
+    def minimise(
+        self,
+        against: Integers,
+        deadline: float,
+        *,
+        start: Integers | None = None,
+        unlike: Integers | None = None,
+        within: tuple[Integers, int] | None = None,
+        enough: int | None = None,
+    ) -> tuple[Integers | None, int]:
         """Return the best order met and a proven lower bound of the integer cost.
 
         `start` is an order to beat, `unlike` one to exclude, `within` = (costs, most) a second cost to keep,
@@ -263,12 +293,14 @@ class _OrderProgram:
                 whole = True
         return best, bound
 
-    def _objective(self, against):
+    def _objective(self, against: Integers) -> tuple[int, Floats, float]:
         forward, backward = against[self.upper], against.T[self.upper]
         slope = (forward - backward).astype(float)
         return int(backward.sum()), slope, max(float(np.abs(slope).max()), 1.0)
 
-    def _side_rows(self, unlike, within):
+    def _side_rows(
+        self, unlike: Integers | None, within: tuple[Integers, int] | None
+    ) -> list[tuple[Floats, float]]:
         sides = []
         if unlike is not None:
             place = np.argsort(unlike)
@@ -279,7 +311,10 @@ class _OrderProgram:
             sides.append((slope / unit, (within[1] - base) / unit + CUT_TOLERANCE))
         return sides
 
-    def _solve(self, slope, sides, whole, deadline):
+    def _solve(
+        self, slope: Floats, sides: list[tuple[Floats, float]], whole: bool, deadline: float
+    ) -> tuple[Floats | None, float, bool]:
+        """Solution of the rows known so far, a bound of the cost, and whether that is proven."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         constraints = [LinearConstraint(side[None, :], -np.inf, most) for side, most in sides]
@@ -298,7 +333,7 @@ class _OrderProgram:
         # An interrupted linear program proves nothing.
         return (result.x, result.fun, True) if result.status == 0 else (None, -np.inf, False)
 
-    def _triangle_rows(self):
+    def _triangle_rows(self) -> Any:
         from scipy.sparse import csr_array
 
         columns = self.triangles[:, self.rows].T.ravel()
@@ -307,7 +342,7 @@ class _OrderProgram:
         shape = (count, len(self.upper[0]))
         return csr_array((values, columns, np.arange(0, 3 * count + 1, 3)), shape=shape)
 
-    def _add_violated(self, x):
+    def _add_violated(self, x: Floats) -> bool:
         total = x[self.triangles[0]] + x[self.triangles[1]] - x[self.triangles[2]]
         violation = np.where(self.rows, 0.0, np.maximum(-total, total - 1))
         worst = np.argsort(-violation, kind="stable")[:CUTS_A_ROUND]
@@ -315,13 +350,15 @@ class _OrderProgram:
         self.rows[worst] = True
         return len(worst) > 0
 
-    def _order(self, x):
+    def _order(self, x: Floats) -> Integers:
         before = np.zeros((self.size,) * 2)
         before[self.upper] = x
         before.T[self.upper] = 1 - x
         return np.argsort(-before.sum(axis=1), kind="stable")
 
-    def _admissible(self, order, unlike, within):
+    def _admissible(
+        self, order: Integers, unlike: Integers | None, within: tuple[Integers, int] | None
+    ) -> bool:
         if unlike is not None and np.array_equal(order, unlike):
             return False
         return within is None or _cost(within[0], order) <= within[1]

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, permutations, product
 from math import factorial, lcm, prod
-from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riskrank.engine.aggregation.footrule import solve_footrule
 from riskrank.engine.aggregation.kemeny import solve_kemeny
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, nearest
 
 METHODS = ("kemeny", "footrule", "pearson", "borda")
@@ -68,10 +69,10 @@ class Aggregation:
 
 
 def aggregate_rankings(
-    rankings: np.ndarray,
+    rankings: ArrayLike,
     *,
-    method: Literal["kemeny", "footrule", "pearson", "borda"] = "kemeny",
-    weights: Sequence[float] | None = None,
+    method: str = "kemeny",
+    weights: ArrayLike | None = None,
     names: Sequence[str] | None = None,
     time_limit: float = 60.0,
 ) -> Aggregation:
@@ -129,12 +130,14 @@ def aggregate_rankings(
     integer = _integer_weights(weight)
     by_name = np.argsort(np.argsort(np.array(names, dtype=object), kind="stable"), kind="stable")
     pull = integer @ doubled
-    unique, gap = None, 0.0
+    unique: bool | None = None
+    gap = 0.0
     if method == "kemeny":
         solution = solve_kemeny(
             _disagreements(ranks, integer), pull, by_name, listed=LISTED, time_limit=time_limit
         )
-        order, count, optima, unique, gap = solution
+        order, count, optima = solution.order, solution.optima_count, solution.optima
+        unique, gap = solution.unique, solution.gap
     elif method == "footrule":
         order, count, optima, unique = solve_footrule(_displacements(doubled, integer), pull, by_name, LISTED)
     else:
@@ -159,7 +162,9 @@ def aggregate_rankings(
     )
 
 
-def _validated(rankings, method, weights, names):
+def _validated(
+    rankings: ArrayLike, method: str, weights: ArrayLike | None, names: Sequence[str] | None
+) -> tuple[Floats, Floats, list[str]]:
     if method not in METHODS:
         close = nearest(str(method), METHODS)
         raise UsageError(
@@ -208,14 +213,14 @@ def _validated(rankings, method, weights, names):
     return ranks, weight, labels
 
 
-def _doubled_midranks(row):
+def _doubled_midranks(row: Floats) -> Integers:
     # Twice the mid-rank is an integer, so that distances can be compared exactly.
     _, group, size = np.unique(row, return_inverse=True, return_counts=True)
     last = np.cumsum(size)
     return (2 * last - size + 1)[group].astype(np.int64)
 
 
-def _integer_weights(weight):
+def _integer_weights(weight: Floats) -> Integers:
     share = weight / weight.max()
     ratios = [Fraction(s).limit_denominator(10_000) for s in share.tolist()]
     scale = lcm(*(ratio.denominator for ratio in ratios))
@@ -225,7 +230,7 @@ def _integer_weights(weight):
     return np.rint(weight / weight.sum() * WEIGHT_GRID).astype(np.int64)
 
 
-def _disagreements(ranks, integer):
+def _disagreements(ranks: Floats, integer: Integers) -> Integers:
     """Return twice the weight that contradicts "u before v", a tie contradicting by half: shape (k, k)."""
     against = np.zeros((ranks.shape[1],) * 2, dtype=np.int64)
     for row, w in zip(ranks, integer, strict=True):
@@ -234,7 +239,7 @@ def _disagreements(ranks, integer):
     return against
 
 
-def _displacements(doubled, integer):
+def _displacements(doubled: Integers, integer: Integers) -> Integers:
     """Return twice the weighted displacement of item x put at place p: shape (k, k)."""
     place = 2 * np.arange(1, doubled.shape[1] + 1)
     cost = np.zeros((doubled.shape[1],) * 2, dtype=np.int64)
@@ -243,7 +248,7 @@ def _displacements(doubled, integer):
     return cost
 
 
-def _sort_mean_ranks(pull, by_name):
+def _sort_mean_ranks(pull: Integers, by_name: Integers) -> tuple[Integers, int, list[tuple[int, ...]] | None]:
     order = np.lexsort((by_name, pull))
     starts = np.flatnonzero(np.r_[True, np.diff(pull[order]) != 0])
     groups = np.split(order, starts[1:])
@@ -254,7 +259,7 @@ def _sort_mean_ranks(pull, by_name):
     return order, count, [sum(choice, ()) for choice in islice(choices, LISTED)]
 
 
-def _distances(method, places, ranks, doubled):
+def _distances(method: str, places: Integers, ranks: Floats, doubled: Integers) -> Floats:
     k = len(places)
     mid = doubled / 2
     if method == "kemeny":
@@ -270,14 +275,16 @@ def _distances(method, places, ranks, doubled):
     return 1 - 12 * ((mid - centre) @ (places - centre)) / (k * (k * k - 1))
 
 
-def _chosen_first(order, optima):
+def _chosen_first(
+    order: Integers, optima: Sequence[tuple[int, ...]] | None
+) -> tuple[tuple[int, ...], ...] | None:
     if optima is None:
         return None
     chosen = tuple(order.tolist())
     return (chosen, *(optimum for optimum in optima if optimum != chosen))
 
 
-def _choice(count, unique, gap):
+def _choice(count: int | None, unique: bool | None, gap: float) -> str:
     rule = "the one nearest to the Borda order, then first by name"
     if gap > 0:
         return f"the best order found; it may be up to {gap:.2%} above the optimum"

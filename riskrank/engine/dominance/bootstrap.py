@@ -319,13 +319,16 @@ def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats], c
         beaten = k - reached.sum(axis=2) - (threshold > 0.5)
         wins[:, t] = beaten.transpose(2, 0, 1)
     deviations = ratios - problem.ratios[..., None]
-    matrix = isinstance(ordered, np.ndarray)
     # Sorted scores: models with equal scores have equal means to the last bit.
-    means = ordered.mean(axis=2) if matrix else np.stack([sample.mean(axis=1) for sample in ordered])
+    means = (
+        ordered.mean(axis=2)
+        if isinstance(ordered, np.ndarray)
+        else np.stack([sample.mean(axis=1) for sample in ordered])
+    )
     level = problem.tail_level
     tails = (
         tail_value_of_sorted(ordered, level)
-        if matrix
+        if isinstance(ordered, np.ndarray)
         else np.stack([tail_value_of_sorted(sample, level) for sample in ordered])
     )
     rates = np.empty((count, len(problem.cluster_sums), k))
@@ -378,7 +381,7 @@ class _Gathering:
         self._sums = self._sums + part.sums
         self._squares = self._squares + part.squares
         empty = np.empty(0)
-        self._kept.append(replace(part, crossings=empty, sums=empty, squares=empty))
+        self._kept.append(replace(part, crossings=np.empty(0, dtype=np.int64), sums=empty, squares=empty))
         self.count += len(part.means)
 
     def replicates(self) -> Replicates:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -73,7 +72,7 @@ class ViolationInfluence:
 def influence_of_violation(
     samples: Sequence[Floats],
     *,
-    order: Literal[1, 2],
+    order: int,
     clusters: Sequence[Integers] | None = None,
     paired: bool = True,
 ) -> ViolationInfluence:

@@ -73,17 +73,18 @@ def direct_guard(scores: ClusteredScores, pairs: Sequence[tuple[int, int]]) -> F
 
 def _mid_ranks(values: Floats, ordered: Sequence[Floats]) -> Floats:
     """Mid-rank share in (0, 1) of each value among the pooled sorted samples."""
-    places = sum(
-        np.searchsorted(sample, values, "left") + np.searchsorted(sample, values, "right")
-        for sample in ordered
-    )
+    places = np.zeros(values.shape)
+    for sample in ordered:
+        places += np.searchsorted(sample, values, "left") + np.searchsorted(sample, values, "right")
     return places / (2 * sum(sample.size for sample in ordered))
 
 
 def _unit_scores(share: Floats, cluster: Integers) -> tuple[Floats, Integers]:
     """Sums per cluster of the two scores r and −(1 − r)², shape (2, n), and the size of each cluster."""
-    sums = np.stack([np.bincount(cluster, share), np.bincount(cluster, -((1 - share) ** 2))])
-    return sums, np.bincount(cluster)
+    sums = np.stack([np.bincount(cluster, share), np.bincount(cluster, -((1 - share) ** 2))]).astype(
+        np.float64
+    )
+    return sums, np.bincount(cluster).astype(np.int64)
 
 
 def _pair(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, listing, nearest
 
 VERDICTS = ("a", "b", "both-good", "both-bad", "tie")
@@ -61,8 +62,8 @@ class VerdictScores:
 
     models: tuple[str, ...]
     samples: tuple[str, ...]
-    scores: np.ndarray
-    judged: np.ndarray
+    scores: Floats
+    judged: Integers
     counts: dict[str, int]
     expected_pairs: int
     judged_pairs: int
@@ -185,13 +186,13 @@ def normalise_verdict(verdict: object, *, place: str = "") -> str:
     return kind
 
 
-def _folded(verdict):
+def _folded(verdict: object) -> str:
     return " ".join(str(verdict).casefold().replace("_", " ").replace("-", " ").split())
 
 
-def _kinds(verdicts, place):
+def _kinds(verdicts: Sequence[object], place: Callable[[int], str]) -> list[str]:
     # A table holds few spellings, each many times.
-    met = {}
+    met: dict[object, str] = {}
     for at, verdict in enumerate(verdicts, start=1):
         if verdict not in met:
             met[verdict] = normalise_verdict(verdict, place=place(at))
@@ -201,7 +202,9 @@ def _kinds(verdicts, place):
 _KINDS = {_folded(spelling): kind for kind, spellings in SPELLINGS.items() for spelling in spellings}
 
 
-def _model_names(first, second, models, place):
+def _model_names(
+    first: Sequence[str], second: Sequence[str], models: Sequence[str] | None, place: Callable[[int], str]
+) -> tuple[str, ...]:
     # First appearance row by row, so that a file and its columns swapped name the same models.
     met = tuple(dict.fromkeys(name for pair in zip(first, second, strict=True) for name in pair))
     if models is None:
@@ -219,9 +222,15 @@ def _model_names(first, second, models, place):
     return names
 
 
-def _pair_results(rows, kinds, sample_of, model_of, place):
+def _pair_results(
+    rows: Sequence[Sequence[str]],
+    kinds: Sequence[str],
+    sample_of: Mapping[str, int],
+    model_of: Mapping[str, int],
+    place: Callable[[int], str],
+) -> dict[tuple[int, int, int], dict[tuple[int, int], int]]:
     """Return, by sample and pair of models, the result per order of presentation: +1 if the lower one won."""
-    results = {}
+    results: dict[tuple[int, int, int], dict[tuple[int, int], int]] = {}
     for at, (sample, one, other, kind) in enumerate(zip(*rows, kinds, strict=True), start=1):
         if one == other:
             raise InputError(

@@ -8,7 +8,7 @@ from math import ceil
 
 import numpy as np
 
-from riskrank.engine.types import Integers
+from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, nearest
 
 DEFAULT_LEVELS = (0.05, 0.1, 0.25)
@@ -90,18 +90,18 @@ class MeanRisk:
     """
 
     columns: tuple[RiskColumn, ...]
-    mean: np.ndarray
-    risk: np.ndarray
-    value: np.ndarray
-    rank: np.ndarray
+    mean: Floats
+    risk: Floats
+    value: Floats
+    rank: Integers
 
     @property
-    def ssd_consistent(self) -> np.ndarray:
+    def ssd_consistent(self) -> Booleans:
         """Whether each column is consistent with second-order dominance, shape (R,)."""
         return np.array([column.risk.ssd_consistent for column in self.columns])
 
     @property
-    def fsd_consistent(self) -> np.ndarray:
+    def fsd_consistent(self) -> Booleans:
         """Whether each column is consistent with first-order dominance, shape (R,)."""
         return np.array([column.risk.fsd_consistent for column in self.columns])
 
@@ -166,7 +166,7 @@ def risk_columns(
     return tuple(columns)
 
 
-def mean_risk(samples: Sequence[np.ndarray], columns: Sequence[RiskColumn] | None = None) -> MeanRisk:
+def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = None) -> MeanRisk:
     """Return mean, risk, mean − risk and ranks of several samples.
 
     Integrals of the empirical quantile function are exact, so samples may differ in size. Every row counts
@@ -202,7 +202,7 @@ def mean_risk(samples: Sequence[np.ndarray], columns: Sequence[RiskColumn] | Non
     return MeanRisk(columns, mean, risk, value, rank_values(value, tie=TIE * size))
 
 
-def mean_risk_of_sorted(ordered: np.ndarray, columns: Sequence[RiskColumn]) -> tuple[np.ndarray, np.ndarray]:
+def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:
     """Return means and risks of many samples of one size, for use inside a bootstrap.
 
     Parameters
@@ -228,7 +228,7 @@ def mean_risk_of_sorted(ordered: np.ndarray, columns: Sequence[RiskColumn]) -> t
     risk = np.empty((*mean.shape, len(columns)))
     for at, column in enumerate(columns):
         name, level = column.risk.name, column.level
-        if name in whole:
+        if level is None:
             risk[..., at] = whole[name]
         elif name == "negative-var":
             risk[..., at] = -ordered[..., max(ceil(_steps(level, ordered.shape[-1])), 1) - 1]
@@ -238,7 +238,7 @@ def mean_risk_of_sorted(ordered: np.ndarray, columns: Sequence[RiskColumn]) -> t
     return mean, risk
 
 
-def rank_values(value: np.ndarray, *, tie: float = 0.0) -> np.ndarray:
+def rank_values(value: Floats, *, tie: float = 0.0) -> Integers:
     """Return competition ranks down the columns, the largest value first.
 
     Parameters
@@ -278,7 +278,7 @@ def contradicted_by_consistent(result: MeanRisk) -> tuple[tuple[int, int], ...]:
     return tuple((int(i), int(j)) for i, j in zip(*np.nonzero(above & below), strict=True))
 
 
-def _validated(samples):
+def _validated(samples: Sequence[Floats]) -> list[Floats]:
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
     if len(arrays) < 2:
         raise InputError(
@@ -300,7 +300,7 @@ def _validated(samples):
 # threads, but it tries, and on a busy machine its waiting threads cost a hundred times the sum.
 
 
-def _partial_integrals(ordered, levels):
+def _partial_integrals(ordered: Floats, levels: Sequence[float]) -> tuple[Floats, dict[float, Floats]]:
     """Return the mean and, for each level p, F(p) = ∫_0^p Q: whole steps and the part of a step p cuts."""
     n = ordered.shape[-1]
     total, done, integrated = np.zeros(ordered.shape[:-1]), 0, {}
@@ -313,7 +313,7 @@ def _partial_integrals(ordered, levels):
     return (total + ordered[..., done:].sum(axis=-1)) / n, integrated
 
 
-def _deviations(ordered, mean):
+def _deviations(ordered: Floats, mean: Floats) -> dict[str, Floats]:
     n = ordered.shape[-1]
     away = ordered - mean[..., None]
     return {
@@ -323,14 +323,14 @@ def _deviations(ordered, mean):
     }
 
 
-def _gini_tail(ordered, mean):
+def _gini_tail(ordered: Floats, mean: Floats) -> Floats:
     # 2∫(μp − F(p))dp = μ − 2∫F, and ∫F = ∫(1−t)Q(t)dt gives each order statistic its slice of 1 − t.
     n = ordered.shape[-1]
     weights = (2 * n - 2 * np.arange(1, n + 1) + 1) / n**2
     return mean - np.einsum("...i,i->...", ordered, weights)
 
 
-def _steps(level, n):
+def _steps(level: float, n: int) -> float:
     """Return n·p, on the integer where only rounding keeps it off: 0.07 · 100 is 7 steps, not 7 and a bit."""
     steps = n * level
     return round(steps) if abs(steps - round(steps)) <= 1e-12 * n else steps

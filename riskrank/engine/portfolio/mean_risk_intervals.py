@@ -20,7 +20,7 @@ from riskrank.engine.portfolio.mean_risk import (
 )
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, run_tasks
-from riskrank.engine.sampling.resamples import blocks, is_rectangular, resampler
+from riskrank.engine.sampling.resamples import blocks, resampler
 from riskrank.engine.types import Floats
 
 # Scores resampled in one process before a second one pays for its own start.
@@ -127,7 +127,14 @@ def aggregate_over_metrics(
     return aggregate_rankings(np.array(lists), method=aggregator, weights=shares, names=names)
 
 
-def _replicate_values(scores, columns, resamples, seed, jobs: Jobs, progress) -> Floats:
+def _replicate_values(
+    scores: ClusteredScores,
+    columns: tuple[RiskColumn, ...],
+    resamples: int,
+    seed: int,
+    jobs: Jobs,
+    progress: Callable[[int, int], None] | None,
+) -> Floats:
     """Replicates of mean − risk, shape (B, k, R)."""
     work = resamples * sum(scores.sizes)
     done, parts = 0, []
@@ -140,14 +147,18 @@ def _replicate_values(scores, columns, resamples, seed, jobs: Jobs, progress) ->
     return np.concatenate(parts)
 
 
-def _block(problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task) -> Floats:
+def _block(
+    problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: tuple[np.random.SeedSequence, int]
+) -> Floats:
     (scores, columns), (stream, count) = problem, task
     rng = np.random.default_rng(stream)
-    draw, matrix = resampler(scores), is_rectangular(scores)
+    draw = resampler(scores)
     values = np.empty((count, scores.models, len(columns)))
     for b in range(count):
         ordered = draw(rng).ordered
-        for i, rows in enumerate([ordered] if matrix else [sample[None, :] for sample in ordered]):
+        # A matrix holds all models at once; else one after another.
+        together = [ordered] if isinstance(ordered, np.ndarray) else [one[None, :] for one in ordered]
+        for i, rows in enumerate(together):
             mean, risk = mean_risk_of_sorted(rows, columns)
             values[b, i : i + len(rows)] = mean[:, None] - risk
     return values

@@ -164,7 +164,7 @@ def parse_distribution(text: str) -> Distribution:
     return Distribution(name, values)
 
 
-def _numbers(text, given):
+def _numbers(text: str, given: str) -> tuple[float, ...]:
     if not given.strip():
         return ()
     values = []

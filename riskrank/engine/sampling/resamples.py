@@ -158,10 +158,9 @@ def _chosen_samples(scores: ClusteredScores, rng: np.random.Generator) -> list[I
     return [rng.integers(0, count, count) for count in counts]
 
 
-def _equal_sizes(scores: ClusteredScores):
+def _equal_sizes(scores: ClusteredScores) -> Callable[[np.random.Generator], Resample]:
     """Draw resamples of models that all have n samples of r draws: plain matrices."""
-    samples, draws = scores.cluster_counts[0], scores.draws_per_sample()
-    table = np.stack(scores.values).reshape(scores.models, samples, draws)
+    table = np.stack(scores.values).reshape(scores.models, scores.cluster_counts[0], -1)
     resampled = np.empty_like(table)
 
     def draw(rng: np.random.Generator) -> Resample:
@@ -179,13 +178,13 @@ def _equal_sizes(scores: ClusteredScores):
     return draw
 
 
-def _any_sizes(scores: ClusteredScores):
+def _any_sizes(scores: ClusteredScores) -> Callable[[np.random.Generator], Resample]:
     """Draw resamples of models whose numbers of samples or draws differ."""
     bounds = [_bounds(cluster) for cluster in scores.clusters]
 
     def draw(rng: np.random.Generator) -> Resample:
         chosen = _chosen_samples(scores, rng)
-        models: Sequence = zip(scores.values, bounds, chosen, strict=True)
+        models = zip(scores.values, bounds, chosen, strict=True)
         return Resample(chosen, [np.sort(value[_rows_of(bound, picks)]) for value, bound, picks in models])
 
     return draw

@@ -107,5 +107,5 @@ class DelimitedSource(Source):
 def _sniff_separator(header: str, default: str) -> str:
     outside = "".join(header.split('"')[::2])
     counts = {separator: outside.count(separator) for separator in (default, *_SEPARATORS)}
-    best = max(counts, key=counts.get)
+    best = max(counts, key=lambda separator: counts[separator])
     return best if counts[best] else default

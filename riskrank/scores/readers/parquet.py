@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.scores.readers.source import Source, first_line
+
+Read = TypeVar("Read")
 
 
 class ParquetSource(Source):
@@ -31,7 +34,7 @@ class ParquetSource(Source):
             raise self._empty("a Parquet file with no rows")
         return frame
 
-    def _read(self, reader: Callable):
+    def _read(self, reader: Callable[[], Read]) -> Read:
         try:
             return reader()
         except (pl.exceptions.PolarsError, OSError) as error:
