@@ -138,20 +138,31 @@ def test_sweep_over_p_against_one_ranking_per_p(values):
     assert to_csv(document).splitlines()[-1].split(",")[1] == "inf"
 
 
-def test_ranges_of_weights_against_rankings_within_and_beyond(values):
-    document = study(values)
-    for k, found in enumerate(document.weight_ranges):
-        for at, stays in (
-            (found.low, True),
-            (found.high, True),
-            (found.low - 0.02, False),
-            (found.high + 0.02, False),
-        ):
-            if not 0 <= at <= 1:
-                continue
-            inside = min(max(at, found.low + 1e-6), found.high - 1e-6) if stays else at
-            weights = dict.fromkeys(METRICS, (1 - inside) / 2) | {METRICS[k]: inside}
-            assert (study(values, weights=weights).rows[0].model == document.rows[0].model) == stays
+@pytest.mark.parametrize("given", [{}, {"co2": 0.02}, {"co2": 0.9}, {"acc": 0.8, "f1": 0.15}])
+def test_ranges_of_weights_against_rankings_within_and_beyond(given):
+    values = np.random.default_rng(8).normal(size=(30, 3))
+    document = study(values, weights=given)
+    now = dict(zip(METRICS, document.objectives.weights.tolist(), strict=True))
+    for name, found in zip(METRICS, document.weight_ranges, strict=True):
+        assert found.low <= now[name] <= found.high
+
+        def chosen(weight, name=name):
+            rest = {other: now[other] / (1 - now[name]) * (1 - weight) for other in METRICS if other != name}
+            return study(values, weights=rest | {name: weight}).rows[0].model
+
+        inside = [found.low + 1e-6, found.high - 1e-6]
+        beyond = [at for at in (found.low - 0.02, found.high + 0.02) if 0 <= at <= 1]
+        assert {chosen(weight) for weight in inside} == {document.rows[0].model}
+        assert document.rows[0].model not in {chosen(weight) for weight in beyond}
+
+
+def test_a_weight_of_zero_that_was_asked_for_is_not_warned_of(values):
+    def warned(weights):
+        said = study(values, weights=weights).provenance.warnings
+        return [text for text in said if "nothing is left" in text]
+
+    assert warned({"acc": 1, "f1": 0}) == ["the weights given sum to 1, nothing is left for co2"]
+    assert warned({"acc": 1, "f1": 0, "co2": 0}) == []
 
 
 @pytest.mark.parametrize("p", [1, 2, inf])

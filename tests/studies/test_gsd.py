@@ -235,6 +235,15 @@ def test_explanation_undoes_a_logarithm(tmp_path):
     assert shown == pytest.approx(costs)
 
 
+def test_digits_for_all_are_those_of_cardinal_criteria():
+    settings = study(mixed_table(), **MIXED, no_test=True, digits=1).provenance.settings
+    assert settings["digits"] == {"acc": 1, "cost": 1}
+    assert settings["ordinal"] == ["grade"]
+    assert study(mixed_table(), **MIXED, no_test=True, digits=["1", "cost=0"]).provenance.settings[
+        "digits"
+    ] == {"acc": 1, "cost": 0}
+
+
 def test_rows_are_typed_and_in_the_order_of_the_contract():
     document = study(mixed_table(), **MIXED, delta=[0, 0.0001, 0], resamples=50)
     assert all(isinstance(row, GsdRow) for row in document.rows)
