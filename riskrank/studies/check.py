@@ -114,8 +114,19 @@ def check(report: TableReport) -> CheckDocument:
             warnings=[problem.what for problem in _of_severity(report, "warning")],
         ),
         rows=[_row(metric) for metric in report.metrics],
+        verdict=_verdict(report),
         report=report,
     )
+
+
+def _verdict(report: TableReport) -> str:
+    """Whether the table can be used, and how large it is."""
+    holds = f"{len(report.models)} models, {report.samples:,} samples and {len(report.metrics)} metrics"
+    errors, warnings = (len(_of_severity(report, severity)) for severity in ("error", "warning"))
+    if errors:
+        return f"The table cannot be used as it is: {errors} {'problem' if errors == 1 else 'problems'}."
+    doubt = f", with {warnings} {'warning' if warnings == 1 else 'warnings'}" if warnings else ""
+    return f"The table can be used{doubt}: {holds}."
 
 
 def _of_severity(report: TableReport, severity: str) -> Sequence[Problem]:

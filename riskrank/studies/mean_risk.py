@@ -23,6 +23,7 @@ from riskrank.studies.ranking_methods import AGGREGATORS
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, ResamplingSettings, names, numbers
 from riskrank.studies.targets import Target, check_portfolio, targets
+from riskrank.studies.verdicts import mrm_verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +145,7 @@ def mrm(
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
         rows=[*_rows(by_column, table.models)],
+        verdict=mrm_verdict(by_column, table.models),
         by_column=tuple(by_column),
         aggregations=tuple(_aggregations(table, settings, by_column)),
     )

@@ -17,6 +17,7 @@ from riskrank.studies.provenance import described_inputs, portfolio_settings, re
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, numbers
 from riskrank.studies.targets import check_portfolio, fold
+from riskrank.studies.verdicts import portfolio_verdict
 
 READING: dict[str, Any] = {"min_models": 1}
 """A portfolio of one model is fine."""
@@ -246,7 +247,10 @@ def portfolio(
     if settings.summary:
         found = summarise(scores, settings.levels)
         rows = _summary_rows(found, table.models)
-        return PortfolioSummaryDocument(provenance=provenance, rows=rows, found=found, scores=scores)
+        verdict = portfolio_verdict(found, table.models)
+        return PortfolioSummaryDocument(
+            provenance=provenance, rows=rows, verdict=verdict, found=found, scores=scores
+        )
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(
         provenance=provenance,

@@ -27,6 +27,7 @@ from riskrank.studies.provenance import described_inputs, portfolio_settings, re
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, RejectionSettings, numbers, whole_numbers
 from riskrank.studies.targets import check_portfolio, targets
+from riskrank.studies.verdicts import power_verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,6 +357,7 @@ def _simulated(
             **origin,
         ),
         rows=[*_rows(metric, study, models)],
+        verdict=power_verdict(study, settings.target),
         study=study,
         metric=metric,
     )

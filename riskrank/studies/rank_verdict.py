@@ -12,6 +12,7 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.units import units_of
+from riskrank.studies.verdicts import aggregated_verdict
 from riskrank.studies.wording import interval, names, number, percent, unseen
 
 # Methods whose ranking a decision should look at, the most careful first.
@@ -33,7 +34,8 @@ def rank_verdict(study: MethodStudy, table: ScoreTable, inference: Inference) ->
         if (shown := [method for method in found.rankings if f"{method}@{name}" in study.rankings])
     }
     if not columns:
-        return " ".join([*_aggregated(study, table)])
+        name, first = next(iter(study.aggregations.items()))
+        return aggregated_verdict(name, first, table.models)
     sentences: list[str] = []
     for name, shown in columns.items():
         found = study.studies[name]
@@ -133,11 +135,3 @@ def _open_claims(method: str, found: RankStudy) -> Iterator[str]:
     if undecided:
         verb = "claim is" if undecided == 1 else "claims are"
         yield f"{undecided} {verb} not decided at {found.dominance.resamples:,} resamples."
-
-
-def _aggregated(study: MethodStudy, table: ScoreTable) -> Iterator[str]:
-    for name, found in study.aggregations.items():
-        order = [table.models[i] for i in found.order]
-        doubt = "" if found.unique else ", though another order fits as well"
-        yield f"{order[0]} comes first by {name}, before {names(order[1:])}{doubt}; no test says how sure."
-        return

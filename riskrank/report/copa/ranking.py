@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking, weakest_objectives
+from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
 from riskrank.errors import listing
 from riskrank.report import numbers
@@ -34,7 +34,7 @@ def view(document: CopaDocument) -> list[Section]:
         sections.append(Line(text + "--format csv or json gives all.", "Shown:"))
     if document.ccdf:
         sections.append(_ccdf_table(document, models))
-    sections += [Line(_choice(table, leading), "Chosen:", "bold"), *_tie_lines(table, leading)]
+    sections += _tie_lines(table, leading)
     sections.append(_front_line(table))
     if len(document.sweeps) > 1:
         sections.append(_knob_table(document))
@@ -92,36 +92,6 @@ def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
         for i in models
     )
     return Table("Share of models that do not do better (1 − u), over the objectives", columns, rows)
-
-
-def _choice(table: ObjectiveTable, ranking: CopaRanking) -> str:
-    i, population = ranking.chosen, table.population
-    name = table.name(i)
-    if ranking.norm[i] == 0:
-        reason = "no model is better on any objective that has a weight"
-    else:
-        k = weakest_objectives(population, i, table.weights)[0]
-        weakest = f"{population.metrics[k]}, where {_better(population.u[i, k])}"
-        if np.isinf(ranking.p):
-            reason = f"its worst weighted rank is the least bad of all: {weakest}"
-        elif ranking.p == 1:
-            reason = (
-                f"on the weighted average of the objectives {_better(ranking.norm[i])}; weakest on {weakest}"
-            )
-        else:
-            reason = f"the smallest p = {ranking.p:g} norm of weighted ranks; weakest on {weakest}"
-    if len(ranking.order) == 1:
-        return f"{name}, the only model that meets the constraints."
-    text = f"{name}: {reason}."
-    second = ranking.order[1]
-    if ranking.tie[second] != ranking.tie[i]:
-        norms = f"{numbers.score(ranking.norm[second])} against {numbers.score(ranking.norm[i])}"
-        text += f" Next comes {table.name(second)} (norm {norms})."
-    return text
-
-
-def _better(u: float) -> str:
-    return f"{numbers.top_share(u)} of the other models do better" if u > 0 else "no other model does better"
 
 
 def _tie_lines(table: ObjectiveTable, ranking: CopaRanking) -> list[Line]:

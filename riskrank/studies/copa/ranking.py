@@ -20,6 +20,7 @@ from riskrank.studies.copa.base import (
 )
 from riskrank.studies.copa.settings import USUAL_ORDERS, order_key
 from riskrank.studies.objectives import ObjectiveTable
+from riskrank.studies.verdicts import copa_verdict
 
 CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -144,6 +145,7 @@ def rank(asked: Asked) -> CopaDocument:
             resamples=settings.bootstrap,
         ),
         rows=_rows(table, rankings, influence, bootstrap, quantiles, mean)[: settings.top],
+        verdict=copa_verdict(table, rankings[0]),
         objectives=table,
         dropped=asked.objectives.dropped,
         rankings=rankings,

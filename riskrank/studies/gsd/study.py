@@ -21,6 +21,7 @@ from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
 from riskrank.studies.gsd.settings import GsdSettings
 from riskrank.studies.provenance import described_inputs, reading_settings
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.verdicts import gsd_verdict
 
 # What a table is read with: a criterion that says nothing is warned of, models share their samples.
 READING: dict[str, Any] = {"allow_constant": True, "paired_only": True}
@@ -63,6 +64,7 @@ def gsd(
     return GsdDocument(
         provenance=_provenance(table, scales, settings),
         rows=rows(analyses, table.models),
+        verdict=gsd_verdict(analyses, table.models, len(table.samples)),
         analyses=analyses,
         criteria=tuple(spec.name for spec in scales.specs),
         relabelling=settings.relabelling,

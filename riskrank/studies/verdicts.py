@@ -1,0 +1,116 @@
+"""What a result means for a decision, a sentence or two; rankings and dominance have their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
+from riskrank.engine.copa.choice import CopaRanking
+from riskrank.engine.gsd.analysis import GsdAnalysis
+from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
+from riskrank.engine.portfolio.summary import Summary
+from riskrank.engine.power.planning import PowerStudy
+from riskrank.studies.objectives import ObjectiveTable
+from riskrank.studies.wording import names, number, percent, unseen
+
+
+def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str], samples: int) -> str:
+    """Who dominates all others at the largest threshold, or who is dominated by nobody."""
+    analysis = analyses[-1]
+    dominates = analysis.relation.dominates & ~np.eye(len(models), dtype=bool)
+    where = f"At {analysis.threshold}"
+    best = [models[i] for i in np.flatnonzero(dominates.sum(axis=1) == len(models) - 1)]
+    if best:
+        sentences = [f"{where}, {names(best)} dominates all others, whatever utility respects the metrics."]
+    else:
+        free = [models[i] for i in np.flatnonzero(analysis.front)]
+        sentences = [f"{where}, nobody dominates all others; {names(free, 6)} {_are(free)} in the front."]
+    tested = np.isfinite(analysis.p_adjusted)
+    if analysis.tests:
+        proven = int((tested & (analysis.p_adjusted <= analysis.alpha)).sum())
+        sentences.append(
+            f"Of {int(dominates.sum())} dominances in these samples {proven} {_are(proven)} significant "
+            f"at {percent(analysis.alpha)}."
+        )
+    return " ".join([*sentences, unseen(samples)])
+
+
+def copa_verdict(table: ObjectiveTable, ranking: CopaRanking) -> str:
+    """Which model is chosen, by what margin, and where it is weak."""
+    population, chosen = table.population, ranking.chosen
+    able = int(population.feasible.sum())
+    if able == 1:
+        return f"Choose {table.name(chosen)}: it is the only model that meets the constraints."
+    p = "∞" if np.isinf(ranking.p) else f"{ranking.p:g}"
+    text = f"Choose {table.name(chosen)}: its norm of ranks at p = {p} is the smallest of {able:,} models"
+    second = ranking.order[1]
+    if ranking.tie[second] != ranking.tie[chosen]:
+        following = f"next {table.name(second)} with {number(ranking.norm[second])}"
+        text += f" ({number(ranking.norm[chosen])}, {following})"
+    weighted = np.asarray(table.weights) > 0
+    ranks = np.where(weighted, population.u[chosen], -1.0)
+    worst = int(np.argmax(ranks))
+    if ranks[worst] <= 0:
+        return f"{text}. No model is better on any objective that has a weight."
+    share = percent(float(population.u[chosen, worst]))
+    return (
+        f"{text}. It is weakest on {population.metrics[worst]}, where {share} of the other models do better."
+    )
+
+
+def mrm_verdict(by_column: Sequence[tuple[str, MeanRiskStudy]], models: Sequence[str]) -> str:
+    """Who comes first by the consistent risks together, and whether single risks agree."""
+    sentences = []
+    for name, study in by_column:
+        columns = study.models.columns
+        firsts = [int(np.argmin(study.models.rank[:, at])) for at in range(len(columns))]
+        leader = firsts[0] if study.aggregation is None else int(study.aggregation.order[0])
+        by = columns[0].risk.name if study.aggregation is None else "by all consistent risks together"
+        others = sorted({models[first] for first in firsts} - {models[leader]})
+        agree = f"; by single risks {names(others)} would" if others else ", as by every single risk"
+        sentences.append(f"On {name}, {models[leader]} comes first by mean minus risk, {by}{agree}.")
+    return " ".join(sentences)
+
+
+def aggregated_verdict(name: str, found: Aggregation, models: Sequence[str]) -> str:
+    """Who comes first in an aggregated order."""
+    order = [models[i] for i in found.order]
+    doubt = "" if found.unique else ", though another order fits as well"
+    return f"{order[0]} comes first by {name}, before {names(order[1:])}{doubt}; no test says how sure."
+
+
+def power_verdict(study: PowerStudy, target: float) -> str:
+    """How many samples it takes, or that no number does."""
+    required = study.required
+    what = "the pair" if len(study.plan.pairs) == 1 else f"all {len(study.plan.pairs)} pairs at once"
+    if study.plan.unattainable:
+        return f"No number of samples shows {what}: even without noise the claim does not hold."
+    if required.size is None:
+        return (
+            f"More than {int(required.sizes[-1]):,} samples a model are needed to show {what} with a power "
+            f"of {percent(target)}."
+        )
+    least = required.power >= required.target and required.size == required.sizes[0]
+    size = f"{'At most' if least else 'About'} {required.size:,} samples a model"
+    doubt = "" if required.confirmed or least else "; more simulations would make it surer"
+    return f"{size} show {what} with a power of {percent(target)}{doubt}."
+
+
+def portfolio_verdict(found: Summary, models: Sequence[str]) -> str:
+    """Who has the best mean, and who the best tail."""
+    best, level = int(np.argmax(found.mean)), found.levels[0]
+    safest = int(np.argmax(found.tail_values[:, 0]))
+    text = f"{models[best]} has the largest mean, {number(found.mean[best])}"
+    tail = f"the mean of the worst {percent(level)}, {number(found.tail_values[safest, 0])}"
+    same = (
+        f", and the best tail: {tail}."
+        if safest == best
+        else f"; {models[safest]} has the best tail: {tail}."
+    )
+    return text + same
+
+
+def _are(what: Sequence[str] | int) -> str:
+    return "is" if (what if isinstance(what, int) else len(what)) == 1 else "are"
