@@ -37,9 +37,10 @@ test-newest:  ## the quick suite with the newest Python on this machine
 test-all: $(VENV)/.group-test  ## the whole suite, slow tests included
 	$(BIN)/python -m pytest
 
-lint: $(VENV)/.group-lint  ## check style and formatting
+lint: $(VENV)/.group-lint  ## check style, formatting and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 format: $(VENV)/.group-lint  ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .

@@ -268,7 +268,7 @@ def _run(
     _refuse_unknown(options, sorted(own | reading))
     table = read(scores, **{name: value for name, value in options.items() if name in reading})
     # What the table was read with may be a setting too: copa decides on missing scores model by model.
-    given = table.options | options
+    given = dict(table.options) | dict(options)
     chosen = settings(**{name: value for name, value in given.items() if name in own})
     runtime = Runtime(jobs=available_jobs(jobs))
     return Result(study(table.table(**commands_own), chosen, runtime))

@@ -173,10 +173,10 @@ class ResamplingOptions:
 class TestResamplingOptions(ResamplingOptions):
     """How to resample for a family of tests."""
 
-    resamples: Annotated[  # type: ignore[assignment]
+    resamples: Annotated[
         str,
         typer.Option(metavar="auto|B", help="Bootstrap resamples: a number, or as many as the family needs."),
-    ] = "auto"
+    ] = "auto"  # type: ignore[assignment]  # a number, or a word
     work_limit: Annotated[
         float,
         typer.Option(metavar="W", help="Score comparisons (pairs x samples x resamples) auto may cost."),

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.environment import Environment
-from riskrank.cli.options import InputOptions, OutputOptions, ResamplingOptions, split_names
+from riskrank.cli.options import InputOptions, OutputOptions, split_names
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
 from riskrank.cli.tidying import tidying_up
 from riskrank.errors import UsageError, spell
 
 if TYPE_CHECKING:
-    from riskrank.report.document import Result
     from riskrank.report.progress import Move
     from riskrank.scores.options import ReadOptions
     from riskrank.scores.table import ScoreTable
@@ -51,7 +50,6 @@ class Session:
         from riskrank.report.files import check_writable, choose_format
 
         self.environment = environment
-        self._warnings: list[str] = []
         self.inputs = inputs
         self.output = output
         self.format = choose_format(output.format, output.output, allowed=formats)
@@ -64,14 +62,11 @@ class Session:
         check_plots(self.plots, output.output, named)
 
     def read(self, weights: Sequence[str] | None = None, **overrides: Any) -> ScoreTable:
-        """Read the score table and show its warnings."""
+        """Read the score table; its warnings come with the result, so that an error stays three lines."""
         from riskrank.scores.table import read_scores
 
-        table = read_scores(
-            self.inputs.scores, self.read_options(weights, **overrides), self.environment.stdin
-        )
-        self.warn(table.warnings)
-        return table
+        options = self.read_options(weights, **overrides)
+        return read_scores(self.inputs.scores, options, self.environment.stdin)
 
     def read_options(self, weights: Sequence[str] | None = None, **overrides: Any) -> ReadOptions:
         """Translate the command line for the reader."""
@@ -95,11 +90,6 @@ class Session:
         from riskrank.studies.runtime import Runtime, available_jobs
 
         return Runtime(jobs=available_jobs(jobs), progress=self.progress)
-
-    def warn(self, warnings: Sequence[str]) -> None:
-        """Keep warnings for stderr; they come with the result, so that an error stays three lines."""
-        if not self.output.quiet:
-            self._warnings += warnings
 
     def say(self, line: str) -> None:
         """Tell something on stderr, unless it has to be quiet."""
@@ -133,23 +123,19 @@ class Session:
         with progress_bar(label, stream, shown=shown) as move:
             yield move
 
-    def finish(self, result: Result | Document, *, beside: Mapping[str, bytes] | None = None) -> None:
+    def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
         from riskrank.report.files import write
         from riskrank.report.render import render
-        from riskrank.studies.document import Document
 
-        pictures = {plot.file: draw_plot(plot, result) for plot in self.plots}
-        shown: Sequence[str] = self._warnings
-        if isinstance(result, Document) and not self.output.quiet:
-            shown = [] if result.tells_warnings else result.provenance.warnings
-        for warning in shown:
-            self.environment.say(f"warning: {spell(warning, flags=True)}")
-        self._warnings = []
+        pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
+        if not document.tells_warnings:
+            for warning in document.provenance.warnings:
+                self.say(f"warning: {spell(warning, flags=True)}")
         to_file = self.output.output is not None
         stdout = self.environment.stdout
         data = render(
-            result,
+            document,
             self.format,
             stdout=None if to_file else stdout,
             width=None if to_file else self._terminal_width(),
@@ -202,100 +188,3 @@ def parse_weights(pairs: Sequence[str] | None) -> dict[str, float]:
             )
         weights[name] = number
     return weights
-
-
-def parse_numbers(
-    texts: Sequence[str] | None, *, option: str, example: str = "0.05,0.1"
-) -> tuple[float, ...]:
-    """Numbers from a repeatable, comma-separated option; ``example`` shows how to write it.
-
-    Raises
-    ------
-    UsageError
-        If a text is no number.
-    """
-    numbers = []
-    for text in (part.strip() for given in texts or () for part in given.split(",")):
-        try:
-            numbers.append(float(text))
-        except ValueError:
-            raise UsageError(
-                f"{option} takes numbers", found=text or "nothing", hint=f"write {option} {example}"
-            ) from None
-    return tuple(numbers)
-
-
-def check_resampling(options: ResamplingOptions) -> None:
-    """Refuse numbers no resampling can be done with.
-
-    Raises
-    ------
-    UsageError
-    """
-    if options.resamples < 20:
-        raise UsageError(
-            "--resamples must be at least 20",
-            found=str(options.resamples),
-            hint="1000 is the default; 20 is the least that can show p = 0.05",
-        )
-    if not 0 < options.alpha < 1:
-        raise UsageError(
-            "--alpha must lie between 0 and 1", found=f"{options.alpha:g}", hint="0.05 is the default"
-        )
-    if options.seed < 0:
-        raise UsageError("--seed must not be negative", found=str(options.seed), hint="0 is the default")
-    if options.jobs is not None and options.jobs < 1:
-        raise UsageError(
-            "--jobs must be at least 1", found=str(options.jobs), hint="leave it out to use all cores"
-        )
-
-
-def count_jobs(options: ResamplingOptions) -> int:
-    """Return the processes to use: as asked, or one a core this process may run on."""
-    from riskrank.studies.runtime import available_jobs
-
-    return available_jobs(options.jobs)
-
-
-def describe_inputs(table: ScoreTable) -> dict[str, Any]:
-    """Provenance entries every table-reading command shares."""
-    return {
-        "inputs": [
-            {"path": entry.path, "sha256": entry.sha256, "rows": entry.rows} for entry in table.inputs
-        ],
-        "models": table.models,
-        "metrics": [describe_metric(metric) for metric in table.metrics],
-        "samples": len(table.samples),
-    }
-
-
-def describe_metric(metric: Any) -> Mapping[str, Any]:
-    """Tell how a metric was read."""
-    return {
-        "name": metric.name,
-        "direction": metric.direction,
-        "declared": metric.declared,
-        "weight": metric.weight,
-        "scale": metric.scale,
-        "transform": metric.transform,
-        "bounds": metric.bounds,
-    }
-
-
-def input_settings(options: InputOptions) -> dict[str, Any]:
-    """Settings of reading that decide the result."""
-    from riskrank.studies.provenance import described_rules, described_shape
-
-    settings: dict[str, Any] = {
-        "missing": options.missing,
-        "repeats": options.repeats,
-        "unpaired": options.unpaired,
-    }
-    if options.cluster is not None:
-        settings |= {"cluster": options.cluster}
-    if options.from_ is not None:
-        from riskrank.scores.options import read_options, reading_names
-
-        given = {name: getattr(options, name, None) for name in reading_names()}
-        settings |= {"from": options.from_, **described_rules(read_options(given).rules)}
-    return settings | described_shape(options)

@@ -34,7 +34,7 @@ VIEWS = {
 
 def sections(document: Document) -> Sequence[Section]:
     """Tables and lines a person reads."""
-    body = import_module(VIEWS[document.schema]).view(document) if document.schema in VIEWS else document.view
+    body = import_module(VIEWS[document.schema]).view(document)
     verdict = [Line(spell(document.verdict, flags=True), "Verdict:")] if document.verdict else []
     return [*verdict, *body]
 

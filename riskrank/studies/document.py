@@ -73,8 +73,7 @@ class Document(Generic[Row]):
 
     def columns(self) -> dict[str, list[Any]]:
         """All rows, field by field."""
-        rows = [as_mapping(row) for row in self.rows]
-        return {name: [row[name] for row in rows] for name in self.fields}
+        return {name: [getattr(row, name) for row in self.rows] for name in self.fields}
 
     def written(self) -> dict[str, list[Any]]:
         """All rows, field by field, as JSON and CSV write them."""
@@ -83,10 +82,3 @@ class Document(Generic[Row]):
     def meta(self) -> Mapping[str, Any]:
         """Entries of ``meta`` beyond the provenance."""
         return {}
-
-
-def as_mapping(row: Any) -> dict[str, Any]:
-    """Fields of a row by name; unlike :func:`dataclasses.asdict` it copies nothing."""
-    if isinstance(row, Mapping):
-        return dict(row)
-    return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}

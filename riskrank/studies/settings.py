@@ -86,8 +86,9 @@ class ResamplingSettings(Settings):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        auto = self.resamples == "auto" and isinstance(self, DominanceTestSettings)
-        if not auto and not (isinstance(self.resamples, int) and self.resamples >= FEWEST_RESAMPLES):
+        given: Any = self.resamples
+        auto = given == "auto" and isinstance(self, DominanceTestSettings)
+        if not auto and not (isinstance(given, int) and given >= FEWEST_RESAMPLES):
             raise UsageError(
                 f"{option('resamples')} must be at least {FEWEST_RESAMPLES}",
                 found=str(self.resamples),

@@ -3,15 +3,18 @@
 import csv
 import io
 import json
+from dataclasses import make_dataclass, replace
 
 import numpy as np
+import polars as pl
 import pytest
 
-from riskrank.report.document import Provenance, Result
-from riskrank.report.formats.data import to_csv, to_json, to_jsonl
+from riskrank.report.formats.data import to_csv, to_json, to_jsonl, to_parquet
+from riskrank.studies.document import Document, Provenance
 
 
-def result(row, **extra):
+def result(row, *, kind="rank", entries=None):
+    """A document of one row, whatever it holds."""
     provenance = Provenance(
         command="rank",
         seed=0,
@@ -22,9 +25,16 @@ def result(row, **extra):
         metrics=("m",),
         samples=3,
         warnings=(),
-        **extra,
     )
-    return Result(provenance=provenance, fields=tuple(row), rows=[row], view=())
+
+    class Found(Document):
+        schema = kind
+        row_type = make_dataclass("Row", list(row))
+
+        def meta(self):
+            return entries or {}
+
+    return Found(provenance=provenance, rows=[Found.row_type(**row)])
 
 
 ROW = {
@@ -75,7 +85,27 @@ def test_csv():
 
 
 def test_schema_and_extra_entries():
-    document = json.loads(to_json(result(ROW, schema="copa-sweep", extra={"hasse": [(0, 1)]})))
+    document = json.loads(to_json(result(ROW, kind="copa-sweep", entries={"hasse": [(0, 1)]})))
     assert document["schema"] == "riskrank/copa-sweep"
     assert document["meta"]["command"] == "rank"
     assert document["meta"]["hasse"] == [[0, 1]]
+
+
+def test_json_is_indented_as_the_library_does():
+    """Rows are written column by column; the text is that of the whole at once."""
+    text = to_json(result(ROW | {"empty": [], "nothing": {}, "nested": [{"a": ["x\ny"]}]}))
+    assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
+
+
+def test_no_rows():
+    document = replace(result(ROW), rows=[])
+    text = to_json(document)
+    assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
+    assert json.loads(text)["results"] == []
+    assert to_jsonl(document) == ""
+    assert to_csv(document) == ",".join(ROW) + "\n"
+
+
+def test_parquet_keeps_types():
+    row = {"model": "A", "n": 3, "score": 0.1, "yes": True}
+    assert pl.read_parquet(to_parquet(result(row))).to_dicts() == [row]

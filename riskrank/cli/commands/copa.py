@@ -20,7 +20,7 @@ class ObjectiveInputs(InputOptions):
     missing: Annotated[
         Literal["error", "drop", "worst"],
         typer.Option(help="A model without a score: refuse, drop the model, or rank it last there."),
-    ] = "error"
+    ] = "error"  # type: ignore[assignment]  # one choice more than elsewhere
     repeats: Annotated[
         Literal["error", "mean", "min", "max"],
         typer.Option(

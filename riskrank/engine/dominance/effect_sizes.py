@@ -16,12 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from riskrank.engine.sampling.expanded_percentile import expanded_interval
+from riskrank.engine.types import Floats
 from riskrank.errors import NumericalError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

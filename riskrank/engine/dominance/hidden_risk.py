@@ -21,9 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.multiplicity import adjust
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from riskrank.engine.types import Booleans, Floats, Integers
 
 RISK = "risk"
 NOT_DECIDED = "not decided"
@@ -60,7 +58,7 @@ class HiddenRisks:
     mean: Floats
     tail_mean: Floats
     p_adjusted: Floats
-    decided: NDArray[np.bool_]
+    decided: Booleans
     resamples_needed: int
 
 

@@ -5,11 +5,10 @@ Source: [RAB] section 5, Tables 2 to 5: each test on a portfolio, and aggregated
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
@@ -19,11 +18,10 @@ from riskrank.engine.dominance.column_ranking import RankStudy, rank_column
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.portfolio.mean_risk import mean_risk, risk_columns
+from riskrank.engine.portfolio.mean_risk import RiskColumn, mean_risk, risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
-
-Floats = NDArray[np.float64]
+from riskrank.engine.types import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ def study_methods(
     return MethodStudy(columns, studies, rankings, aggregations, agreement)
 
 
-def places(ranking: Ranking) -> NDArray[np.int64]:
+def places(ranking: Ranking) -> Integers:
     """Place of every model in the ranking's order, ties in rank settled by the score."""
     found = np.empty(len(ranking.order), dtype=np.int64)
     found[ranking.order] = np.arange(1, len(ranking.order) + 1)
@@ -143,7 +141,12 @@ def _claims_on(column: str, methods: Sequence[Method], metrics: Sequence[str]) -
     return list(dict.fromkeys(method.claim for method in asked if method.claim is not None))
 
 
-def _lists_of(method, tables, columns, studies) -> tuple[NDArray[np.int64], Floats]:
+def _lists_of(
+    method: Method,
+    tables: ScoreTables,
+    columns: Mapping[str, ClusteredScores],
+    studies: Mapping[str, RankStudy],
+) -> tuple[Integers, Floats]:
     """Rankings an aggregated method aggregates, shape (l, k), and their weights."""
     over = tables.metrics if method.scope == METRICS else (method.scope,)
     shares = tables.weights if method.scope == METRICS else np.ones(1)
@@ -159,12 +162,12 @@ def _lists_of(method, tables, columns, studies) -> tuple[NDArray[np.int64], Floa
     return np.array(lists), np.array(weights)
 
 
-def consistent_columns():
+def consistent_columns() -> tuple[RiskColumn, ...]:
     """Risks of [RAB] Table 1 that are consistent with second-order dominance, at the default levels."""
     return tuple(column for column in risk_columns() if column.risk.ssd_consistent)
 
 
-def _aggregated_ranking(found: Aggregation, lists: NDArray[np.int64], weights: Floats) -> Ranking:
+def _aggregated_ranking(found: Aggregation, lists: Integers, weights: Floats) -> Ranking:
     """An aggregation as a ranking; its score is the weighted mean rank."""
     mean_rank = weights @ lists / weights.sum()
     return Ranking(rank=found.ranks, score=mean_rank, order=found.order)

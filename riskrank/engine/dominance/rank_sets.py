@@ -17,10 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Integers = NDArray[np.int64]
-Verdicts = NDArray[np.bool_]
+from riskrank.engine.types import Booleans, Integers
+
+Verdicts = Booleans
 
 
 @dataclass(frozen=True)

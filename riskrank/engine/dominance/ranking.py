@@ -9,12 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskrank.engine.dominance.rank_sets import rank_sets, rank_sets_of_wins, tiers
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from riskrank.engine.types import Booleans, Floats, Integers
 
 # Ratios of models with equal scores are sums of the same numbers in another order.
 _ROUNDING = 1e-12
@@ -53,7 +50,7 @@ class Ranking:
     tier: Integers | None = None
 
 
-def rank_by(keys: Floats) -> Integers:
+def rank_by(keys: Floats | Integers) -> Integers:
     """Competition ranks along the last axis, smallest key first; equal keys share a rank.
 
     Parameters
@@ -68,7 +65,7 @@ def rank_by(keys: Floats) -> Integers:
     return 1 + (keys[..., None, :] < keys[..., :, None]).sum(axis=-1)
 
 
-def rank_by_ratio(dominates: NDArray[np.bool_], ratio: Floats, *, tested: bool) -> Ranking:
+def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Ranking:
     """Ranking by the one-versus-all ratio ε_i, with the places the tests leave (method §4).
 
     Parameters
@@ -100,7 +97,7 @@ def rank_by_ratio(dominates: NDArray[np.bool_], ratio: Floats, *, tested: bool) 
 
 
 def rank_by_wins(
-    dominates: NDArray[np.bool_],
+    dominates: Booleans,
     ratio: Floats,
     *,
     tested: bool,

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.dominance.inference import Inference
@@ -14,9 +13,8 @@ from riskrank.engine.dominance.method_rankings import MethodStudy, places, study
 from riskrank.engine.dominance.methods import Method
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.processes import run_tasks
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,10 @@ def stability(
     return Stability(tuple(full.rankings), wanted, np.array(tau).reshape(shape).transpose(2, 0, 1))
 
 
-def _orders_of_subsample(shared, task) -> list[NDArray[np.int64]]:
+def _orders_of_subsample(
+    shared: tuple[ScoreTables, tuple[Method, ...], Inference, tuple[str, ...], str, bool],
+    task: tuple[int, np.random.SeedSequence],
+) -> list[Integers]:
     tables, methods, inference, names, aggregator, by_wins = shared
     size, stream = task
     chosen, entropy = stream.spawn(2)

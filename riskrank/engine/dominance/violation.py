@@ -237,7 +237,7 @@ class ViolationKernel:
         if len(set(self.sizes)) == 1:
             self._common_grid(np.asarray(ordered), full)
         else:
-            self._merged_grids(ordered, full)
+            self._merged_grids(list(ordered), full)
         return full
 
     def _common_grid(self, quantiles: Floats, full: Floats) -> None:

@@ -6,9 +6,9 @@ Source: [RAB] remark 1, eq. 22 and 23; method §5.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from riskrank.engine.types import Booleans, Floats
 
 
 def model_win_rate(means: ArrayLike) -> Floats:
@@ -29,7 +29,7 @@ def model_win_rate(means: ArrayLike) -> Floats:
     return wins / (values.shape[-1] - 1)
 
 
-def best_on_sample(scores: ArrayLike) -> NDArray[np.bool_]:
+def best_on_sample(scores: ArrayLike) -> Booleans:
     """Whether a model is at least as good as the best of the others, per sample ([RAB] eq. 23).
 
     Parameters

@@ -8,11 +8,10 @@ quantile ``F^(-2)``, is piecewise linear with breakpoints at ``t / n``.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 def quantile(sample: ArrayLike, level: ArrayLike) -> Floats:
@@ -120,7 +119,7 @@ def _levels(level: ArrayLike) -> Floats:
     return levels
 
 
-def _steps(n: int, levels: Floats) -> NDArray[np.int64]:
+def _steps(n: int, levels: Floats) -> Integers:
     """Return ``ceil(n p)``, forgiving the last bit: 0.07 * 100 must be 7, not 8."""
     if n == 0:
         raise InputError("a quantile needs at least one score", found="none", hint="check the selection")

@@ -14,10 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Below this many samples a test would "find" differences nobody should believe; up to the second
 # number the result stands with a warning (method §4).

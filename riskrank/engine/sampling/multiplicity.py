@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from riskrank.engine.types import Floats
 from riskrank.errors import UsageError
 
 METHODS = ("bonferroni", "holm", "bh", "none")
 
 
-def adjust(p_values: ArrayLike, method: str) -> NDArray[np.float64]:
+def adjust(p_values: ArrayLike, method: str) -> Floats:
     """Adjusted p-values: reject where they are at most the level.
 
     Parameters

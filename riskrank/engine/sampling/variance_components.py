@@ -18,12 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, NumericalError, option
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ def variance_components(scores: ClusteredScores) -> VarianceComponents:
     return VarianceComponents(*columns)
 
 
-def _of_model(value: Floats, sample: NDArray[np.int64]) -> tuple[float, ...]:
+def _of_model(value: Floats, sample: Integers) -> tuple[float, ...]:
     """Fields of `VarianceComponents` for one model."""
     runs = np.bincount(sample)
     total, count = value.size, runs.size

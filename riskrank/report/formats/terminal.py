@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from riskrank.report.view import Cell, Column, Line, Section, Table, text_of
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
 
 # Off a terminal nothing is cut: wide enough for every table, and text wraps at a readable length.
 UNBOUNDED_WIDTH = 10_000
@@ -49,7 +52,7 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     from rich.padding import Padding
     from rich.text import Text
 
-    def console(color_system: str | None) -> Console:
+    def console(color_system: Literal["auto", "standard"] | None) -> Console:
         return Console(
             file=stream,
             width=UNBOUNDED_WIDTH,
@@ -147,7 +150,7 @@ def _total(widths: Sequence[int]) -> int:
     return _EDGES + sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool):
+def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool) -> RichTable:
     from rich.box import SIMPLE_HEAD, Box
     from rich.table import Table as RichTable
     from rich.text import Text
