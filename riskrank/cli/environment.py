@@ -29,6 +29,8 @@ class Environment:
         Environment variables.
     command : str
         Name of the command that runs.
+    config : str or None
+        Configuration file that gave some of its options.
     """
 
     stdin: BinaryIO = field(default_factory=lambda: sys.stdin.buffer if sys.stdin else io.BytesIO())
@@ -36,6 +38,7 @@ class Environment:
     stderr: TextIO = field(default_factory=lambda: sys.stderr or _nowhere())
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     command: str = ""
+    config: str | None = None
 
     def say(self, line: str) -> None:
         """Write one line to stderr, whatever its encoding can hold."""

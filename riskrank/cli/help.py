@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+
+from riskrank.cli.config import ConfiguredCommand
 
 # Order of the groups on the page.
 INPUT, METHOD, TESTS, OUTPUT = "Input", "Method", "Tests", "Output"
@@ -118,7 +119,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
-class Command(TyperCommand):
+class Command(ConfiguredCommand):
     """A command whose help shows its options in groups and ends with examples."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,9 @@ class Session:
         from riskrank.report.files import write
         from riskrank.report.render import render
 
+        config = self.environment.config
+        if config is not None:
+            document = replace(document, provenance=replace(document.provenance, config=config))
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         if not document.tells_warnings:
             for warning in document.provenance.warnings:

@@ -31,6 +31,8 @@ class Provenance:
         Number of distinct samples.
     warnings : sequence of str
         Parameters in them are marked by :func:`riskrank.errors.option`.
+    config : str, optional
+        Configuration file that gave some of the options, as it was named or found.
     """
 
     command: str
@@ -42,6 +44,7 @@ class Provenance:
     metrics: Sequence[Mapping[str, Any]] | Sequence[str]
     samples: int
     warnings: Sequence[str]
+    config: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ import typer
 
 from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
+from riskrank.cli.help import Application
 from riskrank.cli.options import (
     MAX_BYTES,
     Filters,
@@ -41,7 +42,7 @@ EXPORTS = {
     "sklearn": "scikit-learn: cv_results_ of a search, as CSV or JSON.",
 }
 
-convert = typer.Typer(
+convert = Application(
     name="convert",
     help="Turn what harnesses and judges write into a score table that every command reads.",
     no_args_is_help=True,

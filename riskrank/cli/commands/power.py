@@ -99,7 +99,8 @@ def power(
 
     distributions = named_distributions(inputs.scores)
     if distributions:
-        refuse_table_options(_given(inputs, portfolio))
+        refuse_table_options(_given(context, inputs, portfolio))
+        portfolio = PortfolioOptions()  # a configuration may hold some for tables
     session = Session(context.obj, replace(inputs, scores=[] if distributions else inputs.scores), output)
     settings = PowerSettings(
         **session.settings(portfolio, claim, resampling),
@@ -116,8 +117,11 @@ def power(
         session.finish(study(session.read(portfolio.weight), settings, runtime))
 
 
-def _given(*groups: InputOptions | PortfolioOptions) -> Iterator[str]:
+def _given(context: typer.Context, *groups: InputOptions | PortfolioOptions) -> Iterator[str]:
+    """Names of the options the command line gave, but for their defaults."""
     for group in groups:
         for item in fields(group):
-            if item.name != "scores" and getattr(group, item.name) != item.default:
+            source = context.get_parameter_source(item.name)
+            given = getattr(group, item.name) != item.default
+            if item.name != "scores" and given and getattr(source, "name", "") == "COMMANDLINE":
                 yield item.name.rstrip("_")

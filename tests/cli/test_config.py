@@ -1,0 +1,201 @@
+"""Defaults from a configuration file: where it is found, what wins, and what it may not say."""
+
+import pytest
+
+FILES = {
+    "riskrank.toml": "{}",
+    "pyproject.toml": "[tool.other]\nx = 1\n[tool.riskrank]\n{}",
+}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, write):
+    """A repository with a table in it, the current directory; returns a function that configures it."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    write("scores.csv")
+
+    def configure(text, name="riskrank.toml"):
+        write(name, text)
+        return name
+
+    return configure
+
+
+def settings(outcome) -> dict:
+    assert outcome.status == 0, outcome.stderr
+    return outcome.document["meta"]["settings"]
+
+
+RANK = ("rank", "scores.csv", "--no-test", "--format", "json")
+
+
+def test_without_a_file_nothing_is_said(run, project):
+    assert "config" not in run(*RANK).document["meta"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_options_come_from_either_file(run, project, name):
+    head = "tool.riskrank." if name == "pyproject.toml" else ""
+    project(FILES[name].format(f"order = 2\n[{head}rank]\ntop = 1\n[{head}mrm]\nlevel = [0.1]\n"), name)
+    outcome = run(*RANK)
+    assert settings(outcome)["order"] == "2"
+    assert settings(outcome)["top"] == 1
+    assert outcome.document["meta"]["config"] == name
+
+
+def test_the_command_line_goes_before_the_command_and_that_before_all(run, project):
+    project('seed = 1\nrepeats = "mean"\nmissing = "drop"\n[rank]\nseed = 2\nrepeats = "draws"\n')
+    found = run("rank", "scores.csv", "--repeats", "min", "--resamples", "40", "--format", "json")
+    assert found.document["meta"]["seed"] == 2
+    assert [settings(found)[name] for name in ("repeats", "missing")] == ["min", "drop"]
+    other = run("dominance", "scores.csv", "--resamples", "40", "--format", "json")
+    assert other.document["meta"]["seed"] == 1
+    assert settings(other)["repeats"] == "mean"
+
+
+def test_the_same_options_give_the_same_rows_wherever_they_stand(run, project):
+    said = run(*RANK, "--per-metric", "--lower", "f1", "--threshold", "0.1", "--threshold", "0.2")
+    project('per_metric = true\nlower = ["f1"]\nthreshold = [0.1, 0.2]\n')
+    read = run(*RANK).document
+    assert read["meta"].pop("config") == "riskrank.toml"
+    assert read == said.document
+
+
+def test_columns_and_weights_are_tables(run, project, make_scores, write):
+    write("renamed.csv", make_scores().rename({"model": "system"}))
+    project('columns = {model = "system"}\nweight = {acc = 0.25, f1 = 0.75}\n')
+    found = run("rank", "renamed.csv", "--no-test", "--format", "json")
+    assert settings(found)["weights"] == {"acc": 0.25, "f1": 0.75}
+
+
+def test_a_file_in_a_parent_counts_up_to_the_repository(run, project, tmp_path, monkeypatch):
+    project('order = 1\nmetrics = "directions.toml"\n')
+    project('[acc]\ndirection = "lower"\n', "directions.toml")
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    outcome = run("rank", "../../scores.csv", "--no-test", "--format", "json")
+    assert settings(outcome)["order"] == "1"
+    assert outcome.document["meta"]["config"] == "../../riskrank.toml"
+    assert outcome.document["meta"]["metrics"][0]["direction"] == "lower"
+    (tmp_path / "a" / ".git").mkdir()
+    assert "config" not in run("rank", "../../scores.csv", "--no-test", "--format", "json").document["meta"]
+
+
+def test_a_nearer_file_hides_those_above(run, project, tmp_path, monkeypatch, write):
+    project("order = 1\n")
+    (tmp_path / "a").mkdir()
+    write("a/pyproject.toml", '[project]\nname = "riskrank"\n[tool.ruff]\nline-length = 110\n')
+    monkeypatch.chdir(tmp_path / "a")
+    args = ("rank", "../scores.csv", "--no-test", "--format", "json")
+    assert run(*args).document["meta"]["config"] == "../riskrank.toml"
+    write("a/pyproject.toml", "[tool.riskrank]\norder = 2\n")
+    assert settings(run(*args))["order"] == "2"
+    write("a/riskrank.toml", "seed = 3\n")  # a file of our own goes before the shared one
+    assert settings(run(*args))["order"] == "both"
+
+
+def test_outside_of_repository_and_home_nobody_elses_parent_counts(run, project, tmp_path, monkeypatch):
+    project("order = 1\n")
+    (tmp_path / ".git").rmdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "elsewhere"))
+    assert settings(run(*RANK))["order"] == "1"
+    (tmp_path / "a").mkdir()
+    monkeypatch.chdir(tmp_path / "a")
+    args = ("rank", "../scores.csv", "--no-test", "--format", "json")
+    assert settings(run(*args))["order"] == "both"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert settings(run(*args))["order"] == "1"
+
+
+def test_named_and_ignored_files(run, project):
+    project("order = 1\n")
+    project("order = 2\n", "other.toml")
+    assert settings(run(*RANK, "--config", "other.toml"))["order"] == "2"
+    assert settings(run(*RANK, "--isolated"))["order"] == "both"
+    assert "config" not in run(*RANK, "--isolated").document["meta"]
+    assert "config" not in run(*RANK, "--order", "2").document["meta"]  # nothing of it was used
+
+
+def test_general_settings_go_to_commands_that_have_them(run, project):
+    project('top = 1\nsweep = "acc"\nmissing = "drop"\ncopula = "empirical"\n')
+    assert run("check", "scores.csv").status == 0
+    planned = run(
+        "power", "normal:1,1", "normal:0,1", "--sizes", "20", "--simulations", "2", "--format", "json"
+    )
+    assert planned.status == 0, planned.stderr
+    assert run("convert", "verdicts", "--help").status == 0
+
+
+def test_settings_of_convert_hold_for_all_its_formats(run, project, write):
+    write("v.csv", "sample,model_a,model_b,verdict\n1,A,B,a\n2,A,B,b\n")
+    project('[convert]\nmetric-name = "wins"\nfilter = ["strict"]\n')
+    assert ",wins," in run("convert", "verdicts", "v.csv").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "found", "hint"),
+    [
+        ("resample = 100", "'resample' is not an option", "resample = 100", "did you mean resamples?"),
+        ("[rank]\ntops = 1", "'tops' in [rank]", "tops = 1", "did you mean top?"),
+        ("[ranks]\ntop = 1", "'ranks' is not", "[ranks]", "did you mean rank?"),
+        ("[mrm]\ntop = 1", "'top' in [mrm] is not an option of riskrank mrm", "top = 1", ""),
+        ("rank = 1", "'rank' is a command", "rank = 1", "[rank]"),
+        ('alpha = "x"', "'alpha' cannot be 'x'", "not a valid float", "[rank]"),
+        ("[rank]\norder = 3", "'order' cannot be 3", "'3' is not one of", "--order"),
+        ("no-test = 1", "'no-test' cannot be 1", "true or false", "--no-test"),
+        ("alpha = true", "'alpha' cannot be True", "alpha = True", "--alpha"),
+        ("lower = []", "'lower' cannot be []", "lower = []", "--lower"),
+        ("scores = ['x.csv']", "'scores' is not an option", "x.csv", ""),
+        ("config = 'x'", "'config' is not an option", "config", ""),
+        ("order = ", "not valid TOML", "Invalid value", "option = value"),
+        (b"order = \xff", "cannot be read", "utf-8", "UTF-8"),
+        ("#" * 1_000_001, "cannot be read", "1,000,000 bytes", "small"),
+        ("x = " + "[" * 30_000, "not valid TOML", "", ""),
+    ],
+)
+def test_what_is_wrong_with_the_file_is_said_in_three_lines(refused, project, text, what, found, hint):
+    lines = refused(*RANK[:3], "--config", project(text, "r.toml"))
+    assert "r.toml: " in lines[0]
+    for line, part in zip(lines, (what, found, hint), strict=True):
+        assert part in line, lines
+
+
+def test_a_broken_file_is_named_and_help_still_works(refused, run, project):
+    project("[tool.riskrank]\norder = \n", "pyproject.toml")
+    assert "pyproject.toml" in refused(*RANK[:3])[0]
+    assert run("rank", "--help").status == 0
+    assert run(*RANK, "--isolated").status == 0
+    project("[tool.other]\norder = \n", "pyproject.toml")
+    assert run(*RANK).status == 0
+    project("[tool]\nriskrank = 1\n", "pyproject.toml")
+    assert "no table [tool.riskrank]" in refused(*RANK[:3])[0]
+
+
+def test_bad_choices_of_files(refused, project):
+    project("order = 1\n")
+    assert "contradict" in refused(*RANK[:3], "--isolated", "--config", "riskrank.toml")[0]
+    assert "nothing at that path" in refused(*RANK[:3], "--config", "none.toml")[1]
+    assert "Is a directory" in refused(*RANK[:3], "--config", ".")[1]
+    project("[tool.ruff]\nx = 1\n", "pyproject.toml")
+    assert "no table [tool.riskrank]" in refused(*RANK[:3], "--config", "pyproject.toml")[0]
+
+
+def test_an_error_says_which_options_the_file_gave(refused, project):
+    project('threshold = [0.1]\n[rank]\ntest = "relative"\n')
+    lines = refused("rank", "scores.csv")
+    assert "--threshold belongs to absolute tests" in lines[0]
+    assert "(riskrank.toml gives --threshold, --test)" in lines[1]
+    project('test = "relative"\n')
+    assert "--threshold" in refused("rank", "scores.csv", "--threshold", "0.1")[0]
+
+
+def test_a_deleted_current_directory_has_no_configuration(tmp_path, monkeypatch):
+    from riskrank.cli.config_file import found_file
+
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert found_file() is None
