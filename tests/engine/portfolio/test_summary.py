@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.portfolio.summary import summarise
+from riskrank.errors import InputError
 
 
 def test_summary_against_plain_formulas():
@@ -12,3 +13,23 @@ def test_summary_against_plain_formulas():
     assert found.sd == pytest.approx([np.std([1, 2, 3, 4], ddof=1), 0.0])
     assert found.quantiles.tolist() == [[2.0, 4.0], [5.0, 5.0]]
     assert found.tail_values.tolist() == [[1.5, 2.5], [5.0, 5.0]]
+
+
+def test_quantiles_at_the_steps_of_a_sample():
+    """Q jumps just after t/n; TVaR is continuous there."""
+    scores = [np.array([1.0, 2.0, 3.0, 4.0])]
+    levels = (np.nextafter(0, 1), 0.25, np.nextafter(0.25, 1) + 1e-9, 0.75, 0.75 + 1e-9, 1.0)
+    found = summarise(scores, levels)
+    assert found.quantiles[0].tolist() == [1, 1, 2, 3, 4, 4]
+    assert found.tail_values[0] == pytest.approx([1, 1, 1, 2, 2, 2.5], abs=1e-6)
+
+
+@pytest.mark.parametrize("level", [0.0, -0.1, np.nextafter(1, 2)])
+def test_levels_outside_are_refused(level):
+    with pytest.raises(InputError, match="above 0 and at most at 1"):
+        summarise([np.arange(4.0)], (0.5, level))
+
+
+def test_equal_means_keep_the_order_of_the_models():
+    scores = [np.array([1.0, 3.0]), np.array([5.0]), np.array([2.0]), np.array([5.0])]
+    assert summarise(scores, (0.5,)).best_mean_first.tolist() == [1, 3, 0, 2]

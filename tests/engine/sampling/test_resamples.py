@@ -1,0 +1,102 @@
+"""Resamples: whole samples, shared where paired, the same numbers however they are cut."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.resamples import BLOCK, batches, blocks
+
+
+def coded(counts, draws, *, paired):
+    """Scores that tell model, sample and draw: 100 000 model + 10 sample + draw; ``draws`` by sample."""
+    values, clusters = [], []
+    for model, count in enumerate(counts):
+        samples = np.repeat(np.arange(count), [draws(model, sample) for sample in range(count)])
+        first = np.searchsorted(samples, samples)
+        values.append(100_000.0 * model + 10 * samples + (np.arange(len(samples)) - first))
+        clusters.append(samples)
+    return ClusteredScores.build(values, clusters, paired=paired)
+
+
+def drawn(scores, resamples, seed, size):
+    """All resamples, each as (chosen by model, sorted scores by model)."""
+    found = []
+    for batch in batches(scores, blocks(resamples, seed), size=size):
+        for b in range(len(batch.chosen[0])):
+            found.append(([chosen[b] for chosen in batch.chosen], [rows[b] for rows in batch.ordered]))
+    return found
+
+
+DESIGNS = {
+    "paired": (coded([12, 12], lambda m, s: 1, paired=True), True),
+    "paired draws": (coded([12, 12], lambda m, s: 3, paired=True), True),
+    "paired, as many draws as it comes": (coded([9, 9], lambda m, s: 1 + (s + m) % 3, paired=True), True),
+    "unpaired": (coded([12, 12], lambda m, s: 1, paired=False), False),
+    "unpaired sizes": (coded([7, 12, 10], lambda m, s: 2, paired=False), False),
+    "unpaired draws": (coded([8, 8], lambda m, s: 1 + m, paired=False), False),
+    "unpaired, everything varies": (coded([7, 11], lambda m, s: 1 + s % 2, paired=False), False),
+}
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_a_resample_holds_whole_samples(name):
+    scores, paired = DESIGNS[name]
+    for chosen, ordered in drawn(scores, 30, 1, size=8):
+        for model, (picks, rows) in enumerate(zip(chosen, ordered, strict=True)):
+            assert len(picks) == scores.cluster_counts[model]
+            assert (np.diff(rows) >= 0).all()
+            own, cluster = scores.values[model], scores.clusters[model]
+            expected = np.sort(np.concatenate([own[cluster == sample] for sample in picks]))
+            assert rows.tolist() == expected.tolist()
+        same = all(np.array_equal(chosen[0], picks) for picks in chosen)
+        assert same == paired
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_numbers_depend_neither_on_the_batch_nor_on_the_parts(name):
+    scores, _ = DESIGNS[name]
+    whole = drawn(scores, 2 * BLOCK + 3, 5, size=1)
+    assert len(whole) == 2 * BLOCK + 3
+    for size in (2, BLOCK, 1000):
+        for (_, one), (_, other) in zip(whole, drawn(scores, 2 * BLOCK + 3, 5, size=size), strict=True):
+            assert [rows.tolist() for rows in one] == [rows.tolist() for rows in other]
+    parts = [
+        [rows[b] for rows in batch.ordered]
+        for stream in blocks(2 * BLOCK + 3, 5)
+        for batch in batches(scores, [stream], size=7)
+        for b in range(len(batch.chosen[0]))
+    ]
+    assert [[rows.tolist() for rows in one] for _, one in whole] == [
+        [rows.tolist() for rows in one] for one in parts
+    ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 4 * BLOCK), st.integers(0, 2**31))
+def test_blocks_add_up_and_more_resamples_begin_with_the_same(resamples, seed):
+    found = blocks(resamples, seed)
+    assert sum(count for _, count in found) == resamples
+    assert all(count == BLOCK for _, count in found[:-1])
+    assert 1 <= found[-1][1] <= BLOCK
+    more = blocks(resamples + BLOCK, seed)
+    states = [stream.generate_state(2).tolist() for stream, _ in found]
+    assert states == [stream.generate_state(2).tolist() for stream, _ in more[: len(found)]]
+    assert len({tuple(state) for state in states}) == len(states)
+
+
+def test_blocks_at_their_bounds():
+    cuts = {count: [part for _, part in blocks(count, 0)] for count in (0, BLOCK - 1, BLOCK, BLOCK + 1)}
+    assert cuts == {0: [], BLOCK - 1: [BLOCK - 1], BLOCK: [BLOCK], BLOCK + 1: [BLOCK, 1]}
+
+
+def test_samples_are_drawn_evenly():
+    scores = coded([5, 5], lambda m, s: 1, paired=False)
+    counts = np.zeros((2, 5))
+    for chosen, _ in drawn(scores, 2000, 3, size=500):
+        for model, picks in enumerate(chosen):
+            counts[model] += np.bincount(picks, minlength=5)
+    # 10 000 draws a model: a sample's count has a standard deviation of 40.
+    assert counts == pytest.approx(2000, abs=5 * 40)
+    assert not np.array_equal(counts[0], counts[1])
