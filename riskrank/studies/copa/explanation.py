@@ -7,7 +7,8 @@ from math import inf
 from typing import Any, ClassVar
 
 from riskrank.engine.copa.explanation import CopaExplanation, choosing_weights, explain_model
-from riskrank.engine.copa.sweep import Sweep, sweep_each_weight
+from riskrank.engine.copa.sweep import Sweep
+from riskrank.engine.copa.weight_ranges import sweep_each_weight
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, index_of, option
 from riskrank.studies.copa.base import (

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from riskrank.engine.copa.choice import CopaRanking, listed, rank_models
 from riskrank.engine.copa.ranks import ccdf_quantiles
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, bootstrap_choice, leave_one_out
-from riskrank.engine.copa.sweep import Sweep, WeightRange, sweep_each_weight, weight_ranges
+from riskrank.engine.copa.sweep import Sweep
+from riskrank.engine.copa.weight_ranges import WeightRange, sweep_each_weight, weight_ranges
 from riskrank.engine.types import Floats
 from riskrank.studies.copa.base import (
     Asked,

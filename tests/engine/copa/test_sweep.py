@@ -4,7 +4,8 @@ import pytest
 from riskrank.engine.copa.choice import rank_models
 from riskrank.engine.copa.norms import rank_norm
 from riskrank.engine.copa.population import population
-from riskrank.engine.copa.sweep import range_of_choice, sweep_each_weight, sweep_p, sweep_weight
+from riskrank.engine.copa.sweep import sweep_p, sweep_weight
+from riskrank.engine.copa.weight_ranges import range_of_choice, sweep_each_weight
 from riskrank.errors import UsageError
 
 ORDERS = [1, 1.5, 2, 8, 40, np.inf]
