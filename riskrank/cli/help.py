@@ -23,7 +23,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "One metric of two models, as JSON for another program:",
             "riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
-            "--metric accuracy --models lda,logistic --format json",
+            "--metric correct --models lda,logistic --format json",
         ),
     ),
     "dominance": (
@@ -93,7 +93,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "The same for two models of a pilot table:",
             "riskrank power sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
-            "--metric accuracy --models lda,logistic --pair lda:logistic --sizes 100 --simulations 20",
+            "--metric correct --models lda,logistic --pair logistic:lda --sizes 100 --simulations 20",
         ),
     ),
     "convert": (

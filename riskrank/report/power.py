@@ -22,7 +22,7 @@ def view(document: PowerDocument) -> list[Section]:
         _curve_table(document.metric, study, models),
         _needed(study),
         _reading(study, pilot=pilot),
-        _simulated(study, len(models), pilot=pilot),
+        _simulated(study, pilot=pilot),
     ]
 
 
@@ -89,7 +89,7 @@ def _reading(study: PowerStudy, *, pilot: bool) -> Line:
     return Line(" ".join(parts), "Reading:")
 
 
-def _simulated(study: PowerStudy, models: int, *, pilot: bool) -> Line:
+def _simulated(study: PowerStudy, *, pilot: bool) -> Line:
     inference = study.plan.inference
     if inference.variance == "clt":
         how = "tested by the limit theorem"
@@ -102,8 +102,9 @@ def _simulated(study: PowerStudy, models: int, *, pilot: bool) -> Line:
     design = "independent"
     if pilot:
         design = "paired" if study.plan.paired else "unpaired"
+    family = "one test asked for" if study.plan.family == 1 else f"{study.plan.family} ordered pairs"
     text = (
         f"{study.curve.repeats:,} {design} data sets a size, {how}, seed {inference.seed}; {rule} over the "
-        f"{models * (models - 1)} ordered pairs, level {inference.alpha:g}."
+        f"{family}, level {inference.alpha:g}."
     )
     return Line(text, "Simulated:")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.dominance.column import Inference
-from riskrank.engine.dominance.tests import Claim
 from riskrank.engine.power.distributions import FAMILIES, Distribution, parse_distribution
 from riskrank.engine.power.planning import (
     Plan,
@@ -38,12 +38,12 @@ class PowerSettings(PortfolioSettings, RejectionSettings):
     ----------
     order : {1, 2}
         Order of dominance.
-    test : {"relative", "absolute"}, optional
-        Relative or absolute dominance; relative unless a threshold is given.
+    test : {"direct", "relative", "absolute"}, optional
+        By default direct dominance of a named pair, else relative dominance, unless a threshold is given.
     threshold : float, optional
         Largest violation ratio of an absolute test.
-    resamples : int
-        Bootstrap resamples of each test.
+    resamples : int or "auto"
+        Bootstrap resamples of each test; "auto" takes as many as the family of tests needs.
     sizes : sequence of int
         Samples per model to simulate.
     pair : str, optional
@@ -59,7 +59,7 @@ class PowerSettings(PortfolioSettings, RejectionSettings):
     order: str | int = "2"
     test: str | None = None
     threshold: tuple[float, ...] = ()
-    resamples: int = 400
+    resamples: int | str = "auto"  # type: ignore[assignment]
     sizes: tuple[int, ...] = (100, 500, 1000)
     pair: str | None = None
     target: float = 0.8
@@ -69,12 +69,12 @@ class PowerSettings(PortfolioSettings, RejectionSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._normalise("order", one_of("order", str(self.order), ("1", "2")))
-        one_of("test", self.test, ("relative", "absolute", None))
+        one_of("test", self.test, (DIRECT, RELATIVE, ABSOLUTE, None))
         self._normalise("threshold", numbers(self.threshold, parameter="threshold", example="0.25"))
-        if self.test == "relative" and self.threshold:
+        if self.test in (DIRECT, RELATIVE) and self.threshold:
             raise UsageError(
                 f"{option('threshold')} belongs to an absolute test",
-                found=f"{option('test', 'relative')} with {option('threshold', f'{self.threshold[0]:g}')}",
+                found=f"{option('test', self.test)} with {option('threshold', f'{self.threshold[0]:g}')}",
                 hint=f"use {option('test', 'absolute')}, or leave out {option('threshold')}",
             )
         if len(self.threshold) > 1 or (self.test == "absolute" and not self.threshold):
@@ -97,13 +97,13 @@ class PowerSettings(PortfolioSettings, RejectionSettings):
     def claim(self) -> Claim:
         """The claim to test."""
         if self.threshold:
-            return Claim(int(self.order), "absolute", self.threshold[0])
-        return Claim(int(self.order))
+            return Claim(int(self.order), ABSOLUTE, self.threshold[0])
+        return Claim(int(self.order), self.test or (RELATIVE if self.pair is None else DIRECT))
 
     def inference(self, jobs: Jobs) -> Inference:
         """How each simulated data set is tested, on so many processes."""
         return Inference(
-            resamples=self.resamples,
+            resamples=self.resamples,  # type: ignore[arg-type]
             alpha=self.alpha,
             correction=self.correction,
             seed=self.seed,
@@ -346,12 +346,16 @@ def _simulated(
         "correction": "k^2" if settings.paper_exact else settings.correction,
         "variance": settings.variance,
         "paper_exact": settings.paper_exact,
+        "resamples": settings.resamples if plan.inference.resampled else None,
+        "family": plan.family,
     }
     return PowerDocument(
         provenance=Provenance(
             command="power",
             seed=settings.seed,
-            resamples=settings.resamples if plan.inference.resampled else None,
+            resamples=None
+            if settings.resamples == "auto" or not plan.inference.resampled
+            else int(settings.resamples),
             settings=described,
             warnings=[*warnings, *_advice(plan, models)],
             **origin,

@@ -87,7 +87,10 @@ class ResamplingSettings(Settings):
 
     def __post_init__(self) -> None:
         given: Any = self.resamples
-        auto = given == "auto" and isinstance(self, DominanceTestSettings)
+        if isinstance(given, str) and given.strip().isdecimal():
+            given = int(given)
+            self._normalise("resamples", given)
+        auto = given == "auto" and isinstance(self, RejectionSettings)
         if not auto and not (isinstance(given, int) and given >= FEWEST_RESAMPLES):
             raise UsageError(
                 f"{option('resamples')} must be at least {FEWEST_RESAMPLES}",
@@ -171,8 +174,6 @@ class DominanceTestSettings(RejectionSettings):
     work_limit: float = WORK_LIMIT
 
     def __post_init__(self) -> None:
-        if isinstance(self.resamples, str) and self.resamples.strip().isdecimal():
-            self._normalise("resamples", int(self.resamples))
         self._normalise("order", one_of("order", str(self.order), ORDERS))
         one_of("test", self.test, (*TESTS, None))
         self._normalise("threshold", numbers(self.threshold, parameter="threshold", example="0.25"))

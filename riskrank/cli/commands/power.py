@@ -44,8 +44,8 @@ class ClaimOptions:
 
     order: Annotated[Literal["1", "2"], typer.Option(help="Order of dominance.")] = "2"
     test: Annotated[
-        Literal["relative", "absolute"] | None,
-        typer.Option(help="Relative or absolute dominance. [relative, unless --threshold is given]"),
+        Literal["direct", "relative", "absolute"] | None,
+        typer.Option(help="Kind of claim. [direct with --pair, absolute with --threshold, else relative]"),
     ] = None
     threshold: Annotated[
         list[float] | None, typer.Option(metavar="TAU", help="Largest violation ratio of an absolute test.")
@@ -62,7 +62,12 @@ class ClaimOptions:
 class SimulatedTestOptions(ResamplingOptions):
     """How each simulated data set is resampled."""
 
-    resamples: Annotated[int, typer.Option(metavar="B", help="Bootstrap resamples of each test.")] = 400
+    resamples: Annotated[  # type: ignore[assignment]
+        str,
+        typer.Option(
+            metavar="auto|B", help="Bootstrap resamples of each test, or as many as the family needs."
+        ),
+    ] = "auto"
 
 
 @app.command(short_help="Plan how many samples a comparison needs.")

@@ -26,16 +26,20 @@ class DominanceDecision:
     paired : bool
     pairs : tuple of (int, int)
         Winner and loser of each claim looked at.
+    alone : bool
+        Whether these pairs are the whole family, instead of all ordered pairs.
     """
 
     claim: Claim
     inference: Inference
     paired: bool
     pairs: tuple[tuple[int, int], ...]
+    alone: bool = False
 
     def __call__(self, draw: Draw, seed: np.random.SeedSequence) -> list[bool]:
         """Return whether each pair's dominance is significant."""
         scores = ClusteredScores.build(draw.samples, draw.clusters, paired=self.paired)
         number = int.from_bytes(seed.generate_state(4).tobytes(), "little")
-        study = study_dominance(scores, [self.claim], replace(self.inference, seed=number, jobs=1))
+        inference = replace(self.inference, seed=number, jobs=1)
+        study = study_dominance(scores, [self.claim], inference, pairs=self.pairs if self.alone else None)
         return [bool(study.tests[0].dominates[pair]) for pair in self.pairs]

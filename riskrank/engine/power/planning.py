@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from riskrank.engine.dominance.claims import RELATIVE
 from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.dominance.tests import Claim, DominanceTests, compare, estimate
 from riskrank.engine.power.decision import DominanceDecision
@@ -44,6 +45,8 @@ class Plan:
         The claim on the pilot, or on many quantiles of the distributions, without a test.
     paired : bool
         Whether the models of a data set share their samples.
+    alone : bool
+        Whether the pairs are a family of their own.
     """
 
     simulation: Simulation
@@ -52,6 +55,13 @@ class Plan:
     pairs: tuple[tuple[int, int], ...]
     reference: DominanceTests
     paired: bool
+    alone: bool
+
+    @property
+    def family(self) -> int:
+        """Number of tests that are corrected for together."""
+        k = len(self.reference.ratios)
+        return len(self.pairs) if self.alone else k * (k - 1)
 
     @property
     def unattainable(self) -> tuple[tuple[int, int], ...]:
@@ -91,7 +101,8 @@ def plan_from_pilot(
     inference : Inference
         How to test.
     pair : (int, int), optional
-        Winner and loser; by default every dominance that is significant in the pilot.
+        Winner and loser, a family of their own but for relative claims, which need the field; by default
+        every dominance that is significant in the pilot.
 
     Returns
     -------
@@ -125,7 +136,7 @@ def plan_from_pilot(
         )
     clusters = None if scores.draws_per_sample() == 1 else scores.clusters
     sampler = pilot_sampler(scores.values, clusters=clusters, paired=scores.paired)
-    return _plan(sampler, claim, inference, pairs, reference, paired=scores.paired)
+    return _plan(sampler, claim, inference, pairs, reference, paired=scores.paired, named=pair is not None)
 
 
 def plan_from_distributions(
@@ -165,7 +176,7 @@ def plan_from_distributions(
     shapes = [distribution.quantile(middles) for distribution in distributions]
     reference = compare(estimate(ClusteredScores.build(shapes, paired=False)), claim)
     pairs = tuple((i, j) for i in range(k) for j in range(i + 1, k)) if pair is None else (pair,)
-    return _plan(sampler, claim, inference, pairs, reference, paired=False)
+    return _plan(sampler, claim, inference, pairs, reference, paired=False, named=pair is not None)
 
 
 def _plan(
@@ -176,9 +187,12 @@ def _plan(
     reference: DominanceTests,
     *,
     paired: bool,
+    named: bool,
 ) -> Plan:
-    decide = DominanceDecision(claim, inference, paired, pairs)
-    return Plan(Simulation(sampler, decide), claim, inference, pairs, reference, paired)
+    """Make a plan; a pair that was named is a family of its own, but a relative claim needs the field."""
+    alone = named and claim.kind != RELATIVE
+    decide = DominanceDecision(claim, inference, paired, pairs, alone)
+    return Plan(Simulation(sampler, decide), claim, inference, pairs, reference, paired, alone)
 
 
 def study_power(
