@@ -21,11 +21,11 @@ def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str], samples:
     analysis = analyses[-1]
     dominates = analysis.relation.dominates & ~np.eye(len(models), dtype=bool)
     where = f"At {analysis.threshold}"
-    best = [models[i] for i in np.flatnonzero(dominates.sum(axis=1) == len(models) - 1)]
+    best = [models[i] for i in np.flatnonzero(dominates.sum(axis=1) == len(models) - 1).tolist()]
     if best:
         sentences = [f"{where}, {names(best)} dominates all others, whatever utility respects the metrics."]
     else:
-        free = [models[i] for i in np.flatnonzero(analysis.front)]
+        free = [models[i] for i in np.flatnonzero(analysis.front).tolist()]
         sentences = [f"{where}, nobody dominates all others; {names(free, 6)} {_are(free)} in the front."]
     tested = np.isfinite(analysis.p_adjusted)
     if analysis.tests:

@@ -62,12 +62,12 @@ class ClaimOptions:
 class SimulatedTestOptions(ResamplingOptions):
     """How each simulated data set is resampled."""
 
-    resamples: Annotated[  # type: ignore[assignment]
+    resamples: Annotated[
         str,
         typer.Option(
             metavar="auto|B", help="Bootstrap resamples of each test, or as many as the family needs."
         ),
-    ] = "auto"
+    ] = "auto"  # type: ignore[assignment]
 
 
 @app.command(short_help="Plan how many samples a comparison needs.")
