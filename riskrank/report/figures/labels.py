@@ -37,12 +37,28 @@ def spread(wanted: ArrayLike, gap: float, low: float, high: float) -> Floats:
     if places.size > 1:
         gap = min(gap, (high - low) / (places.size - 1))
     order = np.argsort(places, kind="stable")
-    # With the gaps taken out, what remains is to find the nearest non-decreasing sequence within bounds.
     steps = gap * np.arange(places.size)
-    free = np.clip(_non_decreasing(places[order] - steps), low, max(low, high - steps[-1]))
     moved = np.empty_like(places)
-    moved[order] = free + steps
+    moved[order] = np.clip(in_order(places[order], np.diff(steps)) - steps, low, max(low, high - steps[-1])) + steps
     return moved
+
+
+def in_order(wanted: ArrayLike, gaps: ArrayLike) -> Floats:
+    """Move positions apart as little as possible, in the order given.
+
+    Parameters
+    ----------
+    wanted : array_like, shape (n,)
+    gaps : array_like, shape (n - 1,)
+        Least distance of each position to the next.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+    """
+    steps = np.concatenate([[0.0], np.cumsum(np.asarray(gaps, dtype=np.float64))])
+    # With the gaps taken out, what remains is to find the nearest non-decreasing sequence.
+    return _non_decreasing(np.asarray(wanted, dtype=np.float64) - steps) + steps
 
 
 def _non_decreasing(values: Floats) -> Floats:

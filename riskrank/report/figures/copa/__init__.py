@@ -1,0 +1,1 @@
+"""Pictures of choices by COPA."""

@@ -1,0 +1,75 @@
+"""A row a model: names on the left while there is room for them, thin grey rows below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from riskrank.engine.types import Floats
+from riskrank.report.figures.names import fitted
+from riskrank.report.figures.style import INK, MARGIN, QUIET, ROW, SMALL, TEXT, text_width
+
+MOST_NAMED = 60
+"""Rows that all have a name; where there are more, the first ones have."""
+FIRST = 40
+_THIN = 2.5
+_STEP = ROW + 2.0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where rows lie, in points above the lower edge of the drawing.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Names of the first rows, fit to be drawn.
+    y : ndarray, shape (k,)
+        Middle of each row, from the top down.
+    height : float
+        Of all rows.
+    rest : int
+        Rows without a name.
+    """
+
+    labels: tuple[str, ...]
+    y: Floats
+    height: float
+    rest: int
+
+    @classmethod
+    def of(cls, names: Sequence[str], width: float = 170.0) -> Rows:
+        """Lay out rows of models in their order.
+
+        Parameters
+        ----------
+        names : sequence of k str
+        width : float
+            Room for a name, in points.
+        """
+        k = len(names)
+        named = k if k <= MOST_NAMED else FIRST
+        heights = np.array([_STEP] * named + [_THIN] * (k - named))
+        # A line that counts the others needs the height of a name.
+        height = max(float(heights.sum()), named * _STEP + (_STEP if k > named else 0))
+        return cls(tuple(fitted(names[:named], width)), height - np.cumsum(heights) + heights / 2, height, k - named)
+
+    @property
+    def width(self) -> float:
+        """Of the column of names, with its margin."""
+        return max(text_width(label) for label in (*self.labels, self._others)) + MARGIN + 8
+
+    @property
+    def _others(self) -> str:
+        return f"{self.rest} others" if self.rest else ""
+
+    def draw(self, canvas: Axes, below: float) -> None:
+        """Write the names on a sheet's canvas, right-aligned, over rows that begin at a height."""
+        for label, y in zip(self.labels, self.y, strict=False):
+            canvas.text(self.width - 6, below + y, label, size=TEXT, va="center", ha="right", color=INK)
+        if self.rest:
+            y = below + float(self.y[len(self.labels) :].mean())
+            canvas.text(self.width - 6, y, self._others, size=SMALL, va="center", ha="right", color=QUIET)
