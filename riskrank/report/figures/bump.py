@@ -12,7 +12,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.report.figures.key import OTHERS, Look, looks
 from riskrank.report.figures.labels import spread
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.rows import FIRST, MOST_NAMED
+from riskrank.report.figures.rows import MOST_NAMED
 from riskrank.report.figures.style import (
     FAINT,
     FOCUS,
@@ -101,8 +101,8 @@ def draw_bump(found: Bump, names: Sequence[str], methods: Sequence[str], title: 
     height = max(height, ROW * len(named)) if k > MOST_NAMED else height
     page = sheet(
         title,
-        "Columns: methods; top: rank 1. In colour: the first models by the first method and those that the choice "
-        "of the method moves most. A number beside a name is the rank; ties share the smallest.",
+        "Columns: methods; top: rank 1. In colour: the first models by the first method and those that the "
+        "choice of the method moves most. A number beside a name is the rank; ties share the smallest.",
         width=max(2 * (MARGIN + side) + across * (M - 1), 320.0),
         height=above + height + 2 * MARGIN,
     )
@@ -112,11 +112,23 @@ def draw_bump(found: Bump, names: Sequence[str], methods: Sequence[str], title: 
     y = top - height / k * (found.places + 0.5)
     for at, head in zip(x, heads, strict=True):
         canvas.plot([at, at], [MARGIN, top], color=FAINT, linewidth=0.8, zorder=1)
-        canvas.text(at, top + 6, head, size=SMALL, ha="center", va="bottom", rotation=0 if upright else 90, color=INK)
+        canvas.text(
+            at, top + 6, head, size=SMALL, ha="center", va="bottom", rotation=0 if upright else 90, color=INK
+        )
     given = looks(k, found.focus)
     for j, look in enumerate(given):
-        canvas.plot(x, y[:, j], color=look.color, linestyle=look.dash, linewidth=look.width, zorder=look.layer)
-        canvas.plot(x, y[:, j], color=look.color, linestyle="none", marker=look.marker, markersize=3.5 if step > 4 else 1.5, zorder=look.layer)
+        canvas.plot(
+            x, y[:, j], color=look.color, linestyle=look.dash, linewidth=look.width, zorder=look.layer
+        )
+        canvas.plot(
+            x,
+            y[:, j],
+            color=look.color,
+            linestyle="none",
+            marker=look.marker,
+            markersize=3.5 if step > 4 else 1.5,
+            zorder=look.layer,
+        )
     for end, align in ((0, "right"), (M - 1, "left")):
         _names(canvas, found, shown, given, (x[end], y[end]), end, align)
     return page.figure

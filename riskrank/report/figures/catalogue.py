@@ -18,6 +18,8 @@ FIGURES = {
     "dominance": "riskrank.report.figures.dominance",
     "mrm": "riskrank.report.figures.mean_risk",
     "portfolio": "riskrank.report.figures.portfolio",
+    "power": "riskrank.report.figures.power",
+    "rank": "riskrank.report.figures.rank",
 }
 
 # By command: first words of the names of its pictures, the main one first. Known without drawing, so that a
@@ -26,6 +28,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "dominance": ("heatmap", "pair"),
     "mrm": ("scatter", "radar"),
     "portfolio": ("quantiles", "tvar", "cdf"),
+    "power": ("curves",),
+    "rank": ("forest", "bump", "stability"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Curves with error bars over sample sizes: power ([RAB] Fig. 6 and 7), stability of rankings ([RAB] Fig. 2)."""
+"""Curves with error bars over sample sizes: power ([RAB] Fig. 6, 7), stability of rankings ([RAB] Fig. 2)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +9,26 @@ from matplotlib.ticker import MaxNLocator
 
 from riskrank.engine.types import Floats
 from riskrank.report.figures.rows import Rows
-from riskrank.report.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, SMALL, TEXT, Plot, drawn, sheet, text_width
+from riskrank.report.figures.style import (
+    FAINT,
+    INK,
+    MARGIN,
+    PALETTE,
+    QUIET,
+    TEXT,
+    Plot,
+    drawn,
+    sheet,
+    text_width,
+)
 from riskrank.report.figures.units import Unit
 
 # Colour, marker and fill: told apart in grey by shape, and by the word beside them.
-_VERDICTS = {"pass": (PALETTE[2], "o", True), "fail": (PALETTE[1], "X", True), "inconclusive": (QUIET, "D", False)}
+_VERDICTS = {
+    "pass": (PALETTE[2], "o", True),
+    "fail": (PALETTE[1], "X", True),
+    "inconclusive": (QUIET, "D", False),
+}
 
 
 @dataclass(frozen=True)
@@ -55,17 +69,21 @@ def draw_gates(found: Gates, title: str = "Gates") -> Plot:
     words = [f"{verdict}" for verdict in found.verdict]
     page = sheet(
         title,
-        "Dot and bar: difference in favour of the new model, with its interval; dashed: the margin it has to stay "
-        "above; full line: no difference. Claims in one unit share the axis.",
+        "Dot and bar: difference in favour of the new model, with its interval; dashed: the margin it has to "
+        "stay above; full line: no difference. Claims in one unit share the axis.",
         width=rows.width + width + 20 + max(text_width(word) for word in words) + MARGIN,
         height=below + rows.height + 6,
     )
     axes = page.axes(rows.width, below, width, rows.height)
-    finite = np.concatenate([part[np.isfinite(part)] for part in (found.estimate, found.low, found.high, found.margin)])
+    finite = np.concatenate(
+        [part[np.isfinite(part)] for part in (found.estimate, found.low, found.high, found.margin)]
+    )
     unit = Unit.of(finite)
     low, high = unit.apply([min(finite.min(), 0.0), max(finite.max(), 0.0)])
     room = max(high - low, 1e-12) * 0.06
-    axes.set(xlim=(low - room, high + room), ylim=(0, rows.height), yticks=[], xlabel=unit.label("difference"))
+    axes.set(
+        xlim=(low - room, high + room), ylim=(0, rows.height), yticks=[], xlabel=unit.label("difference")
+    )
     axes.spines["left"].set_visible(False)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
@@ -89,6 +107,13 @@ def draw_gates(found: Gates, title: str = "Gates") -> Plot:
         axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0)
         if at < len(rows.labels):
             canvas.text(
-                rows.width + width + 10, below + y, words[at], size=TEXT, va="center", ha="left", color=color, weight="bold"
+                rows.width + width + 10,
+                below + y,
+                words[at],
+                size=TEXT,
+                va="center",
+                ha="left",
+                color=color,
+                weight="bold",
             )
     return page.figure

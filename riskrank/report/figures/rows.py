@@ -55,7 +55,9 @@ class Rows:
         heights = np.array([_STEP] * named + [_THIN] * (k - named))
         # A line that counts the others needs the height of a name.
         height = max(float(heights.sum()), named * _STEP + (_STEP if k > named else 0))
-        return cls(tuple(fitted(names[:named], width)), height - np.cumsum(heights) + heights / 2, height, k - named)
+        return cls(
+            tuple(fitted(names[:named], width)), height - np.cumsum(heights) + heights / 2, height, k - named
+        )
 
     @property
     def width(self) -> float:

@@ -53,8 +53,8 @@ def draw_contamination(found: Contamination, names: Sequence[str], *, alpha: flo
     width, height, left, below = 320.0, max(210.0, key.height), 56.0, 42.0
     page = sheet(
         "p-values if some samples may be arbitrary",
-        f"Dashed: the level {alpha:g}, before any correction. The further right a line crosses it, the more of the "
-        f"{samples:,} samples could be wrong without changing the result.",
+        f"Dashed: the level {alpha:g}, before any correction. The further right a line crosses it, the more "
+        f"of the {samples:,} samples could be wrong without changing the result.",
         width=left + width + 16 + key.width + MARGIN,
         height=below + height + 4,
     )

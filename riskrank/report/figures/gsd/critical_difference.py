@@ -1,4 +1,4 @@
-"""Critical-difference diagrams of the rank tests: mean ranks, joined where Nemenyi's test separates nobody."""
+"""Critical-difference diagrams of the rank tests: mean ranks, joined where Nemenyi separates nobody."""
 
 from __future__ import annotations
 
@@ -11,7 +11,19 @@ from matplotlib.axes import Axes
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import GREY, INK, MARGIN, QUIET, ROW, SMALL, TEXT, Plot, drawn, sheet, text_width
+from riskrank.report.figures.style import (
+    GREY,
+    INK,
+    MARGIN,
+    QUIET,
+    ROW,
+    SMALL,
+    TEXT,
+    Plot,
+    drawn,
+    sheet,
+    text_width,
+)
 
 _MOST = 60
 """Models that all have their name; of more, the first ones have."""
@@ -89,8 +101,8 @@ def draw_critical_difference(
     heights = [_height(one, named) for one in found]
     page = sheet(
         "Mean ranks of the models, criterion by criterion",
-        f"Left: better. Bars join models whose mean ranks over {samples:,} samples do not differ significantly "
-        f"(Nemenyi, level {alpha:g} for all pairs of a criterion).",
+        f"Left: better. Bars join models whose mean ranks over {samples:,} samples do not differ "
+        f"significantly (Nemenyi, level {alpha:g} for all pairs of a criterion).",
         width=2 * (MARGIN + side) + across,
         height=sum(heights) + MARGIN,
     )
@@ -120,7 +132,9 @@ def _draw(
         canvas.text(at, axis + 6, str(rank), size=SMALL, ha="center", va="bottom", color=QUIET)
     for number, (first, last) in enumerate(found.cliques):
         y = axis - 6 - _BAR * number
-        canvas.plot([x[first] - 2, x[last] + 2], [y, y], color=INK, linewidth=2.6, solid_capstyle="butt", zorder=4)
+        canvas.plot(
+            [x[first] - 2, x[last] + 2], [y, y], color=INK, linewidth=2.6, solid_capstyle="butt", zorder=4
+        )
     for at in x[len(labels) :]:
         canvas.plot([at, at], [axis, axis - 4], color=GREY, linewidth=0.6)
     half = (len(labels) + 1) // 2
@@ -133,5 +147,7 @@ def _draw(
         canvas.plot([x[place], x[place], end], [axis, y, y], color=GREY, linewidth=0.7, zorder=1)
         canvas.plot([x[place]], [axis], marker="o", markersize=3, color=INK, zorder=5)
         align, away = ("right", -1) if on_left else ("left", 1)
-        canvas.text(end + away * 2, y, f"{found.mean_rank[place]:.1f}", size=SMALL, ha=align, va="center", color=QUIET)
+        canvas.text(
+            end + away * 2, y, f"{found.mean_rank[place]:.1f}", size=SMALL, ha=align, va="center", color=QUIET
+        )
         canvas.text(end + away * 27, y, label, size=TEXT, ha=align, va="center", color=INK)

@@ -12,7 +12,18 @@ from riskrank.engine.gsd.hasse import HasseDiagram
 from riskrank.engine.types import Booleans
 from riskrank.report.figures.gsd.layers import Layers, layered, positions
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import GREY, INK, MARGIN, PALETTE, QUIET, SMALL, TEXT, Plot, drawn, sheet, text_width
+from riskrank.report.figures.style import (
+    GREY,
+    INK,
+    MARGIN,
+    PALETTE,
+    QUIET,
+    TEXT,
+    Plot,
+    drawn,
+    sheet,
+    text_width,
+)
 
 _MOST = 80
 """Nodes drawn at most: the top ones."""
@@ -119,8 +130,8 @@ def draw_hasse(found: Sequence[Hasse], names: Sequence[str], *, tested: bool) ->
     height = max(panel.height for panel in panels)
     page = sheet(
         "Dominance for every utility that respects the criteria",
-        "A line down: the upper model dominates the lower one, and all below it. Models without a way down or up "
-        f"are incomparable. Thick frames: the front, which nobody dominates.{lines}{rest}",
+        "A line down: the upper model dominates the lower one, and all below it. Models without a way down "
+        f"or up are incomparable. Thick frames: the front, which nobody dominates.{lines}{rest}",
         width=width,
         height=height + 2 * MARGIN + 20,
     )

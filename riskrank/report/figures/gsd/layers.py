@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import factorial, prod
 
 import numpy as np
@@ -42,7 +42,7 @@ class Layers:
     @property
     def segments(self) -> list[tuple[int, int]]:
         """Parts of edges between neighbouring layers."""
-        return [part for path in self.paths for part in zip(path[:-1], path[1:], strict=True)]
+        return [part for path in self.paths for part in pairwise(path)]
 
     @property
     def crossings(self) -> int:
@@ -100,9 +100,7 @@ def positions(layers: Layers, widths: Sequence[float]) -> list[float]:
         near[upper].append(lower)
         near[lower].append(upper)
     x = np.zeros(total)
-    gaps = [
-        [(wide[a] + wide[b]) / 2 for a, b in zip(row[:-1], row[1:], strict=True)] for row in layers.order
-    ]
+    gaps = [[(wide[a] + wide[b]) / 2 for a, b in pairwise(row)] for row in layers.order]
     for row, apart in zip(layers.order, gaps, strict=True):
         x[list(row)] = np.concatenate([[0.0], np.cumsum(apart)]) - sum(apart) / 2
     for sweep in range(2 * _SWEEPS):

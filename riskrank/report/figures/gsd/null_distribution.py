@@ -62,7 +62,9 @@ def draw_null_distribution(found: NullDistribution, winner: str, loser: str, lab
     axes = page.axes(left, below, width, height)
     unit = Unit.of(found.edges)
     edges = unit.apply(found.edges)
-    axes.bar(edges[:-1], found.counts, np.diff(edges), align="edge", color=GREY, edgecolor="white", linewidth=0.5)
+    axes.bar(
+        edges[:-1], found.counts, np.diff(edges), align="edge", color=GREY, edgecolor="white", linewidth=0.5
+    )
     observed = float(unit.apply(found.observed))
     axes.axvline(observed, color=PALETTE[1], linewidth=1.8)
     axes.set(xlabel=unit.label("optimum"), ylabel="relabellings", xlim=(edges[0], edges[-1]))
