@@ -188,6 +188,11 @@ class NullOptima:
                 self._solve(b)
         return int(np.sum(self._above >= needed))
 
+    def all(self) -> Floats:
+        """Optimum of every relabelling, exactly, shape (N,)."""
+        self.at_least(-np.inf)
+        return self._above.copy()
+
     def _solve(self, b: int) -> None:
         optimum = self._polytope.minimise(self._signs[b] @ self._contributions)
         expected = self._signs @ (self._contributions @ optimum.utility)

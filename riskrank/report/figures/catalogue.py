@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 # By the schema of the document: the module whose ``pictures`` lists what can be drawn of it.
 FIGURES = {
+    "copa": "riskrank.report.figures.copa.pictures",
+    "copa-comparison": "riskrank.report.figures.copa.pictures",
+    "copa-sweep": "riskrank.report.figures.copa.pictures",
     "dominance": "riskrank.report.figures.dominance",
+    "gsd": "riskrank.report.figures.gsd.pictures",
     "mrm": "riskrank.report.figures.mean_risk",
     "portfolio": "riskrank.report.figures.portfolio",
     "power": "riskrank.report.figures.power",
@@ -25,11 +29,13 @@ FIGURES = {
 # By command: first words of the names of its pictures, the main one first. Known without drawing, so that a
 # wrong name is refused before any work.
 NAMES: dict[str, tuple[str, ...]] = {
+    "copa": ("parallel", "boxes", "front", "bump"),
     "dominance": ("heatmap", "pair"),
+    "gsd": ("hasse", "contamination", "null", "ranks"),
     "mrm": ("scatter", "radar"),
     "portfolio": ("quantiles", "tvar", "cdf"),
     "power": ("curves",),
-    "rank": ("forest", "bump", "stability"),
+    "rank": ("forest", "bump", "quantiles", "tvar", "cdf", "stability"),
 }
 
 

@@ -65,6 +65,12 @@ _READING = {
     "dominates it in the second order; the right end is the mean.",
     "cdf": "Height: share of the samples that score at most so much. The further right a curve, the better.",
 }
+CAPTIONS = {
+    "quantiles": "Quantile function of every model on {}.",
+    "tvar": "Tail Value at Risk of every model on {}: the mean of its worst share of samples.",
+    "cdf": "Distribution function of every model on {}.",
+}
+"""What each kind shows, of a column."""
 _TITLE = {"quantiles": "Quantile functions", "tvar": "Tail Value at Risk", "cdf": "Distribution functions"}
 
 

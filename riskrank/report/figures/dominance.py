@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from riskrank.engine.dominance.column import DominanceStudy, method_name
+from riskrank.engine.dominance.quantile_difference import quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.report.figures.catalogue import Picture
 from riskrank.report.figures.heat_map import draw_heat_map, heat_map
@@ -49,4 +51,12 @@ def _pair(document: DominanceDocument, study: DominanceStudy, target: Target) ->
     i, j = leading_pair(study)
     models, values = document.provenance.models, target.scores.values
     curves = pair_curves(values[i], values[j], study.estimates.ratios[:, i, j].tolist())
+    inference = document.inference
+    if inference.resampled:
+        band = quantile_difference(
+            target.scores, i, j, curves.levels, alpha=inference.alpha, seed=inference.seed
+        )
+        assert band.low is not None
+        assert band.high is not None
+        curves = replace(curves, band=(band.low, band.high))
     return draw_pair(curves, (models[i], models[j]), target.name)

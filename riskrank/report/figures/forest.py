@@ -82,7 +82,7 @@ def draw_forest(
     k = len(names)
     panels: list[tuple[Interval, str]] = [(found.rank, "rank"), (found.score, score)]
     if found.difference is not None:
-        panels.append((found.difference, f"{unit}, difference to the leader"))
+        panels.append((found.difference, f"{unit}, to the first"))
     for number, (interval, label) in enumerate(panels):
         axes = page.axes(left, below, width, rows.height)
         _column(axes, interval, rows, label)

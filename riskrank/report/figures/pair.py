@@ -21,6 +21,7 @@ from riskrank.report.figures.style import (
     INK,
     MARGIN,
     PALETTE,
+    QUIET,
     SMALL,
     TEXT,
     Plot,
@@ -32,6 +33,7 @@ from riskrank.report.figures.units import Unit
 
 _MOST = 1000
 """Breakpoints up to which curves are exact; beyond, as many levels evenly spaced."""
+_DOTTED = (0, (2, 1.5))
 _AHEAD, _VIOLATION = PALETTE[0], PALETTE[1]
 
 
@@ -47,12 +49,15 @@ class PairCurves:
         Quantile function (left-continuous: the value up to a level from the one before it) and its integral.
     ratios : tuple of (float, float)
         Violation ratios of "winner dominates loser" of orders 1 and 2.
+    band : (ndarray, ndarray), or None
+        Ends of an interval of the difference of the quantiles at each level, shapes (l,).
     """
 
     levels: Floats
     winner: Floats
     loser: Floats
     ratios: tuple[float, float]
+    band: tuple[Floats, Floats] | None = None
 
 
 def pair_curves(winner: Floats, loser: Floats, ratios: Sequence[float]) -> PairCurves:
@@ -93,6 +98,7 @@ def draw_pair(found: PairCurves, names: tuple[str, str], column: str) -> Plot:
     reading = (
         f"Hatched: where {shown[1]} is ahead, which violates the dominance of {shown[0]}. ε is the share of "
         "the hatched area in the whole, differences squared: 0 full dominance, 0.5 a draw."
+        + (" Dashed below: where each difference lies, resampled." if found.band is not None else "")
     )
     page = sheet(
         f"{shown[0]} against {shown[1]} on {column}",
@@ -157,6 +163,12 @@ def _difference(axes: Axes, found: PairCurves, order: int, unit: Unit) -> None:
     zero = np.zeros_like(difference)
     step = "steps-pre" if order == 1 else "default"
     axes.plot(levels, difference, drawstyle=step, color=INK, linewidth=1.0, zorder=4)
+    if order == 1 and found.band is not None:
+        for end in found.band:
+            line = unit.apply(np.concatenate([end[:1], end]))
+            axes.plot(
+                levels, line, drawstyle=step, color=QUIET, linewidth=0.7, linestyle=(0, (2, 1.5)), zorder=3
+            )
     axes.axhline(0, color=GREY, linewidth=0.8, zorder=3)
     shape: dict[str, Any] = {"step": "pre"} if order == 1 else {"interpolate": True}
     ahead = np.maximum(difference, 0.0) if order == 1 else difference

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -13,10 +14,13 @@ from riskrank.engine.dominance.stability import Stability
 from riskrank.engine.types import Floats, Integers
 from riskrank.report.figures.bump import Bump, bump, draw_bump
 from riskrank.report.figures.catalogue import Picture
+from riskrank.report.figures.curves import CAPTIONS, curves, draw_curves
 from riskrank.report.figures.error_bars import ErrorBars, draw_error_bars
 from riskrank.report.figures.forest import Forest, Interval, draw_forest
-from riskrank.report.figures.style import Plot
+from riskrank.report.figures.names import fitted
+from riskrank.report.figures.style import SMALL, Plot
 from riskrank.studies.rank import RankDocument
+from riskrank.studies.units import Units
 
 _FIRST = ("R-SSD", "R-FSD")
 
@@ -36,25 +40,31 @@ def pictures(document: RankDocument) -> list[Picture]:
     if len(methods) > 1:
         caption = "Ranks of every model by every method, joined by lines."
         found.append(Picture("bump", caption, partial(_bump, document)))
+    for column, scores in document.scores.items():
+        of = f"@{column}" if len(document.scores) > 1 else ""
+        for kind, caption in CAPTIONS.items():
+            drawing = partial(_curves, document, scores.values, column, kind)
+            found.append(Picture(f"{kind}{of}", caption.format(column), drawing))
     if document.steady is not None:
         caption = "Agreement with the ranking of all samples, by the number of samples."
         found.append(Picture("stability", caption, partial(_stability, document.steady)))
     return found
 
 
-def forest(study: MethodStudy, method: str) -> Forest:
-    """Arrange one method's ranking by its order."""
+def forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> Forest:
+    """Arrange one method's ranking by its order, differences of means in the units of the file."""
     ranking = study.rankings[method]
     order = ranking.order
-    column = study.studies.get(method.partition("@")[2])
+    statistic, _, column = method.rpartition("@")
     difference = None
-    if column is not None and not method.startswith("RA("):
-        means = column.dominance.estimates.means
-        difference = _of(order, means - means[order[0]])
+    if method not in study.aggregations:
+        effects, unit = study.studies[column].effects[statistic].mean_difference, units[column]
+        low, high = unit.interval(effects.low, effects.high)
+        difference = _of(order, unit.of(effects.estimate), low, high)
     return Forest(
         order=order,
         rank=_of(order, ranking.rank, ranking.rank_low, ranking.rank_high),
-        score=_of(order, ranking.score, ranking.score_low, ranking.score_high),
+        score=_of(order, ranking.score),
         difference=difference,
     )
 
@@ -73,15 +83,21 @@ def _of(
 
 
 def _forest(document: RankDocument, method: str) -> Plot:
-    found, inference = forest(document.study, method), document.inference
+    found, inference = forest(document.study, method, document.units), document.inference
     parts = ["Dot: place, ties share the smallest."]
     if found.rank.low is not None:
         parts.append(f"Bar: the rank set, all of which hold together with {1 - inference.alpha:.0%}.")
     score, said = _score(method)
     parts.append(said)
-    if found.score.low is not None:
-        parts.append(f"Its bar holds {1 - inference.alpha:.0%} of the resamples.")
-    return draw_forest(found, document.provenance.models, method, " ".join(parts), score=score)
+    unit = "mean"
+    if found.difference is not None:
+        label = document.units[method.rpartition("@")[2]].label
+        unit = fitted([label], 90.0, SMALL)[0]
+        parts.append(f"Right: difference of the mean {label} to the first model")
+        if found.difference.low is not None:
+            parts[-1] += f", with its {1 - inference.alpha:.0%} interval for one pair at a time"
+        parts[-1] += "."
+    return draw_forest(found, document.provenance.models, method, " ".join(parts), score=score, unit=unit)
 
 
 def _score(method: str) -> tuple[str, str]:
@@ -91,6 +107,10 @@ def _score(method: str) -> tuple[str, str]:
     if method.startswith("MWR"):
         return "win rate", "Win rate: more is better."
     return "ε", "ε: mean violation ratio against the others, 0 if a model dominates all of them, 1 if none."
+
+
+def _curves(document: RankDocument, values: Sequence[Floats], column: str, kind: str) -> Plot:
+    return draw_curves(kind, curves(values), document.provenance.models, column)
 
 
 def method_ranks(study: MethodStudy) -> Bump:

@@ -10,6 +10,8 @@ import numpy as np
 
 from riskrank.engine.gsd.analysis import GsdAnalysis, Relabelling
 from riskrank.engine.gsd.front import FrontTest, Witness
+from riskrank.engine.gsd.null_distribution import null_optima
+from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.types import Booleans, Floats
@@ -56,6 +58,10 @@ class GsdDocument(Document[GsdRow]):
         Names of the n criteria.
     relabelling : Relabelling
         How it was tested.
+    quality : QualityTable
+        The models' quality vectors.
+    system : {"pair", "all"}
+        Models whose vectors the utilities are about.
     front_tests : tuple of FrontTest
     explanations : tuple of Explanation
     baselines : CriteriaTests or None
@@ -68,6 +74,8 @@ class GsdDocument(Document[GsdRow]):
     analyses: tuple[GsdAnalysis, ...]
     criteria: tuple[str, ...]
     relabelling: Relabelling
+    quality: QualityTable
+    system: str
     front_tests: tuple[FrontTest, ...]
     explanations: tuple[Explanation, ...]
     baselines: CriteriaTests | None
@@ -77,6 +85,20 @@ class GsdDocument(Document[GsdRow]):
         """Linear programs solved for relations, tests and front tests."""
         return sum(found.lps_solved for found in self.analyses) + sum(
             test.lps_solved for front in self.front_tests for test in front.tests
+        )
+
+    def null_optima(self, analysis: GsdAnalysis, winner: int, loser: int) -> Floats:
+        """Optima of all relabelled samples of one test; the test itself needed only some of them."""
+        how = self.relabelling
+        return null_optima(
+            self.quality,
+            winner,
+            loser,
+            threshold=analysis.threshold,
+            system=self.system,
+            resampling=how.resampling,
+            resamples=how.resamples,
+            seed=how.seed,
         )
 
     def meta(self) -> Mapping[str, Any]:

@@ -68,6 +68,8 @@ def gsd(
         analyses=analyses,
         criteria=tuple(spec.name for spec in scales.specs),
         relabelling=settings.relabelling,
+        quality=scales.quality,
+        system=settings.system,
         front_tests=tuple(
             _front_test(scales.quality, settings, threshold, model, table.models[model], runtime)
             for threshold in settings.thresholds

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import riskrank as rr
 from riskrank.engine.gsd.hasse import hasse_diagram
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.relabelling import RelabellingTest
@@ -12,6 +13,7 @@ from riskrank.report.figures.gsd.critical_difference import (
 )
 from riskrank.report.figures.gsd.hasse import draw_hasse, hasse
 from riskrank.report.figures.gsd.null_distribution import draw_null_distribution, null_distribution
+from riskrank.report.figures.gsd.pictures import diagrams
 
 
 def relation(count, seed=0):
@@ -135,3 +137,46 @@ def test_null_distribution(legible, names, observed):
     words = legible(lambda: draw_null_distribution(found, *names(12)[-2:], "δ = 0"))
     assert "observed" in words
     legible(lambda: draw_null_distribution(null_distribution(np.zeros(5), 0.0, 1.0), "a", "b", "δ = 0"))
+
+
+@pytest.fixture(scope="module")
+def result():
+    rng = np.random.default_rng(0)
+    scores = rng.random((3, 12, 2)).round(1) * 0.5 + np.array([0.5, 0.2, 0.0])[:, None, None]
+    return rr.gsd(
+        {
+            "model": np.repeat(["A", "B", "C"], 24).tolist(),
+            "sample": np.tile(np.repeat(np.arange(12), 2), 3).tolist(),
+            "metric": ["acc", "auc"] * 36,
+            "score": scores.ravel().tolist(),
+        },
+        higher=["*"],
+        resamples=60,
+        correction="none",
+        contamination=True,
+        baselines=True,
+        delta=(0.0, 0.001),
+    )
+
+
+def test_pictures_of_a_study(result, legible):
+    kinds = list(dict.fromkeys(name.partition("@")[0] for name in result.pictures))
+    assert kinds == ["hasse", "contamination", "null", "ranks"]
+    for kind in kinds:
+        legible(lambda kind=kind: result.plot(kind))
+
+
+def test_the_diagrams_are_the_study_s(result):
+    for found, analysis in zip(diagrams(result.document), result.document.analyses, strict=True):
+        assert found.label == str(analysis.threshold)
+        assert len(found.edges) == len(analysis.hasse.edges)
+
+
+def test_the_null_distribution_is_that_of_the_test(result):
+    document = result.document
+    for analysis in document.analyses:
+        for (i, j), test in analysis.tests.items():
+            optima = document.null_optima(analysis, i, j)
+            assert optima.size == test.resamples
+            extreme = np.sum(optima >= test.optimum - 1e-9)
+            assert test.p_value == pytest.approx((1 + extreme) / (test.resamples + 1))
