@@ -118,7 +118,7 @@ def draw_front(found: Front, names: tuple[str, ...]) -> Plot:
         "Pareto front of all objectives, never chosen; grey: dominated or not feasible. Below, the same as "
         "shares of the models that do better.",
         width=left + width + COLUMN + MARGIN,
-        height=2 * height + gap + 92,
+        height=2 * height + gap + 100,
     )
     units = [Unit.of(found.values[:, column]) for column in (0, 1)]
     arrows = ["→ better" if larger else "← better" for larger in found.larger_is_better]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,9 +33,16 @@ class Contamination:
     order: tuple[int, ...]
 
 
-def contamination(tests: Sequence[RelabellingTest]) -> Contamination:
-    """Arrange the tests that were asked about contamination."""
-    asked = [test for test in tests if test.contamination]
+def contamination(tests: Iterable[RelabellingTest], alpha: float) -> Contamination:
+    """Arrange the tests that contamination has something to take away from.
+
+    Parameters
+    ----------
+    tests : iterable of RelabellingTest
+    alpha : float
+        Level below which the p-value without contamination has to be.
+    """
+    asked = [test for test in tests if test.contamination and test.contamination[0] <= alpha]
     order = sorted(range(len(asked)), key=lambda at: (-len(asked[at].contamination), asked[at].p_value, at))
     return Contamination(
         tuple((test.winner, test.loser) for test in asked),

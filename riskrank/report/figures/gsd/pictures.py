@@ -21,7 +21,7 @@ def pictures(document: GsdDocument) -> list[Picture]:
     found = [Picture("hasse", caption, partial(_hasse, document))]
     for analysis in document.analyses:
         at = f"@{analysis.threshold}" if len(document.analyses) > 1 else ""
-        if any(test.contamination for test in analysis.tests.values()):
+        if contamination(analysis.tests.values(), analysis.alpha).pairs:
             caption = "p-value of every significant pair, by the number of samples that may be arbitrary."
             found.append(Picture(f"contamination{at}", caption, partial(_contamination, document, analysis)))
         for i, j in _closest_calls(analysis):
@@ -54,7 +54,7 @@ def _hasse(document: GsdDocument) -> Plot:
 
 
 def _contamination(document: GsdDocument, analysis: GsdAnalysis) -> Plot:
-    found = contamination(list(analysis.tests.values()))
+    found = contamination(analysis.tests.values(), analysis.alpha)
     return draw_contamination(
         found, document.provenance.models, alpha=analysis.alpha, samples=document.quality.samples
     )

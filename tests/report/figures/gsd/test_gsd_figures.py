@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -119,7 +121,8 @@ def example_tests(count):
 
 @pytest.mark.parametrize("count", [1, 12, 40])
 def test_contamination(legible, names, count):
-    found = contamination(example_tests(count))
+    weak = replace(example_tests(1)[0], winner=0, loser=2, p_value=0.06, contamination=(0.06,))
+    found = contamination([*example_tests(count), weak], 0.05)
     assert found.pairs == tuple((i, i + 1) for i in range(count) if i != 1)
     for pair, p_values in zip(found.pairs, found.p_values, strict=True):
         assert tuple(p_values) == example_tests(count)[pair[0]].contamination
