@@ -23,7 +23,7 @@ def test_main_and_named_pictures(run, table, tmp_path):
     wanted = [
         tmp_path / "main.svg",
         f"pair:{tmp_path / 'pair.PNG'}",
-        f"heatmap@R-FSD:{tmp_path / 'first.pdf'}",
+        f"heatmap@FSD:{tmp_path / 'first.pdf'}",
     ]
     options = [part for one in wanted for part in ("--plot", one)]
     plain = run("dominance", table, *FAST, "--format", "json")
@@ -68,8 +68,8 @@ def test_one_file_for_two_results(refused, table, tmp_path, no_reading):
 
 
 def test_a_picture_this_table_does_not_have(refused, table):
-    lines = refused("dominance", table, *FAST, "--plot", "heatmap@R-TSD:x.svg")
-    assert lines[2] in ("hint: did you mean heatmap@R-FSD?", "hint: did you mean heatmap@R-SSD?")
+    lines = refused("dominance", table, *FAST, "--plot", "heatmap@TSD:x.svg")
+    assert lines[2] in ("hint: did you mean heatmap@FSD?", "hint: did you mean heatmap@SSD?")
 
 
 def test_without_matplotlib(refused, table, no_reading, monkeypatch):

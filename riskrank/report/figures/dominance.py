@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import DominanceStudy, method_name
 from riskrank.engine.dominance.quantile_difference import quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
@@ -26,7 +27,7 @@ def pictures(document: DominanceDocument) -> list[Picture]:
         column, study, target = found.name, found.study, found.target
         of = f"@{column}" if len(document.by_column) > 1 else ""
         for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
-            method = method_name(tests.claim)
+            method = claim_name(tests.claim)
             caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
             drawing = partial(_map, document, tests, f"Violation ratios, {method}@{column}")
             maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
@@ -34,6 +35,13 @@ def pictures(document: DominanceDocument) -> list[Picture]:
         caption = f"Quantile functions of {models[i]} and {models[j]}, with the area that violates dominance."
         pairs.append(Picture(f"pair{of}", caption, partial(_pair, document, study, target)))
     return [*pairs, *maps] if len(models) == 2 else [*maps, *pairs]
+
+
+def claim_name(claim: Claim) -> str:
+    """``SSD`` for the direct claim, ``SSD(0.25)`` for an absolute one, ``R-SSD`` for the relative one."""
+    if claim.kind == DIRECT:
+        return "FSD" if claim.order == 1 else "SSD"
+    return method_name(claim)
 
 
 def leading_pair(study: DominanceStudy) -> tuple[int, int]:

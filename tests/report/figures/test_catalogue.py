@@ -26,10 +26,10 @@ def test_every_module_of_the_table_has_pictures():
 
 
 def test_names_and_the_main_picture(result):
-    assert next(iter(result.pictures)).startswith("heatmap@SSD(0.5)")
+    assert next(iter(result.pictures)).startswith("heatmap@SSD")
     assert all(caption.endswith(".") for caption in result.pictures.values())
     assert {name.partition("@")[0] for name in result.pictures} <= set(catalogue.NAMES["dominance"])
-    assert result.plot().to_bytes("svg") == result.plot("heatmap@SSD(0.5)").to_bytes("svg")
+    assert result.plot().to_bytes("svg") == result.plot("heatmap@SSD").to_bytes("svg")
     assert result.plot("pair").to_bytes("svg") != result.plot().to_bytes("svg")
 
 
