@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all test-lowest test-newest lint format kill-trials calibrate bench data readme clean
+.PHONY: help demo test test-all test-lowest test-newest lint format kill-trials mutate calibrate bench data readme clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,9 @@ format: $(VENV)/.group-lint  ## rewrite the code in the house style
 
 kill-trials: $(VENV)/.installed  ## kill runs at 200 random moments and count what is left (half an hour)
 	$(BIN)/python tests/fuzz/kill_trials.py --trials 200
+
+mutate: $(VENV)/.group-test  ## break the engine in 150 small ways and list what no test notices (an hour)
+	$(BIN)/python tests/benchmarks/mutate.py
 
 calibrate: $(VENV)/.installed  ## simulate the size and power of the tests (about half an hour)
 	$(BIN)/python tests/benchmarks/calibrate.py

@@ -1,0 +1,205 @@
+"""Break the engine and the readers in small random ways and see whether the tests notice.
+
+A mutant differs in one operator, comparison, constant or condition. Its tests are those of its own file,
+then of its package, then of everything above it; the first failure kills it. What survives is printed with
+its line: either a test is missing, or the mutant does the same as the original.
+
+    python tests/benchmarks/mutate.py --mutants 150 --seed 0 --jobs 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("engine", "scores")
+
+COMPARISONS = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+OPERATORS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: the file, the line, and the whole mutated source."""
+
+    path: Path
+    line: int
+    before: str
+    after: str
+    source: str
+
+
+def sites(tree: ast.Module) -> list[ast.AST]:
+    """Nodes that can be mutated: not in annotations, docstrings or messages of errors."""
+    found: list[ast.AST] = []
+
+    def walk(node: ast.AST) -> None:
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns", "decorator_list", "type_comment"):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.Raise | ast.JoinedStr | ast.Import | ast.ImportFrom):
+                    continue
+                if isinstance(child, ast.AST):
+                    if _mutable(child):
+                        found.append(child)
+                    walk(child)
+
+    walk(tree)
+    return found
+
+
+def _mutable(node: ast.AST) -> bool:
+    if isinstance(node, ast.Compare):
+        return len(node.ops) == 1
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        return type(node.op) in OPERATORS
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.Not | ast.USub)
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float, bool)
+
+
+def mutate(node: ast.AST) -> ast.AST:
+    """Return the node with its one change."""
+    if isinstance(node, ast.Compare):
+        node.ops = [COMPARISONS[type(node.ops[0])]()]
+    elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        node.op = OPERATORS[type(node.op)]()
+    elif isinstance(node, ast.UnaryOp):
+        return node.operand
+    elif isinstance(node, ast.Constant):
+        value = node.value
+        node.value = (not value) if isinstance(value, bool) else value + 1
+    return node
+
+
+def make(path: Path, number: int) -> Mutant:
+    """Mutate the numbered site of a file; the rest of the source stays as it is."""
+    source = path.read_text(encoding="utf-8")
+    node = sites(ast.parse(source))[number]
+    lines = source.encode().splitlines(keepends=True)
+    start = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
+    end = sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset
+    before = source.encode()[start:end].decode()
+    changed = ast.unparse(mutate(node))
+    # An operand may need the brackets that the tree does not show.
+    text = changed if isinstance(node, ast.Constant | ast.AugAssign) else f"({changed})"
+    whole = source.encode()[:start].decode() + text + source.encode()[end:].decode()
+    ast.parse(whole)
+    return Mutant(path.relative_to(ROOT), node.lineno, before, text, whole)
+
+
+def tests_of(path: Path) -> list[list[str]]:
+    """Tests to run, the nearest first, each round wider."""
+    parts = path.parts[1:]  # without "riskrank"
+    near = Path("tests", *parts[:-1], f"test_{path.stem}.py")
+    package = Path("tests", *parts[:-1])
+    rounds = [[str(near)] if (ROOT / near).exists() else [], [str(package)], ["tests/" + parts[0]]]
+    return [*(found for found in rounds if found), ["tests/studies", "tests/cli", "tests/test_api.py"]]
+
+
+def killed_by(mutant: Mutant, checkout: Path, timeout: float) -> str | None:
+    """Name the round of tests that notices; None if none does."""
+    target = checkout / mutant.path
+    original = target.read_text(encoding="utf-8")
+    target.write_text(mutant.source, encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        for tests in tests_of(mutant.path):
+            command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider"]
+            try:
+                done = subprocess.run(
+                    [*command, *tests],
+                    cwd=checkout,
+                    env=environment,
+                    capture_output=True,
+                    timeout=timeout,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                return f"{tests[0]} (timeout)"
+            if done.returncode not in (0, 5):
+                return tests[0]
+        return None
+    finally:
+        target.write_text(original, encoding="utf-8")
+
+
+def main() -> None:
+    """Make mutants, run their tests, and print the survivors and the share of those killed."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--mutants", type=int, default=150)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--timeout", type=float, default=600, help="seconds a round of tests may take")
+    parser.add_argument("--only", default="", help="only files whose path holds this")
+    asked = parser.parse_args()
+    files = [
+        path
+        for package in PACKAGES
+        for path in sorted((ROOT / "riskrank" / package).rglob("*.py"))
+        if asked.only in str(path)
+    ]
+    pool = [(path, n) for path in files for n in range(len(sites(ast.parse(path.read_text("utf-8")))))]
+    chosen = random.Random(asked.seed).sample(pool, min(asked.mutants, len(pool)))
+    with tempfile.TemporaryDirectory() as folder:
+        checkouts = []
+        for number in range(asked.jobs):
+            checkout = Path(folder, str(number))
+            for name in ("riskrank", "tests", "sample_data"):
+                shutil.copytree(ROOT / name, checkout / name)
+            for name in ("pyproject.toml", "README.md", "Makefile"):
+                shutil.copy(ROOT / name, checkout / name)
+            checkouts.append(checkout)
+        free = list(checkouts)
+
+        def run(place: tuple[Path, int]) -> bool:
+            checkout = free.pop()
+            try:
+                mutant = make(*place)
+                killer = killed_by(mutant, checkout, asked.timeout)
+            finally:
+                free.append(checkout)
+            verdict = f"killed by {killer}" if killer else "SURVIVED"
+            print(f"{verdict}  {mutant.path}:{mutant.line}  {mutant.before}  ->  {mutant.after}", flush=True)
+            return killer is not None
+
+        with ThreadPoolExecutor(asked.jobs) as executor:
+            killed = list(executor.map(run, chosen))
+    share = 100 * sum(killed) / len(killed)
+    print(f"{sum(killed)} of {len(killed)} mutants killed ({share:.1f} %), of {len(pool)} there are")
+
+
+if __name__ == "__main__":
+    main()
