@@ -154,9 +154,8 @@ def _risk_line(document: RankDocument, metric: str) -> Line:
     open_questions = int((risks.status == NOT_DECIDED).sum())
     text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or "none is proven"
     if open_questions:
-        text += (
-            f"; of {open_questions} more it is not decided" if named else f", of {open_questions} not decided"
-        )
+        verb = "is" if open_questions == 1 else "are"
+        text += f"; {open_questions} {'more ' if named else ''}{verb} not decided"
     return Line(f"{text}.", "Hidden risks:", "yellow" if named else "")
 
 
