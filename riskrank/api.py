@@ -36,6 +36,7 @@ from riskrank.studies import portfolio as portfolio_study
 from riskrank.studies import power as power_study
 from riskrank.studies import rank as rank_study
 from riskrank.studies.check import check as check_study
+from riskrank.studies.distributions import named_distributions
 from riskrank.studies.document import Document
 from riskrank.studies.runtime import Runtime, available_jobs
 from riskrank.studies.settings import Settings
@@ -356,7 +357,7 @@ portfolio = _door(portfolio_study.portfolio, portfolio_study.FoldingSettings, po
 def power(*scores: Given, jobs: int | None = None, **options: Any) -> Result:
     """Plan with a pilot or between distributions; the text is made below, from the settings."""
     one = scores[0] if len(scores) == 1 else scores
-    named = power_study.named_distributions(one if isinstance(one, list | tuple) else [one])
+    named = named_distributions(one if isinstance(one, list | tuple) else [one])
     if not named:
         return _run(power_study.power, power_study.PowerSettings, {}, one, options, jobs)
     own = {field.name for field in fields(power_study.PowerSettings)}

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
-from riskrank.engine.portfolio.mean_risk import DEFAULT_LEVELS, RISKS, RiskColumn, risk_columns
 from riskrank.engine.portfolio.mean_risk_intervals import (
     MeanRiskStudy,
     aggregate_over_metrics,
     study_mean_risk,
 )
+from riskrank.engine.portfolio.risks import DEFAULT_LEVELS, RISKS, RiskColumn, risk_columns
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.errors import UsageError, one_of, option
 from riskrank.scores.table import ScoreTable, portfolio_weights

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.dominance.column import Inference
-from riskrank.engine.power.distributions import FAMILIES, Distribution, parse_distribution
+from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.planning import (
     Plan,
     PowerStudy,
@@ -19,7 +18,7 @@ from riskrank.engine.power.planning import (
     study_power,
 )
 from riskrank.engine.sampling.processes import Jobs
-from riskrank.errors import UsageError, listing, nearest, one_of, option
+from riskrank.errors import UsageError, listing, one_of, option
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.gates import resolve_pair
@@ -239,50 +238,6 @@ def power_between(
     return _simulated(plan, settings, runtime, described, origin, (), None)
 
 
-def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
-    """Read distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``; empty if these are tables.
-
-    Parameters
-    ----------
-    arguments : sequence of object
-        What a door was given: distributions, or files and frames.
-
-    Returns
-    -------
-    dict of str to Distribution
-        By the name given, else by what they are.
-
-    Raises
-    ------
-    UsageError
-        If some are distributions and others are not, or a name is given twice.
-    """
-    named = [_names_a_distribution(one) for one in arguments]
-    if not any(named):
-        return {}
-    if not all(named):
-        stranger = arguments[named.index(False)]
-        close = nearest(_family(stranger), FAMILIES)
-        raise UsageError(
-            "files and distributions do not go together",
-            found=f"{stranger} beside {arguments[named.index(True)]}",
-            hint=f"did you mean {close}?" if close else f"the distributions are {listing(FAMILIES)}",
-        )
-    found: dict[str, Distribution] = {}
-    for argument in arguments:
-        label, equals, text = str(argument).rpartition("=")
-        distribution = parse_distribution(text)
-        name = label.strip() if equals else str(distribution)
-        if not name or name in found:
-            raise UsageError(
-                "every distribution needs a name of its own",
-                found=str(argument),
-                hint="name them: new=normal:0.5,2 old=normal:0,1",
-            )
-        found[name] = distribution
-    return found
-
-
 def refuse_table_options(given: Iterable[str]) -> None:
     """Refuse options that say how to read or fold a table, where there is none.
 
@@ -297,15 +252,6 @@ def refuse_table_options(given: Iterable[str]) -> None:
             found="distributions, which are not read from a table",
             hint="leave it out",
         )
-
-
-def _names_a_distribution(argument: object) -> bool:
-    return isinstance(argument, str) and _family(argument) in FAMILIES and not Path(argument).exists()
-
-
-def _family(argument: object) -> str:
-    text = str(argument)
-    return (text.partition("=")[2] if "=" in text else text).partition(":")[0].strip().casefold()
 
 
 def _pair(settings: PowerSettings, models: Sequence[str]) -> tuple[int, int] | None:

@@ -5,7 +5,8 @@ from time import perf_counter
 
 import numpy as np
 
-from riskrank.engine.portfolio.mean_risk import mean_risk_of_sorted, risk_columns
+from riskrank.engine.portfolio.mean_risk import mean_risk_of_sorted
+from riskrank.engine.portfolio.risks import risk_columns
 
 
 def by_sorting(scores, columns, resamples, rng):

@@ -3,7 +3,8 @@
 import pytest
 
 from riskrank.errors import InputError, UsageError
-from riskrank.studies.power import PowerSettings, named_distributions, power, power_between
+from riskrank.studies.distributions import named_distributions
+from riskrank.studies.power import PowerSettings, power, power_between
 
 QUICK = {"variance": "clt", "simulations": 10, "sizes": (20, 60), "limit": 60}
 THREE = ["best=normal:2", "normal:1,1", "worst=normal"]

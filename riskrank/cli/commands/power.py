@@ -98,7 +98,8 @@ def power(
     in the pilot, or that each distribution dominates those after it.
     """
     from riskrank.cli.session import Session
-    from riskrank.studies.power import PowerSettings, named_distributions, power_between, refuse_table_options
+    from riskrank.studies.distributions import named_distributions
+    from riskrank.studies.power import PowerSettings, power_between, refuse_table_options
     from riskrank.studies.power import power as study
     from riskrank.studies.settings import whole_numbers
 

@@ -18,7 +18,8 @@ from riskrank.engine.dominance.column_ranking import RankStudy, rank_column
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.methods import MEAN_RISK, METRICS, Method
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.portfolio.mean_risk import RiskColumn, mean_risk, risk_columns
+from riskrank.engine.portfolio.mean_risk import mean_risk
+from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers

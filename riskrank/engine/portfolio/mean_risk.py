@@ -8,67 +8,12 @@ from math import ceil
 
 import numpy as np
 
+from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, UsageError, listing, nearest
-
-DEFAULT_LEVELS = (0.05, 0.1, 0.25)
+from riskrank.errors import InputError
 
 TIE = 1e-12
 """Values closer than this, relative to the scores' size, share a rank: they differ by rounding only."""
-
-
-@dataclass(frozen=True)
-class Risk:
-    """One risk functional.
-
-    Attributes
-    ----------
-    name : str
-        Its name on the command line.
-    symbol : str
-        Its symbol in [RAB].
-    has_level : bool
-        Whether it needs a quantile level p.
-    ssd_consistent, fsd_consistent : bool
-        Whether dominance of that order implies a mean − risk at least as large.
-    """
-
-    name: str
-    symbol: str
-    has_level: bool
-    ssd_consistent: bool
-    fsd_consistent: bool
-
-
-RISKS = {
-    risk.name: risk
-    for risk in (
-        Risk("standard-deviation", "σ", False, False, False),
-        Risk("semideviation", "δ", False, True, True),
-        Risk("negative-tvar", "-TVaR", True, True, True),
-        Risk("quantile-deviation", "h", True, True, True),
-        Risk("gini-tail", "Γ", False, True, True),
-        Risk("negative-var", "-VaR", True, False, True),
-    )
-}
-"""All risks, in the order of [RAB] Table 1; the last one is method §5's addition.
-
-With Q the quantile function, F its integral and μ the mean: standard-deviation √E(X−μ)²; semideviation
-E(μ−X)₊; negative-tvar −F(p)/p; quantile-deviation μ − F(p)/p; gini-tail 2∫(μp − F(p))dp; negative-var −Q(p).
-"""
-
-
-@dataclass(frozen=True)
-class RiskColumn:
-    """A risk at its level, None where it has none."""
-
-    risk: Risk
-    level: float | None
-
-    @property
-    def label(self) -> str:
-        """The symbol with its level, as in "-TVaR(0.05)"."""
-        return self.risk.symbol if self.level is None else f"{self.risk.symbol}({self.level:g})"
 
 
 @dataclass(frozen=True)
@@ -113,57 +58,6 @@ class MeanRisk:
     def order(self, column: int) -> Integers:
         """Models by their rank under one risk, the best first, shape (k,)."""
         return self.rank[:, column].argsort(kind="stable")
-
-
-def risk_columns(
-    risks: Sequence[str] | None = None, levels: Sequence[float] = DEFAULT_LEVELS
-) -> tuple[RiskColumn, ...]:
-    """Return the columns of a mean–risk study: each risk, those with a level once per level.
-
-    Parameters
-    ----------
-    risks : sequence of str, optional
-        Names from `RISKS`; all by default.
-    levels : sequence of float
-        Quantile levels in (0, 1].
-
-    Returns
-    -------
-    tuple of RiskColumn
-
-    Raises
-    ------
-    UsageError
-        If a risk is unknown or a level outside (0, 1].
-    """
-    for name in risks or ():
-        if name not in RISKS:
-            close = nearest(name, RISKS)
-            raise UsageError(
-                f"unknown risk {name!r}",
-                found=f"{name!r}",
-                hint=f"did you mean {close}?" if close else f"choose among {listing(RISKS)}",
-            )
-    for level in levels:
-        if not 0 < level <= 1:
-            raise UsageError(
-                f"quantile level {level:g} is outside (0, 1]",
-                found=f"{level:g}",
-                hint="give levels as shares, 0.05 for the worst 5 %",
-            )
-    names = list(dict.fromkeys(risks)) if risks else list(RISKS)
-    grid = sorted({float(level) for level in levels})
-    if not grid and any(RISKS[name].has_level for name in names):
-        raise UsageError(
-            "the chosen risks need a quantile level",
-            found=listing(names),
-            hint="give at least one level, such as 0.05",
-        )
-    columns = []
-    for name in names:
-        risk = RISKS[name]
-        columns += [RiskColumn(risk, level) for level in (grid if risk.has_level else [None])]
-    return tuple(columns)
 
 
 def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = None) -> MeanRisk:

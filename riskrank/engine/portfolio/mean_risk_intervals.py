@@ -13,11 +13,11 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
 from riskrank.engine.portfolio.mean_risk import (
     MeanRisk,
-    RiskColumn,
     contradicted_by_consistent,
     mean_risk,
     mean_risk_of_sorted,
 )
+from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.engine.sampling.resamples import batches, blocks

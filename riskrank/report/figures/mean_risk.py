@@ -10,7 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.copa.pareto import pareto_front
-from riskrank.engine.portfolio.mean_risk import MeanRisk, RiskColumn
+from riskrank.engine.portfolio.mean_risk import MeanRisk
+from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.report.figures.catalogue import Picture
 from riskrank.report.figures.key import Key, looks

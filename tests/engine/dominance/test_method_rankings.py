@@ -9,7 +9,8 @@ from riskrank.engine.dominance.method_rankings import places, study_methods
 from riskrank.engine.dominance.methods import methods_on, parse_method
 from riskrank.engine.dominance.stability import stability
 from riskrank.engine.dominance.tests import Claim
-from riskrank.engine.portfolio.mean_risk import mean_risk, risk_columns
+from riskrank.engine.portfolio.mean_risk import mean_risk
+from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.errors import UsageError
 

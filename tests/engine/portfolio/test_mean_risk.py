@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.portfolio.mean_risk import (
-    RISKS,
-    contradicted_by_consistent,
-    mean_risk,
-    mean_risk_of_sorted,
-    risk_columns,
-)
+from riskrank.engine.portfolio.mean_risk import contradicted_by_consistent, mean_risk, mean_risk_of_sorted
+from riskrank.engine.portfolio.risks import RISKS, risk_columns
 from riskrank.errors import InputError, UsageError
 
 LEVELS = (0.01, 0.05, 0.25, 0.3, 0.9, 1.0)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from riskrank.engine.portfolio import mean_risk_intervals
-from riskrank.engine.portfolio.mean_risk import mean_risk, risk_columns
+from riskrank.engine.portfolio.mean_risk import mean_risk
 from riskrank.engine.portfolio.mean_risk_intervals import aggregate_over_metrics, study_mean_risk
+from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import batches, blocks
 

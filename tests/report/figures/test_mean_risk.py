@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.portfolio.mean_risk import mean_risk, risk_columns
+from riskrank.engine.portfolio.mean_risk import mean_risk
+from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.report.figures.mean_risk import draw_radar, draw_scatter, radar, scatter
 
 

@@ -1,0 +1,62 @@
+"""Named distributions in the place of a table: ``normal:0.5,2``, ``new=normal:0.5,2``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from riskrank.engine.power.distributions import FAMILIES, Distribution, parse_distribution
+from riskrank.errors import UsageError, listing, nearest
+
+
+def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
+    """Read distributions such as ``normal:0.5,2`` or ``new=normal:0.5,2``; empty if these are tables.
+
+    Parameters
+    ----------
+    arguments : sequence of object
+        What a door was given: distributions, or files and frames.
+
+    Returns
+    -------
+    dict of str to Distribution
+        By the name given, else by what they are.
+
+    Raises
+    ------
+    UsageError
+        If some are distributions and others are not, or a name is given twice.
+    """
+    named = [_names_a_distribution(one) for one in arguments]
+    if not any(named):
+        return {}
+    if not all(named):
+        stranger = arguments[named.index(False)]
+        close = nearest(_family(stranger), FAMILIES)
+        raise UsageError(
+            "files and distributions do not go together",
+            found=f"{stranger} beside {arguments[named.index(True)]}",
+            hint=f"did you mean {close}?" if close else f"the distributions are {listing(FAMILIES)}",
+        )
+    found: dict[str, Distribution] = {}
+    for argument in arguments:
+        label, equals, text = str(argument).rpartition("=")
+        distribution = parse_distribution(text)
+        name = label.strip() if equals else str(distribution)
+        if not name or name in found:
+            raise UsageError(
+                "every distribution needs a name of its own",
+                found=str(argument),
+                hint="name them: new=normal:0.5,2 old=normal:0,1",
+            )
+        found[name] = distribution
+    return found
+
+
+def _names_a_distribution(argument: object) -> bool:
+    return isinstance(argument, str) and _family(argument) in FAMILIES and not Path(argument).exists()
+
+
+def _family(argument: object) -> str:
+    text = str(argument)
+    return (text.partition("=")[2] if "=" in text else text).partition(":")[0].strip().casefold()
