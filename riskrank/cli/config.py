@@ -130,7 +130,9 @@ def _options(command: Any) -> dict[str, Any]:
     return {
         max(parameter.opts, key=len).lstrip("-"): parameter
         for parameter in command.params
-        if parameter.param_type_name == "option" and parameter.name not in NOT_CONFIGURED
+        if parameter.param_type_name == "option"
+        and parameter.name not in NOT_CONFIGURED
+        and not parameter.hidden  # there only to be refused
     }
 
 

@@ -116,6 +116,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "riskrank check sample_data/uci.csv --metrics sample_data/uci.toml --format json",
         ),
     ),
+    "schema": (
+        ("Fields of a ranking, with their types:", "riskrank schema rank"),
+        ("The same of a sweep, for a validator:", "riskrank schema copa-sweep --output sweep.schema.json"),
+    ),
 }
 
 

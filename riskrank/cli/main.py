@@ -8,7 +8,7 @@ from importlib import import_module
 from riskrank.cli.app import app
 
 # Importing a command's file puts it on the application; this is the order of --help.
-COMMANDS = ("rank", "dominance", "mrm", "gsd", "copa", "portfolio", "power", "convert", "check")
+COMMANDS = ("rank", "dominance", "mrm", "gsd", "copa", "portfolio", "power", "convert", "check", "schema")
 
 for name in COMMANDS:
     import_module(f"riskrank.cli.commands.{name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ Row = TypeVar("Row")
 
 # Fields that hold a p.
 _ORDERS = ("p", "p_low", "p_high")
+Order = Annotated[float, {"anyOf": [{"type": "number"}, {"const": "inf"}]}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class WeightIntervalRow:
     alpha_low: float
     alpha_high: float
     model: str
-    p: float
+    p: Order
     u: dict[str, float]
     values: dict[str, float]
 
@@ -42,8 +43,8 @@ class WeightIntervalRow:
 class OrderIntervalRow:
     """The model chosen on an interval of p; ``u`` and ``values`` are by objective."""
 
-    p_low: float
-    p_high: float
+    p_low: Order
+    p_high: Order
     model: str
     u: dict[str, float]
     values: dict[str, float]
