@@ -19,7 +19,7 @@ from riskrank.studies.wording import names, number, percent, unseen
 def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str], samples: int) -> str:
     """Who dominates all others at the largest threshold, or who is dominated by nobody."""
     analysis = analyses[-1]
-    dominates = analysis.relation.dominates & ~np.eye(len(models), dtype=bool)
+    dominates = analysis.relation.dominates
     where = f"At {analysis.threshold}"
     best = [models[i] for i in np.flatnonzero(dominates.sum(axis=1) == len(models) - 1).tolist()]
     if best:
@@ -27,9 +27,8 @@ def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str], samples:
     else:
         free = [models[i] for i in np.flatnonzero(analysis.front).tolist()]
         sentences = [f"{where}, nobody dominates all others; {names(free, 6)} {_are(free)} in the front."]
-    tested = np.isfinite(analysis.p_adjusted)
     if analysis.tests:
-        proven = int((tested & (analysis.p_adjusted <= analysis.alpha)).sum())
+        proven = int(analysis.significant.sum())
         sentences.append(
             f"Of {int(dominates.sum())} dominances in these samples {proven} {_are(proven)} significant "
             f"at {percent(analysis.alpha)}."

@@ -300,3 +300,29 @@ def test_draws_fill_an_array_in_order():
     assert np.isnan(scores[0, :, 1]).all()
     assert scores[1, :2, :, 0].tolist() == [[2, 9], [2, 8]]
     assert np.isnan(scores[1, 2:, 1]).all()
+
+
+def test_verdict_counts_significant_dominances_only():
+    """One sample where A is the worst of all bars dominance; a small p-value does not make up for it."""
+    rng = np.random.default_rng(1)
+    better, worse = rng.integers(4, 9, (24, 3)), rng.integers(1, 6, (24, 3))
+    better[0] = 0
+    frame = pl.DataFrame(
+        [
+            {"model": model, "sample": f"s{n:02d}", **dict(zip("xyz", map(int, row), strict=True))}
+            for model, scores in (("A", better), ("B", worse))
+            for n, row in enumerate(scores)
+        ]
+    )
+    document = study(
+        frame,
+        wide=True,
+        higher=("x", "y", "z"),
+        ordinal=["x", "y", "z"],
+        pairs="all",
+        correction="none",
+        resamples=200,
+    )
+    assert by_pair(document, "p_value")["A", "B"] < 0.05
+    assert not by_pair(document, "dominates")["A", "B"]
+    assert "Of 0 dominances in these samples 0 are significant" in document.verdict
