@@ -23,7 +23,7 @@ $(VENV)/.group-%: pyproject.toml $(VENV)/.installed
 	@touch $@
 
 demo: $(VENV)/.installed  ## set up and rank the sample classifiers
-	$(BIN)/riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml
+	$(BIN)/riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml --top 5
 
 test: $(VENV)/.group-test  ## set up and run the quick test suite, on all cores
 	$(BIN)/python -m pytest -m "not slow" -n logical

@@ -19,6 +19,7 @@ EXAMPLES = [example for page in examples.pages() for example in examples.example
     "example", EXAMPLES, ids=[f"{example.page.stem}: {example.command[:60]}" for example in EXAMPLES]
 )
 def test_example_prints_what_it_shows(example):
+    assert example.shown, "an example that fails shows nothing: run `make readme` and look at its errors"
     assert examples.difference(example.shown, examples.run(example.command)) is None
 
 
