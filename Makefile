@@ -1,6 +1,8 @@
 # riskrank: every target sets up what it needs. `make help` lists them.
 .DEFAULT_GOAL := help
 PYTHON ?= python3.11
+# Tables a case of `make calibrate`.
+TABLES ?= 400
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -52,9 +54,8 @@ kill-trials: $(VENV)/.installed  ## kill runs at 200 random moments and count wh
 mutate: $(VENV)/.group-test  ## break the engine in 150 small ways and list what no test notices (an hour)
 	$(BIN)/python tests/benchmarks/mutate.py
 
-calibrate: $(VENV)/.installed  ## simulate the size and power of the tests (about half an hour)
-	$(BIN)/python tests/benchmarks/calibrate.py
-	$(BIN)/python tests/benchmarks/calibrate_effects.py
+calibrate: $(VENV)/.group-rivals  ## simulate what the tests find and where they err; writes docs/calibration.md
+	$(BIN)/python tests/benchmarks/calibrate.py --tables $(TABLES)
 	$(BIN)/python tests/benchmarks/calibrate_gsd.py
 
 bench: $(VENV)/.group-bench  ## measure speed and memory, other packages beside ours

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-path = Path(__file__).parents[3] / "tests" / "benchmarks" / "calibration.py"
-spec = importlib.util.spec_from_file_location("calibration", path)
+path = Path(__file__).parents[3] / "tests" / "benchmarks" / "calibration_boundaries.py"
+spec = importlib.util.spec_from_file_location("calibration_boundaries", path)
 calibration = importlib.util.module_from_spec(spec)
 
 
@@ -15,7 +15,7 @@ calibration = importlib.util.module_from_spec(spec)
 def loaded():
     import sys
 
-    sys.modules["calibration"] = calibration
+    sys.modules["calibration_boundaries"] = calibration
     spec.loader.exec_module(calibration)
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-path = Path(__file__).parents[2] / "benchmarks" / "calibrate_effects.py"
+path = Path(__file__).parents[2] / "benchmarks" / "calibration_effects.py"
 
 
 @pytest.fixture(scope="module")
 def calibration():
-    spec = importlib.util.spec_from_file_location("calibrate_effects", path)
+    spec = importlib.util.spec_from_file_location("calibration_effects", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

@@ -109,6 +109,21 @@ def boundary_cases(n: int = 200) -> list[Case]:
     ]
 
 
+def boundaries(n: int) -> list[Case]:
+    """The cases of the promise, and absolute claims at the thresholds of the paper."""
+    claims = {1: first_order_boundary, 2: second_order_boundary}
+    thresholds = [
+        Case(
+            f"tau = {tau:g}, order {order}",
+            normals([mean(tau), 0], [2, 1], n=n),
+            (Claim(order, "absolute", tau),),
+        )
+        for order, mean in claims.items()
+        for tau in (0.08, 0.4)
+    ]
+    return [*boundary_cases(n), *thresholds]
+
+
 def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
     """Whether one simulated data set rejects: shape (2, claims, levels), bootstrap and asymptotic."""
     stream, entropy = np.random.SeedSequence([seed, *case.name.encode()]).spawn(2)
@@ -135,22 +150,3 @@ def influences_of(scores: ClusteredScores) -> dict:
         )
         for order in (1, 2)
     }
-
-
-def family_outcome(means, draw, seed: int) -> np.ndarray:
-    """False and true rejections among twelve models, family-wise level 0.05: shape (2, orders, 2).
-
-    The first axis is bootstrap and asymptotic, the last false and true.
-    """
-    stream, entropy = np.random.SeedSequence(seed).spawn(2)
-    scores = draw(np.random.default_rng(stream))
-    estimates = estimate(scores)
-    inference = Inference(seed=int(entropy.generate_state(1)[0]))
-    tests = study_dominance(scores, (Claim(1), Claim(2)), inference).tests
-    truly = np.greater.outer(means, means)
-    influences = influences_of(scores)
-    verdicts = [
-        [found.dominates for found in tests],
-        [clt_test(estimates, influences[order], Claim(order)).dominates for order in (1, 2)],
-    ]
-    return np.array([[(np.sum(found & ~truly), np.sum(found & truly)) for found in row] for row in verdicts])

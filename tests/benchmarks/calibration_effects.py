@@ -1,14 +1,12 @@
 """Simulate what is said beside a ranking: intervals of differences, and hidden risks (method §4).
 
-Run by ``make calibrate``. Each table is drawn with a known truth; printed are the share of intervals that
-hold the true difference, and the share of tables with a model called a hidden risk, rightly or wrongly.
+Used by ``make calibrate``. Each table is drawn with a known truth; told is whether an interval holds the true
+difference, and whether a model is called a hidden risk, rightly or wrongly.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,7 +15,6 @@ import numpy as np
 from riskrank.engine.dominance.effect_sizes import effect_sizes
 from riskrank.engine.dominance.hidden_risk import RISK, hidden_risk
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
-from riskrank.engine.sampling.processes import run_tasks
 
 # Scores resampled at once: 100 MB of doubles.
 BATCH = 12_000_000
@@ -174,42 +171,3 @@ def risk_task(shared, task):
         flagged = found.status == RISK
         outcome[at] = flagged[0], flagged[1:].any()
     return outcome
-
-
-def shares(outcomes: np.ndarray) -> list[str]:
-    rates = outcomes.mean(axis=0)
-    errors = np.sqrt(rates * (1 - rates) / len(outcomes))
-    return [f"{rate:.3f} ± {error:.3f}" for rate, error in zip(rates, errors, strict=True)]
-
-
-def batches(count: int, size: int = 20) -> list[range]:
-    return [range(start, min(start + size, count)) for start in range(0, count, size)]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", type=int, default=2000, help="tables a coverage case")
-    parser.add_argument("--risk-tables", type=int, default=200, help="tables a hidden-risk case")
-    parser.add_argument("--resamples", type=int, default=1000)
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    start = time.perf_counter()
-    print(f"share of 95 % intervals that hold the difference of two models, {options.tables} tables each")
-    print(f"{'scores':34}{'n':>5}{'mean':>17}{'tail mean':>17}")
-    for name in COVERAGE:
-        for n in (30, 100, 300):
-            tasks = [(name, n, options.resamples, seeds) for seeds in batches(options.tables, 250)]
-            held = np.concatenate(list(run_tasks(coverage_task, None, tasks, jobs=options.jobs)))
-            print(f"{name:34}{n:>5}" + "".join(f"{share:>17}" for share in shares(held)), flush=True)
-    print(f"\nhidden risks among eight models, {options.risk_tables} tables each")
-    print(f"{'scores':34}{'n':>5}{'first model':>17}{'any other':>17}")
-    for number, case in enumerate(RISKS):
-        for n in case.sizes:
-            tasks = [(number, n, options.resamples, seeds) for seeds in batches(options.risk_tables)]
-            found = np.concatenate(list(run_tasks(risk_task, None, tasks, jobs=options.jobs)))
-            print(f"{case.name:34}{n:>5}" + "".join(f"{share:>17}" for share in shares(found)), flush=True)
-    print(f"\n{time.perf_counter() - start:.0f} s")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,291 @@
+"""Tables with a known truth, drawn for ``make calibrate``: identical models, and models that do differ.
+
+A case draws the scores of k models on n samples. ``strength`` holds, for each order of dominance, a number a
+model by which the truth is ordered; models of equal strength are identical in truth. Scores are made from
+normals that share a part between the models of a sample, so that every distribution can be correlated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, stdtrit
+
+from riskrank.engine.dominance.violation import violation_ratio
+from riskrank.engine.portfolio.copula import independent_copula
+from riskrank.engine.sampling.design import ClusteredScores
+
+Floats = NDArray[np.float64]
+Marginal = Callable[[Floats], Floats]
+
+
+def student(df: float) -> Marginal:
+    return lambda z: stdtrit(df, ndtr(z))
+
+
+MARGINALS: dict[str, Marginal] = {
+    "normal": lambda z: z,
+    "lognormal, σ = 2": lambda z: np.exp(2 * z),
+    "lognormal, σ = 1": np.exp,
+    "t, 2 df": student(2),
+    "t, 3 df": student(3),
+    "5-point scale": lambda z: np.clip(np.rint(3 + z), 1, 5),
+}
+PORTFOLIO = "P(IC) of 3 metrics"
+
+
+@dataclass(frozen=True)
+class Case:
+    """How tables of one kind are drawn, and what is true of them.
+
+    Attributes
+    ----------
+    scores : str
+        A key of `MARGINALS`, `PORTFOLIO`, or ``0/1, p % ones``.
+    strength : tuple of k floats, or two such tuples
+        What is added to the scores (to a 0/1 score: its probability of a one); larger is better.
+    n : int
+        Independent samples; clusters in a clustered design.
+    correlation : float
+        Between the models' underlying normals on one sample.
+    design : {"paired", "unpaired", "clusters"}
+        Clusters hold one to six samples, which share half of their variance.
+    spread : tuple of k floats
+        Factors of the scores; a larger one is worse in the second order and no worse in the first.
+    promised : bool
+        Whether the family-wise error is promised, and not only reported.
+    """
+
+    scores: str
+    strength: tuple[float, ...]
+    n: int
+    correlation: float = 0.0
+    design: str = "paired"
+    spread: tuple[float, ...] | None = None
+    promised: bool = True
+
+    @property
+    def k(self) -> int:
+        return len(self.strength)
+
+    @property
+    def identical(self) -> bool:
+        return len(set(self.strength)) == 1 and self.spread is None
+
+    @property
+    def name(self) -> str:
+        parts = [self.scores]
+        if not self.identical:
+            parts.append(f"strengths {_runs(self.strength)}" if self.spread is None else "sd 1 against 2")
+        if self.correlation:
+            parts.append(f"correlation {self.correlation:g}")
+        if self.design != "paired":
+            parts.append({"unpaired": "unpaired, n and 3n", "clusters": "clusters of 1 to 6"}[self.design])
+        return ", ".join(parts)
+
+    @property
+    def key(self) -> str:
+        """Names the case in the store of results and seeds its streams."""
+        return f"{self.name}; k={self.k}; n={self.n}"
+
+    def better(self, order: int) -> NDArray[np.bool_]:
+        """Whether i truly is better than j, shape (k, k)."""
+        truth = np.array(self.strength)
+        if self.spread is not None and order == 2:
+            truth = -np.array(self.spread)
+        return np.greater.outer(truth, truth)
+
+    def seed(self, number: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence([number, *self.key.encode()])
+
+    def draw(self, rng: np.random.Generator) -> ClusteredScores:
+        if self.design == "unpaired":
+            sizes = [self.n * (1 + 2 * (model % 2)) for model in range(self.k)]
+            values = [self._scores(rng, size, models=[model])[0] for model, size in enumerate(sizes)]
+            return ClusteredScores.build(values, paired=False)
+        if self.design == "clusters":
+            cluster = np.repeat(np.arange(self.n), rng.integers(1, 7, self.n))
+            return ClusteredScores.build(
+                list(self._scores(rng, cluster.size, cluster=cluster)), [cluster] * self.k
+            )
+        return ClusteredScores.build(list(self._scores(rng, self.n)))
+
+    def _scores(self, rng, size, *, models=None, cluster=None) -> Floats:
+        chosen = list(range(self.k)) if models is None else models
+        if self.scores == PORTFOLIO:
+            metrics = [
+                self._column(rng, size, name, chosen, cluster)
+                for name in ("normal", "lognormal, σ = 2", "5-point scale")
+            ]
+            return independent_copula(np.stack([m.ravel() for m in metrics], axis=1)).reshape(
+                len(chosen), size
+            )
+        return self._column(rng, size, self.scores, chosen, cluster)
+
+    def _column(self, rng, size, name, chosen, cluster) -> Floats:
+        own = rng.normal(size=(len(chosen), size))
+        if cluster is not None:
+            own = math.sqrt(0.5) * (own + rng.normal(size=(len(chosen), self.n))[:, cluster])
+        z = math.sqrt(self.correlation) * rng.normal(size=size) + math.sqrt(1 - self.correlation) * own
+        strength = np.array(self.strength)[chosen, None]
+        if name.startswith("0/1"):
+            share = float(name.split()[1]) / 100
+            return (z < ndtri(share + strength)).astype(float)
+        scores = MARGINALS[name](z)
+        if self.spread is not None:
+            scores = scores * np.array(self.spread)[chosen, None]
+        return scores + strength
+
+
+def _runs(strength) -> str:
+    """4 × 0.3 and 4 × 0, for instance."""
+    levels = sorted(set(strength), reverse=True)
+    return ", ".join(f"{strength.count(level)} × {level:g}" for level in levels)
+
+
+def same(scores: str, k: int, n: int, correlation: float = 0.0, *, design="paired", promised=True) -> Case:
+    return Case(scores, (0.0,) * k, n, correlation, design, promised=promised)
+
+
+# Every level of every factor (models, samples, distribution, correlation, design) with several levels of the
+# others, and all rows of the table in method §4.
+IDENTICAL = (
+    same("normal", 2, 10),
+    same("normal", 5, 10),
+    same("normal", 12, 10),
+    same("normal", 8, 20),
+    same("normal", 5, 50, 0.7),
+    same("normal", 2, 200, 0.9),
+    same("normal", 12, 200),
+    same("normal", 8, 16, 0.9),
+    same("normal", 8, 100, 0.9),
+    same("lognormal, σ = 2", 2, 20),
+    same("lognormal, σ = 2", 2, 200),
+    same("lognormal, σ = 2", 8, 10),
+    same("lognormal, σ = 2", 12, 20),
+    same("lognormal, σ = 2", 5, 50, 0.7),
+    same("lognormal, σ = 2", 12, 50),
+    same("lognormal, σ = 2", 12, 100),
+    same("lognormal, σ = 2", 12, 200),
+    same("t, 3 df", 2, 50),
+    same("t, 3 df", 5, 20, 0.7),
+    same("t, 3 df", 12, 50),
+    same("t, 3 df", 12, 200),
+    same("t, 2 df", 2, 50, promised=False),
+    same("t, 2 df", 8, 100, promised=False),
+    same("t, 2 df", 12, 200, promised=False),
+    same("5-point scale", 2, 10),
+    same("5-point scale", 5, 50),
+    same("5-point scale", 12, 15, 0.6),
+    same("5-point scale", 12, 100, 0.6),
+    same("0/1, 75 % ones", 2, 50),
+    same("0/1, 75 % ones", 5, 10),
+    same("0/1, 75 % ones", 8, 20, 0.7),
+    same("0/1, 75 % ones", 12, 50),
+    same("0/1, 75 % ones", 5, 200, 0.7),
+    same("0/1, 95 % ones", 2, 20),
+    same("0/1, 95 % ones", 5, 200),
+    same("0/1, 95 % ones", 8, 50),
+    same("normal", 2, 20, design="clusters"),
+    same("lognormal, σ = 2", 5, 10, design="clusters"),
+    same(PORTFOLIO, 2, 200),
+    same(PORTFOLIO, 5, 20, 0.7),
+    same(PORTFOLIO, 12, 50),
+    same("normal", 5, 20, design="unpaired"),
+    same("lognormal, σ = 2", 5, 50, design="unpaired"),
+)
+
+
+@dataclass(frozen=True)
+class Power:
+    """A case with true pairs to be found, and how many are promised in each order (None: reported)."""
+
+    case: Case
+    promised: tuple[float | None, float | None] = (None, None)
+
+
+FOUR_FOUR = (0.3,) * 4 + (0.0,) * 4
+# Shares of ones are .75 and .60.
+DIFFERENT = (
+    Power(Case("0/1, 60 % ones", (0.15,) * 4 + (0.0,) * 4, 100), (2.2, 2.2)),
+    Power(Case("0/1, 60 % ones", (0.15,) * 4 + (0.0,) * 4, 200), (6.5, 6.5)),
+    Power(Case("normal", FOUR_FOUR, 100), (2.0, 1.5)),
+    Power(Case("normal", FOUR_FOUR, 100, 0.7), (9.5, 8.5)),
+    Power(Case("normal", (0.5,) * 6 + (0.0,) * 6, 200), (30, 30)),
+    Power(Case("normal", (0.0,) * 8, 100, spread=(1.0,) * 4 + (2.0,) * 4)),
+)
+
+# Ties beside differences: rank sets have to hold every place a tied model may be given.
+TIED = (
+    Case("normal", (0.6, 0.6, 0.3, 0.3, 0.0, 0.0), 50),
+    Case("normal", (0.6, 0.6, 0.3, 0.3, 0.0, 0.0), 200, 0.7),
+    Case("lognormal, σ = 1", (0.0,) * 8, 100),
+    Case("0/1, 60 % ones", (0.2, 0.2, 0.1, 0.1, 0.0, 0.0), 100),
+    Case("5-point scale", (0.0,) * 6, 50, 0.7),
+    Case("normal", (1.0, *(0.0,) * 7), 20),
+    Case("t, 3 df", (0.5, *(0.0,) * 7), 100),
+)
+
+
+# One chance in a hundred that decides the truth: reported, never promised.
+@dataclass(frozen=True)
+class Disaster:
+    """Two models exactly at the boundary ε = ½ because of what happens in 1 % of the samples.
+
+    Attributes
+    ----------
+    order : {1, 2}
+    n : int
+    """
+
+    order: int
+    n: int
+
+    @property
+    def key(self) -> str:
+        return f"disaster; order={self.order}; n={self.n}"
+
+    @property
+    def name(self) -> str:
+        what = "N(c, 1), 1 % disasters of −10" if self.order == 2 else "N(c, 1) against 1 % lognormal gains"
+        return f"{what}; order {self.order}"
+
+    def draw(self, rng: np.random.Generator) -> ClusteredScores:
+        rare = rng.random(self.n) < 0.01
+        first, second = rng.normal(size=(2, self.n))
+        shift = disaster_shift(self.order)
+        if self.order == 2:
+            return ClusteredScores.build([np.where(rare, -10.0, first + shift), second])
+        gains = np.exp(1 + rng.normal(size=self.n))
+        return ClusteredScores.build([first + shift, np.where(rare, gains, second)])
+
+
+_SHIFTS: dict[int, float] = {}
+
+
+def disaster_shift(order: int) -> float:
+    """The shift c at which the first model's violation ratio is ½, by the quantiles of both."""
+    if order not in _SHIFTS:
+        points = 20_000
+        rare = points // 100
+        z = ndtri((np.arange(points) + 0.5) / points)
+        common = ndtri((np.arange(points - rare) + 0.5) / (points - rare))
+        few = ndtri((np.arange(rare) + 0.5) / rare)
+        low, high = 0.0, 3.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            if order == 2:
+                first, second = np.concatenate([np.full(rare, -10.0), common + middle]), z
+            else:
+                first, second = z + middle, np.concatenate([common, np.exp(1 + few)])
+            above = violation_ratio(first, second, order=order) > 0.5
+            low, high = (middle, high) if above else (low, middle)
+        _SHIFTS[order] = (low + high) / 2
+    return _SHIFTS[order]
+
+
+DISASTERS = tuple(Disaster(order, n) for order in (2, 1) for n in (50, 200))

@@ -1,0 +1,315 @@
+"""The page docs/calibration.md: figures of a calibration, their Monte-Carlo errors, and what was promised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from calibration_boundaries import boundaries
+from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED, Case
+from calibration_effects import COVERAGE, RISKS
+from calibration_rivals import CASES, RIVALS
+from calibration_store import Job, Store
+from calibration_tables import CLAIM_NAMES, COVERED, FALSE, FOUND, RESAMPLES, SECONDS, SETS_FIRST, SETS_SECOND
+
+# What the family-wise error may be at a nominal 0.05, one Monte-Carlo error on top.
+MOST_ERROR = 0.07
+LEAST_SETS = 0.93
+INTERVALS = (0.93, 0.97)
+FEWEST_FOR_INTERVALS = 30
+# A share of fewer tables says too little to be called kept.
+LEAST_TABLES = 150
+
+OK, MISSED = "ok", "MISSED"
+
+INTRODUCTION = """# Calibration
+
+How often the tests of `riskrank` are wrong, and how much they find, on simulated tables whose truth is known.
+`make calibrate` measures everything below and writes this page; `tests/benchmarks/calibration_cases.py` holds
+the cases. All tables are tested with every option at its default and at level 0.05.
+
+How to read it:
+
+- **± is one Monte-Carlo error**: √(p(1 − p)/tables) for a share, standard deviation/√tables for a mean.
+- **False alarms** are family-wise: the share of tables with at least one wrong win among all k(k − 1) claims.
+  Promised is at most 0.07, one Monte-Carlo error on top, wherever scores have a finite variance and k ≤ 12.
+  0.05 is the aim; with few samples or few distinct scores the tests are more careful than that.
+- **Power** is the mean number of true pairs found in a table.
+- A figure beside a promise is marked **ok** or **MISSED**; one without is reported and not promised.
+- Tables are paired unless they say otherwise; *correlation* is that of the models' underlying normals on one
+  sample. In *clusters of 1 to 6* samples share half of their variance, and n counts clusters.
+"""
+
+RANK_SETS = """## Rank sets
+
+Share of tables in which the rank sets of all models hold all places these may truly have, models that are
+tied in truth in any order. With identical models that is one minus the false alarms above.
+
+"""
+
+BOUNDARY = """## At the boundary
+
+One claim whose statistic lies exactly at its boundary in truth (ε = τ for absolute claims), without a
+correction: at 0.05 it should be called significant in about that share of tables.
+
+"""
+
+RARE = """## What no test can see
+
+Two models exactly as good as each other (ε = ½), one of them because of what happens in 1 % of its samples.
+Where none or one of these was drawn, no resampling knows of them: n samples say nothing about what happens in
+fewer than about 3/n of the cases.
+
+"""
+
+INTERVAL = """## Intervals of differences
+
+Share of 95 % intervals of the difference of two models that hold the true one; one Monte-Carlo error is
+allowed at both ends.
+
+"""
+
+OTHERS = """## Other packages on the same tables
+
+Each at its own default and with its own correction for several pairs. A test of means and one of dominance
+ask different things; with identical models both have to stay silent. Seconds are CPU seconds a table; slow
+packages saw fewer tables, and deepsig, which takes seconds a pair, two models only.
+"""
+
+
+def share(values: np.ndarray) -> tuple[float, float]:
+    """A share and its Monte-Carlo error."""
+    rate = float(np.mean(values))
+    return rate, math.sqrt(rate * (1 - rate) / len(values))
+
+
+def mean(values: np.ndarray) -> tuple[float, float]:
+    return float(np.mean(values)), float(np.std(values) / math.sqrt(len(values)))
+
+
+def shown(found: tuple[float, float], digits: int = 3) -> str:
+    return f"{found[0]:.{digits}f} ± {found[1]:.{digits}f}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table, the first column to the left and numbers to the right."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+class Page:
+    """Sections of the page, and what was missed or is lacking.
+
+    Parameters
+    ----------
+    store : Store
+        Outcomes of the run.
+    jobs : iterable of Job
+        What the run wanted.
+    """
+
+    def __init__(self, store: Store, jobs: Iterable[Job]) -> None:
+        self._store = store
+        self._wanted = {(job.part, job.key): job.tables for job in jobs}
+        self.missed: list[str] = []
+        self.lacking: set[tuple[str, str]] = set()
+        self.promises = 0
+
+    def text(self) -> str:
+        parts = [
+            self.errors(),
+            self.power(),
+            self.rank_sets(),
+            self.boundaries(),
+            self.disasters(),
+            self.intervals(),
+            self.risks(),
+            self.rivals(),
+        ]
+        return "\n".join([INTRODUCTION, self.summary(), *parts])
+
+    def summary(self) -> str:
+        if not self.promises:
+            return "Nothing was simulated.\n"
+        kept = self.promises - len(self.missed)
+        lines = [f"**{kept} of {self.promises} promised figures are kept.**"]
+        lines += [f"- MISSED: {miss}" for miss in self.missed]
+        if self.lacking:
+            lines.append(
+                f"\nThe run was not complete: {len(self.lacking)} cases have fewer tables than wanted, or "
+                "none. `make calibrate` goes on where it stopped."
+            )
+        return "\n".join(lines) + "\n"
+
+    def mark(self, kept: bool, what: str, *, tables: int | None = None) -> str:
+        """Count a promised figure; one of too few tables is neither kept nor missed."""
+        if tables is not None and tables < LEAST_TABLES:
+            return "too few tables"
+        self.promises += 1
+        if not kept:
+            self.missed.append(what)
+        return OK if kept else f"**{MISSED}**"
+
+    def found(self, part: str, key: str) -> np.ndarray | None:
+        outcomes = self._store.outcomes(part, key)
+        if len(outcomes) < self._wanted.get((part, key), 1):
+            self.lacking.add((part, key))
+        return outcomes if len(outcomes) else None
+
+    def errors(self) -> str:
+        rows = []
+        for case in IDENTICAL:
+            outcomes = self.found("tables", case.key)
+            if outcomes is None:
+                continue
+            rates = [share(column > 0) for column in outcomes[:, FALSE].T]
+            verdict = "not promised"
+            if case.promised:
+                worst = max(rates, key=lambda rate: rate[0] - rate[1])
+                verdict = self.mark(
+                    worst[0] <= MOST_ERROR + worst[1],
+                    f"false alarms, {case.key}: {shown(worst)}",
+                    tables=len(outcomes),
+                )
+            spent = f"{outcomes[:, RESAMPLES].mean():,.0f}", f"{outcomes[:, SECONDS].mean():.2f}"
+            rows.append([*_case(case), str(len(outcomes)), *map(shown, rates), *spent, verdict])
+        head = ["identical models", "k", "n", "tables", *CLAIM_NAMES, "resamples", "CPU s", f"≤ {MOST_ERROR}"]
+        return "## False alarms\n\n" + table(head, rows)
+
+    def power(self) -> str:
+        rows = []
+        for power in DIFFERENT:
+            case = power.case
+            outcomes = self.found("tables", case.key)
+            if outcomes is None:
+                continue
+            found = [mean(column) for column in outcomes[:, FOUND].T]
+            marks = [
+                self.mark(
+                    value[0] >= least,
+                    f"power, {case.key}, order {order}: {shown(value, 1)}, wanted {least:g}",
+                )
+                for order, value, least in zip((1, 2), found, power.promised, strict=False)
+                if least is not None
+            ]
+            wanted = " / ".join("–" if least is None else f"{least:g}" for least in power.promised)
+            pairs = max(int(case.better(order).sum()) for order in (1, 2))
+            wrong = share((outcomes[:, FALSE] > 0).any(axis=1))
+            verdict = "reported" if not marks else OK if set(marks) == {OK} else f"**{MISSED}**"
+            cells = [f"{value[0]:.1f} ± {value[1]:.1f}" for value in found]
+            rows.append([*_case(case), str(len(outcomes)), str(pairs), *cells, shown(wrong), wanted, verdict])
+        labels = [*CLAIM_NAMES, "any false win", "promised (relative)", "kept"]
+        head = ["true differences", "k", "n", "tables", "of", *labels]
+        return "## True pairs found\n\n" + table(head, rows)
+
+    def rank_sets(self) -> str:
+        rows = []
+        for case in (*(power.case for power in DIFFERENT), *TIED):
+            outcomes = self.found("tables", case.key)
+            if outcomes is None:
+                continue
+            held = [share(outcomes[:, column]) for column in (SETS_FIRST, SETS_SECOND)]
+            worst = min(held)
+            verdict = self.mark(worst[0] >= LEAST_SETS, f"rank sets, {case.key}: {shown(worst)}")
+            rows.append([*_case(case), str(len(outcomes)), *map(shown, held), verdict])
+        head = ["scores", "k", "n", "tables", "order 1", "order 2", f"≥ {LEAST_SETS}"]
+        return RANK_SETS + table(head, rows)
+
+    def boundaries(self) -> str:
+        rows = []
+        for n in (50, 200):
+            for case in boundaries(n):
+                outcomes = self.found("boundaries", f"{case.name}; n={n}")
+                if outcomes is None:
+                    continue
+                count = len(case.claims)
+                for at, claim in enumerate(case.claims):
+                    rates = [share(outcomes[:, column]) for column in (at, count + at)]
+                    label = f"{claim.kind}, order {claim.order}"
+                    rows.append([case.name, label, str(n), str(len(outcomes)), *map(shown, rates)])
+        head = ["case", "claim", "n", "tables", "bootstrap (default)", "`--variance clt`"]
+        return BOUNDARY + table(head, rows)
+
+    def disasters(self) -> str:
+        rows = []
+        for case in DISASTERS:
+            outcomes = self.found("disasters", case.key)
+            if outcomes is not None:
+                rows.append([case.name, str(case.n), str(len(outcomes)), shown(share(outcomes[:, 0]))])
+        return RARE + table(["case, direct claim", "n", "tables", "called better"], rows)
+
+    def intervals(self) -> str:
+        rows = []
+        for name in COVERAGE:
+            for n in (30, 100, 300):
+                outcomes = self.found("intervals", f"{name}; n={n}")
+                if outcomes is None:
+                    continue
+                held = [share(column) for column in outcomes.T]
+                inside = INTERVALS[0] - held[0][1] <= held[0][0] <= INTERVALS[1] + held[0][1]
+                verdict = self.mark(inside, f"interval of the mean, {name}, n = {n}: {shown(held[0])}")
+                rows.append([name, str(n), str(len(outcomes)), *map(shown, held), verdict])
+        head = ["scores", "n", "tables", "difference of means", "of worst 5 %", "means .93–.97"]
+        text = INTERVAL + table(head, rows)
+        return text + self._intervals_of_tables()
+
+    def _intervals_of_tables(self) -> str:
+        """The same intervals out of the whole study, in the cases above."""
+        cases = [*IDENTICAL, *(power.case for power in DIFFERENT), *TIED]
+        chosen = [case for case in cases if case.promised and case.n >= FEWEST_FOR_INTERVALS]
+        found = [self._store.outcomes("tables", case.key) for case in chosen]
+        found = [outcomes[:, COVERED] for outcomes in found if len(outcomes)]
+        if not found:
+            return ""
+        every = share(np.concatenate(found))
+        verdict = self.mark(
+            INTERVALS[0] <= every[0] <= INTERVALS[1], f"intervals of all cases: {shown(every)}"
+        )
+        return (
+            f"\nOver all tables above with finite variance and n ≥ {FEWEST_FOR_INTERVALS}, the first model "
+            f"against the last, out of the whole study: {shown(every)} ({len(found)} cases; {verdict}).\n"
+        )
+
+    def risks(self) -> str:
+        rows = []
+        for case in RISKS:
+            for n in case.sizes:
+                outcomes = self.found("risks", f"{case.name}; n={n}")
+                if outcomes is None:
+                    continue
+                rates = [share(column) for column in outcomes.T]
+                wrong = share(outcomes[:, 1] > 0 if case.risky else (outcomes > 0).any(axis=1))
+                first = shown(rates[0]) if case.risky else "–"
+                rows.append([case.name, str(n), str(len(outcomes)), first, shown(wrong)])
+        head = ["eight models", "n", "tables", "risky model found", "false alarms"]
+        return "## Hidden risks\n\n" + table(head, rows)
+
+    def rivals(self) -> str:
+        absent = sorted({rival.package for rival in RIVALS if not rival.installed})
+        text = OTHERS
+        for case in CASES:
+            rows = []
+            for rival in RIVALS:
+                outcomes = self._store.outcomes("rivals", f"{rival.name}; {case.key}")
+                if not len(outcomes):
+                    continue
+                answered = outcomes[outcomes[:, 3] == 0]
+                if not len(answered):
+                    rows.append([rival.name, str(len(outcomes)), "cannot answer", "–", "–"])
+                    continue
+                power = "–" if case.identical else shown(mean(answered[:, 1]), 2)
+                wrong = shown(share(answered[:, 0] > 0))
+                rows.append([rival.name, str(len(answered)), wrong, power, f"{answered[:, 2].mean():.3f}"])
+            if rows:
+                pairs = int(case.better(2 if case.spread else 1).sum())
+                head = ["who", "tables", "false alarms", f"true pairs found, of {pairs}", "seconds"]
+                kind = ", identical" if case.identical else ""
+                text += f"\n**{case.name}{kind}, k = {case.k}, n = {case.n}**\n\n" + table(head, rows)
+        if absent:
+            text += f"\nNot installed when this page was written: {', '.join(absent)}.\n"
+        return text
+
+
+def _case(case: Case) -> list[str]:
+    return [case.name, str(case.k), str(case.n)]

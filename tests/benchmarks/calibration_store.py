@@ -1,0 +1,104 @@
+"""Results of a long simulation, appended to a file as they come, and the tables that are still to be made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.sampling.processes import run_tasks
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Tables of one case, simulated alike.
+
+    Attributes
+    ----------
+    part, key : str
+        What is measured, and on which case.
+    function : callable
+        ``function(case, seeds)`` gives a list of numbers a seed; it can be imported by its name.
+    case : object
+    tables : int
+        How many are wanted.
+    chunk : int
+        Tables a task.
+    """
+
+    part: str
+    key: str
+    function: Callable[[Any, Sequence[int]], list]
+    case: Any
+    tables: int
+    chunk: int = 10
+
+
+def engine_version() -> str:
+    """Changes whenever the code that is measured does."""
+    digest = hashlib.sha256()
+    for path in sorted((ROOT / "riskrank" / "engine").rglob("*.py")):
+        digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+class Store:
+    """Outcomes in a file of JSON lines, one a task; an interrupted run goes on where it stopped."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._found: dict[tuple[str, str], dict[int, list]] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                try:
+                    entry = json.loads(line)
+                except json.JSONDecodeError:
+                    continue  # the last line of a run that was killed
+                self._keep(entry)
+
+    def _keep(self, entry: dict) -> None:
+        rows = self._found.setdefault((entry["part"], entry["key"]), {})
+        rows.update(zip(entry["seeds"], entry["outcomes"], strict=True))
+
+    def outcomes(self, part: str, key: str) -> np.ndarray:
+        """Outcomes of all tables there are, a row a table in the order of their seeds."""
+        rows = self._found.get((part, key), {})
+        return np.array([rows[seed] for seed in sorted(rows)], dtype=float)
+
+    def run(self, jobs: Iterable[Job], *, processes: int, pause: int = 50) -> None:
+        """Simulate what is missing, some tables of every case before more of any."""
+        tasks = []
+        for job in jobs:
+            done = self._found.get((job.part, job.key), {})
+            for start in range(0, job.tables, job.chunk):
+                seeds = [s for s in range(start, min(start + job.chunk, job.tables)) if s not in done]
+                if seeds:
+                    tasks.append((start // max(pause, job.chunk), job, seeds))
+        tasks.sort(key=lambda task: task[0])
+        calls = [(job.function, job.case, seeds) for _, job, seeds in tasks]
+        text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        torn = text and not text.endswith("\n")  # by a run that was killed while it wrote
+        with self.path.open("a", encoding="utf-8") as file:
+            if torn:
+                file.write("\n")
+            for (_, job, seeds), outcomes in zip(
+                tasks, run_tasks(call, None, calls, jobs=processes), strict=True
+            ):
+                entry = {"part": job.part, "key": job.key, "seeds": seeds, "outcomes": outcomes}
+                self._keep(entry)
+                file.write(json.dumps(entry) + "\n")
+                file.flush()
+
+
+def call(shared, task):
+    """One task of a worker: a function and what it is given."""
+    function, case, seeds = task
+    return function(case, seeds)

@@ -1,0 +1,97 @@
+"""What one simulated table shows: false and true wins of every claim, rank sets, intervals, hidden risks.
+
+A table is one seed; all claims and both orders are tested on it at once, with everything at its default. The
+tasks can be imported by name, which lets processes run them.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from calibration_boundaries import boundaries, rejections
+from calibration_effects import coverage_task, risk_task
+
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_ranking import study_ranking
+from riskrank.engine.dominance.effect_sizes import pairwise_differences
+from riskrank.engine.dominance.hidden_risk import RISK
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.rank_sets import rank_sets
+
+CLAIMS = (Claim(1), Claim(2), Claim(1, "direct"), Claim(2, "direct"))
+CLAIM_NAMES = ("relative, order 1", "relative, order 2", "direct, order 1", "direct, order 2")
+
+# Columns of an outcome: false wins and true wins of the four claims, then one number each.
+FALSE, FOUND = slice(0, 4), slice(4, 8)
+SETS_FIRST, SETS_SECOND, HIDDEN, COVERED, SECONDS, RESAMPLES = range(8, 14)
+
+
+def table_task(case, seeds):
+    """Outcomes of some tables of a case, shape (len(seeds), 14)."""
+    return [_outcome(case, seed) for seed in seeds]
+
+
+def _outcome(case, seed: int) -> list[float]:
+    stream, entropy = case.seed(seed).spawn(2)
+    scores = case.draw(np.random.default_rng(stream))
+    start = time.process_time()
+    study = study_ranking(scores, CLAIMS, Inference(seed=int(entropy.generate_state(1)[0])))
+    seconds = time.process_time() - start
+    false, found, held = [], [], []
+    for claim, tests in zip(CLAIMS, study.dominance.tests, strict=True):
+        truth = case.better(claim.order)
+        false.append(int(np.sum(tests.dominates & ~truth)))
+        found.append(int(np.sum(tests.dominates & truth)))
+        if claim.kind == "relative":
+            held.append(_rank_sets_hold(tests.dominates, truth))
+    estimates, replicates = study.dominance.estimates, study.dominance.replicates
+    # Two models that do not depend on the data, unlike a leader.
+    ends = [0, case.k - 1]
+    difference = pairwise_differences(
+        estimates.means[ends], samples=estimates.samples, replicates=replicates.means[:, ends]
+    )
+    true = case.strength[0] - case.strength[-1]
+    covered = difference.low[0, 1] <= true <= difference.high[0, 1]
+    hidden = np.any(study.hidden_risks.status == RISK)
+    return [*false, *found, *held, int(hidden), int(covered), round(seconds, 4), study.dominance.resamples]
+
+
+def _rank_sets_hold(beats, better) -> int:
+    """Whether every model's rank set holds every place it may truly have, ties in any order."""
+    sets = rank_sets(beats)
+    first, last = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+    return int(np.all(sets.low <= first) and np.all(sets.high >= last))
+
+
+def disaster_task(case, seeds):
+    """Whether the first of two models is found better, where it truly is exactly as good."""
+    outcomes = []
+    for seed in seeds:
+        stream, entropy = np.random.SeedSequence([seed, *case.key.encode()]).spawn(2)
+        scores = case.draw(np.random.default_rng(stream))
+        inference = Inference(seed=int(entropy.generate_state(1)[0]), correction="none")
+        claim = Claim(case.order, "direct")
+        tests = study_dominance(scores, (claim,), inference, pairs=[(0, 1)]).tests[0]
+        outcomes.append([int(tests.dominates[0, 1])])
+    return outcomes
+
+
+def boundary_task(case, seeds):
+    """Whether one claim at its boundary is rejected at the level: bootstrap and asymptotic, a row a table."""
+    name, n = case
+    found = next(one for one in boundaries(n) if one.name == name)
+    return [rejections(found, seed, resamples=1000)[:, :, 0].ravel().astype(int).tolist() for seed in seeds]
+
+
+def coverage_rows(case, seeds):
+    """Whether the intervals of the mean difference and of the tail difference hold the truth."""
+    name, n = case
+    return coverage_task(None, (name, n, 1000, seeds)).astype(int).tolist()
+
+
+def risk_rows(case, seeds):
+    """Whether the first model, and whether any other, is called a hidden risk."""
+    number, n = case
+    return risk_task(None, (number, n, 1000, seeds)).astype(int).tolist()

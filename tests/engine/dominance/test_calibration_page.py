@@ -1,0 +1,116 @@
+"""What ``make calibrate`` rests on: cases whose truth is as they say, a store that resumes, honest marks."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
+def test_cases_are_drawn_as_they_say():
+    from calibration_cases import DIFFERENT, IDENTICAL, TIED
+
+    cases = [*IDENTICAL, *(power.case for power in DIFFERENT), *TIED]
+    assert len({case.key for case in cases}) == len(cases)
+    for case in cases:
+        scores = case.draw(np.random.default_rng(0))
+        assert scores.models == case.k
+        assert scores.effective_size == case.n
+        assert scores.paired == (case.design != "unpaired")
+        assert case.identical != (case.better(1).any() or case.better(2).any())
+
+
+def test_every_level_of_the_grid_occurs():
+    from calibration_cases import IDENTICAL
+
+    assert {case.k for case in IDENTICAL} == {2, 5, 8, 12}
+    assert {10, 20, 50, 200} <= {case.n for case in IDENTICAL}
+    assert {0, 0.7, 0.9} <= {case.correlation for case in IDENTICAL}
+    assert {case.design for case in IDENTICAL} == {"paired", "unpaired", "clusters"}
+
+
+def test_zero_one_scores_have_their_shares():
+    from calibration_cases import Case
+
+    case = Case("0/1, 60 % ones", (0.15, 0.0), 40_000)
+    means = [value.mean() for value in case.draw(np.random.default_rng(0)).values]
+    np.testing.assert_allclose(means, [0.75, 0.6], atol=0.01)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_disasters_lie_at_the_boundary(order):
+    """By the definition on large random samples, not on the quantiles the shift is made from."""
+    from calibration_cases import Disaster
+
+    first, second = (np.sort(v) for v in Disaster(order, 100_000).draw(np.random.default_rng(1)).values)
+    gap = second - first
+    if order == 2:
+        gap = np.cumsum(gap)
+    assert np.sum(np.maximum(gap, 0) ** 2) / np.sum(gap**2) == pytest.approx(0.5, abs=0.12)
+
+
+def test_rank_sets_hold_only_with_all_places_of_the_tied():
+    from calibration_tables import _rank_sets_hold
+
+    better = np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
+    assert _rank_sets_hold(better, better)
+    wrong = better.copy()
+    wrong[1, 2] = True  # of two tied models one beats the other
+    assert not _rank_sets_hold(wrong, better)
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+    from calibration_cases import Disaster
+    from calibration_store import Job, Store
+    from calibration_tables import disaster_task
+
+    case = Disaster(2, 20)
+    jobs = [Job("disasters", case.key, disaster_task, case, 6, 2)]
+    whole = Store(tmp_path / "whole.jsonl")
+    whole.run(jobs, processes=1)
+    lines = whole.path.read_text().splitlines(keepends=True)
+    assert len(lines) == 3
+    torn = tmp_path / "torn.jsonl"
+    torn.write_text(lines[0] + lines[1][:20])
+    resumed = Store(torn)
+    assert len(resumed.outcomes("disasters", case.key)) == 2
+    resumed.run(jobs, processes=1)
+    again = Store(torn).outcomes("disasters", case.key)
+    np.testing.assert_array_equal(again, whole.outcomes("disasters", case.key))
+
+
+@pytest.mark.parametrize(
+    ("tables", "wrong", "mark"), [(400, 28, "| ok |"), (400, 48, "**MISSED**"), (50, 10, "too few")]
+)
+def test_marks(tmp_path, tables, wrong, mark):
+    from calibration_cases import IDENTICAL
+    from calibration_page import Page
+    from calibration_store import Store
+
+    outcomes = np.zeros((tables, 14))
+    outcomes[:wrong, 2] = 1
+    path = tmp_path / "store.jsonl"
+    entry = {
+        "part": "tables",
+        "key": IDENTICAL[0].key,
+        "seeds": list(range(tables)),
+        "outcomes": outcomes.tolist(),
+    }
+    path.write_text(json.dumps(entry) + "\n")
+    assert mark in Page(Store(path), []).errors()
+
+
+def test_rivals_that_are_not_installed_are_named(tmp_path, monkeypatch):
+    from calibration_page import Page
+    from calibration_store import Store
+
+    monkeypatch.setitem(sys.modules, "evalsig", None)
+    assert "Not installed when this page was written" in Page(Store(tmp_path / "none.jsonl"), []).rivals()
