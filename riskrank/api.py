@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from riskrank.errors import GateFailed, UsageError, listing, nearest, option, spell
+from riskrank.errors import RiskrankError, UsageError, listing, nearest, option, spell
 from riskrank.report.figures.catalogue import draw, pictures
 from riskrank.report.formats.data import to_csv, to_json, to_jsonl
 from riskrank.report.formats.html import to_fragment
-from riskrank.report.formats.markdown import to_markdown
-from riskrank.report.render import sections, to_text
+from riskrank.report.render import markdown_page, sections, to_text
 from riskrank.scores.inspect import TableReport, inspect_scores
 from riskrank.scores.options import read_options, reading_defaults, reading_names
 from riskrank.scores.readers.files import Source
@@ -30,6 +29,7 @@ from riskrank.scores.readers.frames import FrameSource, is_frame
 from riskrank.scores.table import ScoreTable, read_scores
 from riskrank.studies import copa as copa_study
 from riskrank.studies import dominance as dominance_study
+from riskrank.studies import gate as gate_study
 from riskrank.studies import gsd as gsd_study
 from riskrank.studies import mean_risk as mean_risk_study
 from riskrank.studies import portfolio as portfolio_study
@@ -102,7 +102,7 @@ class Result:
     verdict : str
         What a decision maker reads first.
     warnings : tuple of str
-    failed : GateFailed or None
+    failed : GateFailed, GateInconclusive or None
         The gate that did not hold, where gates were asked for.
     document : Document
         Everything behind it: provenance, settings, and the engine's arrays.
@@ -112,7 +112,7 @@ class Result:
         self.document = document
         self.verdict = document.verdict
         self.warnings = tuple(spell(warning, flags=False) for warning in document.provenance.warnings)
-        self.failed: GateFailed | None = getattr(document, "failed", None)
+        self.failed: RiskrankError | None = getattr(document, "failed", None)
 
     @property
     def rows(self) -> tuple[Any, ...]:
@@ -138,7 +138,7 @@ class Result:
 
     def to_markdown(self) -> str:
         """Return tables and words as Markdown."""
-        return to_markdown(sections(self.document))
+        return markdown_page(self.document)
 
     def to_text(self, width: int | None = None) -> str:
         """Return the page a terminal shows, without colour.
@@ -349,6 +349,7 @@ def _documented(function: Callable[..., Document], settings: type[Settings]) -> 
 rank = _door(rank_study.rank, rank_study.RankSettings)
 dominance = _door(dominance_study.dominance, dominance_study.DominanceSettings)
 copa = _door(copa_study.copa, copa_study.CopaSettings, copa_study.READING)
+gate = _door(gate_study.gate, gate_study.ClaimSettings)
 gsd = _door(gsd_study.gsd, gsd_study.GsdSettings, gsd_study.READING)
 mrm = _door(mean_risk_study.mrm, mean_risk_study.MeanRiskSettings)
 portfolio = _door(portfolio_study.portfolio, portfolio_study.FoldingSettings, portfolio_study.READING)

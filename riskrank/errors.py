@@ -26,6 +26,7 @@ class ExitStatus(IntEnum):
     GATE_FAILED = 1
     BAD_INPUT = 2
     NUMERICAL = 3
+    INCONCLUSIVE = 4
     INTERRUPTED = 130
 
 
@@ -86,6 +87,12 @@ class GateFailed(RiskrankError):
     """A gate the user asked for did not hold: the only thing that ever exits 1."""
 
     exit_status = ExitStatus.GATE_FAILED
+
+
+class GateInconclusive(RiskrankError):
+    """No gate failed, but one is neither shown to hold nor shown not to."""
+
+    exit_status = ExitStatus.INCONCLUSIVE
 
 
 def option(name: str, value: object = None) -> str:

@@ -96,6 +96,18 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "--metric correct --models lda,logistic --pair logistic:lda --sizes 100 --simulations 20",
         ),
     ),
+    "gate": (
+        (
+            "Whether lda is not worse than logistic by more than a point of accuracy:",
+            "riskrank gate sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--not-worse lda:logistic --on correct --margin 0.01",
+        ),
+        (
+            "Whether logistic is better than naive_bayes, on average and in the worst 5 %:",
+            "riskrank gate sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--better logistic:naive_bayes --on mean:log_loss --on tvar@0.05:log_loss",
+        ),
+    ),
     "convert": (
         (
             "A judge's verdicts on pairs of answers as scores:",

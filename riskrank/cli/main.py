@@ -8,7 +8,19 @@ from importlib import import_module
 from riskrank.cli.app import app
 
 # Importing a command's file puts it on the application; this is the order of --help.
-COMMANDS = ("rank", "dominance", "mrm", "gsd", "copa", "portfolio", "power", "convert", "check", "schema")
+COMMANDS = (
+    "rank",
+    "dominance",
+    "mrm",
+    "gsd",
+    "copa",
+    "portfolio",
+    "power",
+    "gate",
+    "convert",
+    "check",
+    "schema",
+)
 
 for name in COMMANDS:
     import_module(f"riskrank.cli.commands.{name}")

@@ -277,8 +277,13 @@ class OutputOptions:
         typer.Option(help="Format of the result. [by --output's suffix, else table]"),
     ] = None
     output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write to a file, whole or not at all."),
+        Names,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write to a file, whole or not at all. Repeatable: every file by its suffix, all or none.",
+        ),
     ] = None
     plot: Annotated[
         Names,
@@ -294,6 +299,11 @@ class OutputOptions:
     traceback: Annotated[bool, typer.Option("--traceback", help="Show where in the code an error arose.")] = (
         False
     )
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Files to write; the result goes to stdout where there are none."""
+        return tuple(self.output or ())
 
 
 def split_names(values: Names) -> tuple[str, ...]:

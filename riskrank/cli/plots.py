@@ -53,7 +53,7 @@ def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[Plot, ...]:
     return tuple(found)
 
 
-def check_plots(plots: Sequence[Plot], output: str | None, inputs: Sequence[str]) -> None:
+def check_plots(plots: Sequence[Plot], outputs: Sequence[str], inputs: Sequence[str]) -> None:
     """Refuse files that could not be written, or that are something else already.
 
     Raises
@@ -62,7 +62,7 @@ def check_plots(plots: Sequence[Plot], output: str | None, inputs: Sequence[str]
     """
     from riskrank.report.files import check_writable
 
-    taken = [] if output is None else [Path(output).resolve()]
+    taken = [Path(output).resolve() for output in outputs]
     for plot in plots:
         check_writable(plot.file, inputs, parameter="plot")
         place = Path(plot.file).resolve()

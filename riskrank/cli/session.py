@@ -35,8 +35,8 @@ class Session:
     ----------
     environment : Environment
     output : OutputOptions
-    format : str
-        Chosen output format.
+    formats : tuple of str
+        Chosen format of each output file, or the one of stdout.
     """
 
     def __init__(
@@ -48,19 +48,21 @@ class Session:
         formats: Sequence[str] = FORMATS,
         piped: str = "table",
     ) -> None:
-        from riskrank.report.files import check_writable, choose_format
+        from riskrank.report.files import check_different, check_writable, choose_formats
 
         self.environment = environment
         self.inputs = inputs
         self.output = output
-        self.format = choose_format(output.format, output.output, allowed=formats)
-        if self.format == "table" and output.format is None and not environment.stdout.isatty():
-            self.format = piped
+        self.formats = choose_formats(output.format, output.files, allowed=formats)
+        if self.formats == ("table",) and output.format is None and not environment.stdout.isatty():
+            self.formats = (piped,)
         named = [*inputs.scores, *([inputs.metrics] if inputs.metrics else [])]
         named += [text.partition("=")[2] for text in inputs.scores if "=" in text]
-        check_writable(output.output, named)
+        for file in output.files:
+            check_writable(file, named)
+        check_different(output.files)
         self.plots = wanted_plots(output.plot, environment.command)
-        check_plots(self.plots, output.output, named)
+        check_plots(self.plots, output.files, named)
 
     def read(self, weights: Sequence[str] | None = None, **overrides: Any) -> ScoreTable:
         """Read the score table; its warnings come with the result, so that an error stays three lines."""
@@ -104,9 +106,10 @@ class Session:
         """
         from riskrank.report.files import write
 
-        if self.output.output is None or not text or not Path(self.output.output).is_file():
+        files = [file for file in self.output.files if Path(file).is_file()]
+        if not files or not text:
             return
-        path = Path(self.output.output).with_suffix(suffix)
+        path = Path(files[0]).with_suffix(suffix)
         data = text.encode("utf-8")
         if path.exists() and (not path.is_file() or path.read_bytes() != data):
             self.say(f"kept {path}, which says something else than the export")
@@ -126,8 +129,7 @@ class Session:
 
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
-        from riskrank.report.files import write
-        from riskrank.report.render import render
+        from riskrank.report.files import write_all
 
         config = self.environment.config
         if config is not None:
@@ -136,17 +138,21 @@ class Session:
         if not document.tells_warnings:
             for warning in document.provenance.warnings:
                 self.say(f"warning: {spell(warning, flags=True)}")
-        to_file = self.output.output is not None
-        stdout = self.environment.stdout
-        data = render(
-            document,
-            self.format,
-            stdout=None if to_file else stdout,
-            width=None if to_file else self._terminal_width(),
-            color=not to_file and self._wants_color(),
-        )
         with tidying_up():
-            write(data, self.output.output, stdout, beside={**(beside or {}), **pictures})
+            write_all(self._rendered(document), self.environment.stdout, {**(beside or {}), **pictures})
+
+    def _rendered(self, document: Document) -> list[tuple[str | None, bytes]]:
+        """The result for each output file, or for stdout."""
+        from riskrank.report.render import render
+
+        stdout = self.environment.stdout
+        if not self.output.files:
+            width, color = self._terminal_width(), self._wants_color()
+            return [(None, render(document, self.formats[0], stdout=stdout, width=width, color=color))]
+        return [
+            (file, render(document, kind, stdout=None, width=None, color=False))
+            for file, kind in zip(self.output.files, self.formats, strict=True)
+        ]
 
     def _terminal_width(self) -> int | None:
         stdout = self.environment.stdout

@@ -8,7 +8,7 @@ import io
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TextIO
@@ -24,32 +24,58 @@ SUFFIXES = {
     ".markdown": "markdown",
     ".txt": "table",
     ".parquet": "parquet",
+    ".xml": "junit",
 }
 
 
-def choose_format(asked: str | None, output: str | None, *, allowed: Iterable[str]) -> str:
-    """Format asked for, or the one the file's name tells, or a table.
+def choose_formats(asked: str | None, outputs: Sequence[str], *, allowed: Iterable[str]) -> tuple[str, ...]:
+    """Format of each output file, or of stdout where there is none.
+
+    Of several files each is written as its name tells, and as asked for where it tells nothing.
 
     Raises
     ------
     UsageError
-        If the file's name tells nothing, or tells a format the command cannot write.
+        If a file's name tells nothing, or tells a format the command cannot write.
     """
     choices = tuple(allowed)
-    if asked is not None:
-        return asked
-    if output is None:
-        return "table"
+    if not outputs:
+        return (asked or "table",)
+    if len(outputs) == 1 and asked is not None:
+        return (asked,)
+    return tuple(_format_of(output, asked, choices) for output in outputs)
+
+
+def _format_of(output: str, asked: str | None, choices: Sequence[str]) -> str:
     suffix = Path(output).suffix.lower()
     if SUFFIXES.get(suffix) in choices:
         return SUFFIXES[suffix]
-    if _is_device(Path(output)):
-        return "table"
+    if asked is not None or _is_device(Path(output)):
+        return asked or "table"
     raise UsageError(
         f"cannot tell the format of {output} from its name",
         found=f"suffix {suffix or 'none'}",
         hint=f"add {option('format', '|'.join(choices))}",
     )
+
+
+def check_different(outputs: Sequence[str]) -> None:
+    """Refuse to write two results to one file.
+
+    Raises
+    ------
+    UsageError
+    """
+    taken: set[Path] = set()
+    for output in outputs:
+        place = Path(output).resolve()
+        if place in taken and not _is_device(place):
+            raise UsageError(
+                "two results cannot go to one file",
+                found=f"{output} twice",
+                hint=f"give every {option('output')} a file of its own",
+            )
+        taken.add(place)
 
 
 def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str = "output") -> None:
@@ -96,18 +122,24 @@ def _expanded(inputs: Iterable[str]) -> Iterator[str]:
             yield from glob.iglob(source, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute one)
 
 
-def write(
-    data: bytes, output: str | None, stdout: TextIO, *, beside: Mapping[str, bytes] | None = None
+def write(data: bytes, output: str | None, stdout: TextIO) -> None:
+    """Write to stdout or to a file, whole or not at all; see :func:`write_all`."""
+    write_all([(output, data)], stdout)
+
+
+def write_all(
+    results: Sequence[tuple[str | None, bytes]],
+    stdout: TextIO,
+    beside: Mapping[str, bytes] | None = None,
 ) -> None:
-    """Write to stdout or to a file, and further files beside it: whole, and all of them or none.
+    """Write to stdout and to files, and further files beside them: whole, and all of them or none.
 
     A closed pipe is no error: whoever reads has seen enough.
 
     Parameters
     ----------
-    data : bytes
-    output : str or None
-        File; stdout if there is none.
+    results : sequence of (str or None, bytes)
+        Files and what they hold; None stands for stdout.
     stdout : text stream
     beside : mapping of str to bytes, optional
         Further files.
@@ -115,17 +147,18 @@ def write(
     Raises
     ------
     UsageError
-        If the result cannot be written, as on a full disk.
+        If a result cannot be written, as on a full disk.
     """
-    files = {**(beside or {}), **({} if output is None else {output: data})}
-    place = output
+    files = [*(beside or {}).items(), *((place, data) for place, data in results if place is not None)]
+    shown = [data for place, data in results if place is None]
+    place: str | None = None
     try:
         with contextlib.ExitStack() as stack:
             ready = []
-            for place, content in files.items():
+            for place, content in files:
                 ready.append((place, stack.enter_context(_staged(Path(place), content))))
-            place = output
-            if output is None:
+            place = None
+            for data in shown:
                 _send(data, stdout)
             # A device may still be full; what replaces a file does not fail any more.
             ready.sort(key=lambda one: not _is_device(Path(one[0])))

@@ -24,6 +24,7 @@ VIEWS = {
     "copa-explain": "riskrank.report.copa.explanation",
     "copa-sweep": "riskrank.report.copa.sweep",
     "dominance": "riskrank.report.dominance",
+    "gate": "riskrank.report.gate.table",
     "gsd": "riskrank.report.gsd.relation",
     "mrm": "riskrank.report.mean_risk",
     "portfolio": "riskrank.report.portfolio",
@@ -46,7 +47,7 @@ def render(document: Document, kind: str, *, stdout: TextIO | None, width: int |
     ----------
     document : Document
     kind : str
-        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown`` or ``parquet``.
+        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``parquet`` or, of gates, ``junit``.
     stdout : text stream or None
         Where a table will be shown, for its encoding; None for a file.
     width, color
@@ -57,9 +58,17 @@ def render(document: Document, kind: str, *, stdout: TextIO | None, width: int |
     if kind == "table":
         return _terminal_page(document, getattr(stdout, "encoding", None) or "utf-8", width, color)
     if kind == "markdown":
-        return to_markdown(sections(document)).encode("utf-8")
+        return markdown_page(document).encode("utf-8")
+    if kind == "junit":
+        return import_module("riskrank.report.gate.junit").to_junit(document)  # type: ignore[no-any-return]
     writers = {"json": to_json, "jsonl": to_jsonl, "csv": to_csv}
     return writers[kind](document).encode("utf-8")
+
+
+def markdown_page(document: Document) -> str:
+    """Render a document as Markdown, with its marker where it has one."""
+    marker = document.marker
+    return (f"{marker}\n\n" if marker else "") + to_markdown(sections(document))
 
 
 def to_text(document: Document, *, width: int | None = None) -> str:

@@ -25,6 +25,7 @@ DOCUMENTS = {
     "copa-explain": ("copa.explanation", "ExplanationDocument"),
     "copa-sweep": ("copa.sweep", "WeightSweepDocument", "OrderSweepDocument"),
     "dominance": ("dominance", "DominanceDocument"),
+    "gate": ("gate", "GateDocument"),
     "gsd": ("gsd.document", "GsdDocument"),
     "mrm": ("mean_risk", "MeanRiskDocument"),
     "portfolio": (

@@ -70,6 +70,11 @@ class Document(Generic[Row]):
     verdict: str = ""
 
     @property
+    def marker(self) -> str:
+        """Hidden head of its Markdown, by which a program finds the page again; mostly there is none."""
+        return ""
+
+    @property
     def fields(self) -> tuple[str, ...]:
         """Names of a row's fields, in order."""
         return tuple(field.name for field in dataclasses.fields(self.row_type))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from riskrank.errors import GateFailed
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance_verdict import dominance_verdict
-from riskrank.studies.gates import GateSettings, failed_gates, resolve_gates
+from riskrank.studies.gates import GateOutcome, GateSettings, judge_gates, resolve_gates
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings
@@ -100,8 +100,7 @@ class DominanceDocument(Document[DominanceRow]):
     paired : bool
     ratios : bool
         Whether the matrices of ratios are shown as well.
-    failed : GateFailed or None
-        The gate that did not hold.
+    gates : GateOutcome
     """
 
     schema: ClassVar[str] = "dominance"
@@ -111,7 +110,16 @@ class DominanceDocument(Document[DominanceRow]):
     inference: Inference
     paired: bool
     ratios: bool
-    failed: GateFailed | None
+    gates: GateOutcome
+
+    @property
+    def failed(self) -> GateFailed | None:
+        """The gate that did not hold."""
+        return self.gates.failed
+
+    def meta(self) -> Mapping[str, Any]:
+        """Gates, where some were asked for."""
+        return self.gates.meta()
 
 
 def dominance(
@@ -156,7 +164,7 @@ def dominance(
         inference=inference,
         paired=table.paired,
         ratios=settings.ratios,
-        failed=failed_gates(
+        gates=judge_gates(
             gates,
             [(target.name, target.scores) for target in columns],
             settings,

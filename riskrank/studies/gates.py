@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, PAPER_THRESHOLDS, Claim
-from riskrank.engine.dominance.column import method_name, study_dominance
+from riskrank.engine.dominance.column import method_name
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.errors import GateFailed, UsageError, listing, nearest, option
+from riskrank.errors import GateFailed, UsageError, listing, option
+from riskrank.studies.document import as_mapping
+from riskrank.studies.gate.claims import BETTER, GateClaim, ScoreColumn, decide
+from riskrank.studies.gate.document import FAIL, PASS, GateRow
+from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.settings import DominanceTestSettings, names
+from riskrank.studies.units import Units
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,39 +76,39 @@ def resolve_gates(settings: GateSettings, models: Sequence[str]) -> list[Gate]:
     return [Gate(kind, *resolve_pair(pair, models, parameter=f"gate_{kind}")) for kind, pair in asked]
 
 
-def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[int, int]:
-    """Find the two models of ``A:B``; names may hold colons themselves.
+@dataclass(frozen=True)
+class GateOutcome:
+    """What became of the gates of a command that does something else.
 
-    Raises
-    ------
-    UsageError
-        If no split gives two different known models.
+    Attributes
+    ----------
+    rows : tuple of GateRow
+    holds : tuple of bool
+        Whether each lets the run pass: ``better`` has to be shown, ``not_worse`` must not be refuted.
+    failed : GateFailed or None
+        The first that did not hold, with a count of the others.
     """
-    splits = [(text[:at], text[at + 1 :]) for at, mark in enumerate(text) if mark == ":"]
-    known = [pair for pair in splits if pair[0] in models and pair[1] in models]
-    if len(known) == 1 and known[0][0] != known[0][1]:
-        return list(models).index(known[0][0]), list(models).index(known[0][1])
-    if not splits:
-        hint = f"write {option(parameter, 'NEW:OLD')} with two of the models"
-    elif known:
-        hint = "name two different models"
-    else:
-        strange = next(name for pair in splits for name in pair if name not in models)
-        close = nearest(strange, models)
-        hint = f"did you mean {close} instead of {strange}?" if close else f"models: {listing(models)}"
-    raise UsageError(
-        f"{option(parameter, text)} does not name two models of the table", found=text, hint=hint
-    )
+
+    rows: tuple[GateRow, ...] = ()
+    holds: tuple[bool, ...] = ()
+    failed: GateFailed | None = None
+
+    def meta(self) -> dict[str, Any]:
+        """Entry of ``meta``, where gates were asked for."""
+        if not self.rows:
+            return {}
+        pairs = zip(self.rows, self.holds, strict=True)
+        return {"gates": [as_mapping(row) | {"holds": holds} for row, holds in pairs]}
 
 
-def failed_gates(
+def judge_gates(
     gates: Sequence[Gate],
     columns: Sequence[tuple[str, ClusteredScores]],
     settings: GateSettings,
     inference: Inference,
     models: Sequence[str],
-) -> GateFailed | None:
-    """Test the gates asked for, and nothing else, and return the first that does not hold.
+) -> GateOutcome:
+    """Decide the gates asked for, and nothing else, as ``riskrank gate`` decides its claims.
 
     A gate asks for direct dominance, or for absolute dominance where that alone is tested, of the highest
     order: the claim a risk-averse reader would ask for. The family is the gates on all columns, however
@@ -120,41 +125,44 @@ def failed_gates(
     models : sequence of str
     """
     if not gates:
-        return None
+        return GateOutcome()
     kind = ABSOLUTE if settings.test == ABSOLUTE else DIRECT
-    claim = Claim(max(settings.orders), kind, settings.threshold[0] if kind == ABSOLUTE else None)
-    share = replace(inference, alpha=inference.alpha / len(columns))
-    pairs = [(gate.new, gate.old) if gate.kind == "better" else (gate.old, gate.new) for gate in gates]
-    failed = []
-    for metric, scores in columns:
-        (tests,) = study_dominance(scores, [claim], share, pairs=list(dict.fromkeys(pairs))).tests
-        failed += [*_failures(gates, metric, tests, models, share.alpha)]
-    if not failed:
-        return None
-    first, rest = failed[0], len(failed) - 1
-    more = f" (and {rest} more failure{'s' if rest > 1 else ''})" if rest else ""
-    return GateFailed(first.what + more, found=first.found, hint=first.hint)
-
-
-def _failures(
-    gates: Sequence[Gate], metric: str, tests: DominanceTests, models: Sequence[str], alpha: float
-) -> Iterator[GateFailed]:
-    for gate in gates:
-        better = gate.kind == "better"
-        winner, loser = (gate.new, gate.old) if better else (gate.old, gate.new)
-        if bool(tests.dominates[winner, loser]) == better:
-            continue
-        verb = "does not significantly dominate" if better else "significantly dominates"
-        new, old = models[gate.new], models[gate.old]
-        asked = option(f"gate_{gate.kind}", f"{new}:{old}")
-        p_value = 1.0 if tests.p_adjusted is None else tests.p_adjusted[winner, loser]
-        yield GateFailed(
-            f"gate {asked} failed: {models[winner]} {verb} {models[loser]}",
-            found=(
-                f"{method_name(tests.claim)}@{metric}, violation ratio {tests.ratios[winner, loser]:.4g}, "
-                f"adjusted p = {p_value:.4g}, alpha = {alpha:g}"
-            ),
-            hint=f"{new} is not shown to be better; more samples narrow the verdict"
-            if better
-            else f"{new} is a step back from {old}",
+    order = max(settings.orders)
+    claim = Claim(order, kind, settings.threshold[0] if kind == ABSOLUTE else None)
+    name = ("fsd", "ssd")[order - 1] + (f"({claim.boundary:g})" if kind == ABSOLUTE else "")
+    claims = [
+        GateClaim(
+            gate.kind.replace("_", "-"),
+            gate.new,
+            gate.old,
+            ScoreColumn(metric, scores, Units(1.0, metric), (0.0, 0.0)),
+            name,
+            dominance=claim,
         )
+        for gate in gates
+        for metric, scores in columns
+    ]
+    rows, _ = decide(claims, inference, models)
+    holds = [row.verdict == PASS if row.claim == BETTER else row.verdict != FAIL for row in rows]
+    failed = [row for row, held in zip(rows, holds, strict=True) if not held]
+    error = _failure(failed, claim, inference.alpha) if failed else None
+    return GateOutcome(tuple(rows), tuple(holds), error)
+
+
+def _failure(failed: Sequence[GateRow], claim: Claim, alpha: float) -> GateFailed:
+    row, rest = failed[0], len(failed) - 1
+    better = row.claim == BETTER
+    verb = "does not significantly dominate" if better else "significantly dominates"
+    winner, loser = (row.new, row.old) if better else (row.old, row.new)
+    asked = option(f"gate_{row.claim.replace('-', '_')}", f"{row.new}:{row.old}")
+    more = f" (and {rest} more failure{'s' if rest > 1 else ''})" if rest else ""
+    return GateFailed(
+        f"gate {asked} failed: {winner} {verb} {loser}{more}",
+        found=(
+            f"{method_name(claim)}@{row.metric}, violation ratio {row.estimate:.4g}, "
+            f"adjusted p = {row.p_adjusted:.4g}, alpha = {alpha:g}"
+        ),
+        hint=f"{row.new} is not shown to be better; more samples narrow the verdict"
+        if better
+        else f"{row.new} is a step back from {row.old}",
+    )

@@ -21,7 +21,7 @@ from riskrank.engine.sampling.processes import Jobs
 from riskrank.errors import UsageError, listing, one_of, option
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.document import Document, Provenance
-from riskrank.studies.gates import resolve_pair
+from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, RejectionSettings, numbers, whole_numbers

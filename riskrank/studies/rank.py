@@ -22,7 +22,7 @@ from riskrank.scores.table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance import most_resamples
-from riskrank.studies.gates import failed_gates, resolve_gates
+from riskrank.studies.gates import GateOutcome, judge_gates, resolve_gates
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.rank_verdict import rank_verdict
 from riskrank.studies.ranking_methods import MethodSettings, chosen_methods, gated_columns
@@ -116,8 +116,7 @@ class RankDocument(Document[RankRow]):
         Of the same columns.
     top : int
         Models shown by each method.
-    failed : GateFailed or None
-        The gate that did not hold.
+    gates : GateOutcome
     """
 
     schema: ClassVar[str] = "rank"
@@ -130,10 +129,15 @@ class RankDocument(Document[RankRow]):
     scores: Mapping[str, ClusteredScores]
     units: Mapping[str, Units]
     top: int
-    failed: GateFailed | None
+    gates: GateOutcome
+
+    @property
+    def failed(self) -> GateFailed | None:
+        """The gate that did not hold."""
+        return self.gates.failed
 
     def meta(self) -> Mapping[str, Any]:
-        """Separation, hidden risks, aggregations, agreement and stability."""
+        """Separation, hidden risks, aggregations, agreement, stability and gates."""
         models = self.provenance.models
         return {
             "separation": [*_separations(self.study)],
@@ -146,6 +150,7 @@ class RankDocument(Document[RankRow]):
                 "kendall_tau": self.study.agreement.tolist(),
             },
             "stability": None if self.steady is None else [*_stability(self.steady)],
+            **self.gates.meta(),
         }
 
     @property
@@ -221,9 +226,7 @@ def rank(
         scores=scores,
         units=units,
         top=top,
-        failed=failed_gates(
-            gates, [(name, scores[name]) for name in gated], settings, inference, table.models
-        ),
+        gates=judge_gates(gates, [(name, scores[name]) for name in gated], settings, inference, table.models),
     )
 
 

@@ -81,6 +81,9 @@ class ResamplingSettings(Settings):
         Seed of the random streams.
     """
 
+    # Whether a family of tests can say how many resamples it needs.
+    auto_resamples: ClassVar[bool] = False
+
     resamples: int = 1000
     alpha: float = 0.05
     seed: int = 0
@@ -90,7 +93,7 @@ class ResamplingSettings(Settings):
         if isinstance(given, str) and given.strip().isdecimal():
             given = int(given)
             self._normalise("resamples", given)
-        auto = given == "auto" and isinstance(self, RejectionSettings)
+        auto = given == "auto" and self.auto_resamples
         if not auto and not (isinstance(given, int) and given >= FEWEST_RESAMPLES):
             raise UsageError(
                 f"{option('resamples')} must be at least {FEWEST_RESAMPLES}",
@@ -123,6 +126,8 @@ class RejectionSettings(ResamplingSettings):
     paper_exact : bool
         Reject as [RAB] Algorithm 1 prints it, which is liberal.
     """
+
+    auto_resamples: ClassVar[bool] = True
 
     correction: str = "holm"
     variance: str = "bootstrap"

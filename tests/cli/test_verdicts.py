@@ -23,7 +23,13 @@ def test_a_failed_gate_exits_1_after_the_result(run, table, quick, command, form
     plain = run(command, table, *quick, "--format", format, "--quiet")
     failed = run(command, table, *quick, "--format", format, "--quiet", "--gate-better", "C:A")
     assert (plain.status, failed.status) == (0, 1)
-    assert failed.stdout == plain.stdout
+    if format == "table":
+        assert failed.stdout == plain.stdout
+    else:
+        document = failed.document
+        (gate,) = document["meta"].pop("gates")
+        assert (gate["new"], gate["verdict"], gate["holds"]) == ("C", "fail", False)
+        assert document == plain.document
     error, found, hint = failed.stderr.splitlines()
     assert error == "error: gate --gate-better C:A failed: C does not significantly dominate A"
     assert found.startswith("found: SSD(0.5)@P(IC), violation ratio ")

@@ -179,9 +179,8 @@ def check_dot(output: DiagramOptions, inputs: CriteriaInputs) -> None:
 
     named = [*inputs.scores, *([inputs.metrics] if inputs.metrics else [])]
     check_writable(output.dot, named, parameter="dot")
-    if output.dot is None or output.output is None:
-        return
-    if Path(output.dot).resolve() == Path(output.output).resolve():
+    files = [Path(file).resolve() for file in output.files]
+    if output.dot is not None and Path(output.dot).resolve() in files:
         raise UsageError(
             "--dot and --output name the same file",
             found=output.dot,

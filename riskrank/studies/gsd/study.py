@@ -16,9 +16,9 @@ from riskrank.scores.metrics import original_units
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.criteria import Criteria, criteria
 from riskrank.studies.document import Provenance
-from riskrank.studies.gates import resolve_pair
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
 from riskrank.studies.gsd.settings import GsdSettings
+from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, reading_settings
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.verdicts import gsd_verdict

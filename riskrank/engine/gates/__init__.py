@@ -1,0 +1,1 @@
+"""Claims about the difference of two models: resampled, decided as one family, with three answers."""

@@ -1,0 +1,215 @@
+"""Three answers to a family of claims: shown, refuted, or neither (method §4, "Gates").
+
+A claim says that a difference lies above a boundary: −margin for "not worse", the margin for "better". It
+has two p-values, one for either side of the boundary; twice the smaller one is that of the claim. The family
+is all claims, whichever their statistic, metric or group. A claim whose adjusted p-value is at most α is
+decided, by the side that its evidence lies on; every other claim is neither shown nor refuted, which is no
+pass.
+
+Intervals are Bonferroni's, which hold for all claims together with probability at least 1 − α. Where Holm's
+correction decides a claim and Bonferroni's would not, the interval ends at the boundary, so that an interval
+lies wholly on one side exactly if the claim is decided (Strassburger and Bretz 2008).
+
+References
+----------
+K. Strassburger and F. Bretz (2008). Compatible simultaneous lower confidence bounds for the Holm procedure
+and other Bonferroni-based closed tests. Statistics in Medicine 27(24), 4914-4927. doi:10.1002/sim.3338
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.types import Floats
+
+# Chance that the number of samples said to decide a claim does decide it, if the estimate is the truth.
+POWER = 0.8
+
+# Numbers of samples nobody will ever have.
+_MOST = 1e12
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the samples say of one claim.
+
+    Attributes
+    ----------
+    estimate : float
+        The difference in the sample, larger is better.
+    boundary : float
+        The claim is that the difference lies above it.
+    standard_error : float
+    samples : int
+        Independent samples n.
+    p_above, p_below : float
+        One-sided p-values: small if the difference is above, or below, the boundary.
+    low, high : ndarray, shape (B,), or None
+        Replicates sorted upwards, from which the ends of an interval are read; None where there is none.
+    behind : int
+        Samples the statistic rests on.
+    """
+
+    estimate: float
+    boundary: float
+    standard_error: float
+    samples: int
+    p_above: float
+    p_below: float
+    low: Floats | None = None
+    high: Floats | None = None
+    behind: int = 0
+
+    @classmethod
+    def of_replicates(
+        cls,
+        estimate: float,
+        boundary: float,
+        *,
+        plain: Floats,
+        against: Floats,
+        in_favour: Floats,
+        samples: int,
+        behind: int,
+    ) -> Evidence:
+        """Count replicates beyond the boundary.
+
+        Parameters
+        ----------
+        estimate, boundary, samples, behind
+            As the attributes.
+        plain : ndarray, shape (B,)
+            Replicates of the difference, for its standard error.
+        against, in_favour : ndarray, shape (B,)
+            The same with one sample more, against the claim and for it.
+        """
+        count = len(plain)
+        # Exponential weights of n scores spread a mean by √((n − 1)/(n + 1)) of its standard error.
+        spread = float(plain.std(ddof=1)) * math.sqrt((samples + 1) / (samples - 1))
+        shares = (
+            (1 + np.count_nonzero(against <= boundary)) / (count + 1),
+            (1 + np.count_nonzero(in_favour >= boundary)) / (count + 1),
+        )
+        above, below = expanded_p_value(np.array(shares), behind)
+        return cls(
+            estimate,
+            boundary,
+            spread,
+            samples,
+            float(above),
+            float(below),
+            np.sort(against),
+            np.sort(in_favour),
+            behind,
+        )
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided p-value of "the difference is at its boundary"."""
+        return min(1.0, 2 * min(self.p_above, self.p_below))
+
+    def interval(self, level: float) -> tuple[float | None, float | None]:
+        """Ends that leave out the boundary exactly where the p-value is at most the level.
+
+        An end is None where the replicates are too few to say it.
+        """
+        if self.low is None or self.high is None:
+            return None, None
+        beyond = math.floor(float(expanded_share(level / 2, self.behind)) * (len(self.low) + 1) + 1e-9) - 1
+        if beyond < 0:
+            return None, None
+        return float(self.low[beyond]), float(self.high[-1 - beyond])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one claim.
+
+    Attributes
+    ----------
+    side : int
+        1 if the difference is shown to lie above its boundary, −1 below, 0 if neither is shown.
+    p_value, p_adjusted : float
+        Two-sided.
+    low, high : float or None
+        Interval that holds for all claims together.
+    samples_needed : int or None
+        Samples at which a claim that is not decided would be, four times out of five, by the normal
+        approximation and if the estimate is the truth; None where it is decided, or no number would do.
+    """
+
+    side: int
+    p_value: float
+    p_adjusted: float
+    low: float | None
+    high: float | None
+    samples_needed: int | None
+
+
+def answers(family: Sequence[Evidence], *, alpha: float = 0.05, correction: str = "holm") -> list[Answer]:
+    """Decide a family of claims.
+
+    Parameters
+    ----------
+    family : sequence of Evidence
+    alpha : float
+        Level of the whole family.
+    correction : str
+        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+
+    Returns
+    -------
+    list of Answer
+    """
+    p_values = [one.p_value for one in family]
+    adjusted = adjust(p_values, correction)
+    count = 1 if correction == "none" else len(family)
+    # Of m claims of which r are significant, Benjamini and Hochberg's intervals are at r·α/m.
+    kept = max(int(np.count_nonzero(adjusted <= alpha)), 1) if correction == "bh" else 1
+    level = alpha * kept / count if count else alpha
+    found = []
+    for one, p_value, p_adjusted in zip(family, p_values, adjusted, strict=True):
+        side = 0
+        if p_adjusted <= alpha:
+            side = 1 if one.p_above < one.p_below else -1
+        low, high = one.interval(level)
+        if side > 0 and low is not None:
+            low = max(low, one.boundary)
+        if side < 0 and high is not None:
+            high = min(high, one.boundary)
+        needed = None if side else samples_needed(one, level)
+        found.append(Answer(side, p_value, float(p_adjusted), low, high, needed))
+    return found
+
+
+def samples_needed(evidence: Evidence, level: float) -> int | None:
+    """Samples that decide a claim four times out of five, if the estimate is the truth.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    level : float
+        Two-sided level of the claim.
+
+    Returns
+    -------
+    int or None
+        By the normal approximation, rounded up, and more than there are; None where no number would do.
+    """
+    distance = abs(evidence.estimate - evidence.boundary)
+    if distance == 0:
+        return None
+    normal = NormalDist()
+    # For a strict family the level may be below what a normal quantile of a float can be taken at.
+    width = -normal.inv_cdf(max(level / 2, 1e-300)) + normal.inv_cdf(POWER)
+    times = width * evidence.standard_error / distance
+    needed = evidence.samples * times * min(times, _MOST)
+    # Where the approximation takes a claim for decided, it is not the number of samples that is in the way.
+    return math.ceil(needed) if evidence.samples < needed <= _MOST else None

@@ -1,0 +1,132 @@
+"""Bootstrap replicates of differences of means and tail means, for many comparisons at once.
+
+A resample is a weight for every unit of resampling. The weights are exponential (Rubin's Bayesian
+bootstrap), which for means of many scores is the same as counting draws. For shares it is better: with the
+one sample more of `caution`, the limits of a share of losses are Clopper and Pearson's, and the p-value of
+0/1 scores is that of the exact sign test, where a plain bootstrap is off by a factor of ten among few losses.
+Differences of means of all comparisons are two products of matrices, and tail means sums along scores that
+were sorted once.
+
+References
+----------
+D. B. Rubin (1981). The Bayesian bootstrap. The Annals of Statistics 9(1), 130-134. doi:10.1214/aos/1176345338
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from riskrank.engine.gates.caution import Comparison, Side
+from riskrank.engine.sampling.resamples import blocks
+from riskrank.engine.types import Floats
+
+# Weights made at once: 32 MB of doubles.
+_WEIGHTS = 1 << 22
+
+
+def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int) -> list[Floats]:
+    """Resample the statistic of each comparison, new minus old.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+    resamples : int
+        B.
+    seed : int
+        Entropy of the random streams; designs of the same size share their resamples.
+
+    Returns
+    -------
+    list of ndarray, shapes (B,)
+    """
+    found = [np.empty(resamples) for _ in comparisons]
+    designs: dict[tuple[bool, int, int], list[int]] = {}
+    for at, one in enumerate(comparisons):
+        units = int(one.new.clusters[-1]) + 1, int(one.old.clusters[-1]) + 1
+        designs.setdefault((one.paired, *units), []).append(at)
+    for (paired, new, old), members in designs.items():
+        means = [at for at in members if comparisons[at].level is None]
+        tails = [at for at in members if comparisons[at].level is not None]
+        matrices = [_Means([getattr(comparisons[at], side) for at in means]) for side in ("new", "old")]
+        start = 0
+        for weights in _weights(new, old, paired, resamples, seed):
+            rows = slice(start, start + len(weights[0]))
+            start = rows.stop
+            if means:
+                both = [matrix.of(drawn) for matrix, drawn in zip(matrices, weights, strict=True)]
+                for column, at in enumerate(means):
+                    found[at][rows] = both[0][:, column] - both[1][:, column]
+            for at in tails:
+                one = comparisons[at]
+                assert one.level is not None
+                found[at][rows] = tail_means(one.new, weights[0], one.level) - tail_means(
+                    one.old, weights[1], one.level
+                )
+    return found
+
+
+def difference(comparison: Comparison) -> float:
+    """The statistic of the sample itself, new minus old."""
+    level = comparison.level
+    if level is None:
+        return float(comparison.new.values.mean() - comparison.old.values.mean())
+    new, old = (
+        float(tail_means(side, np.ones((1, len(side.sizes))), level)[0])
+        for side in (comparison.new, comparison.old)
+    )
+    return new - old
+
+
+def tail_means(side: Side, weights: Floats, level: float) -> Floats:
+    """Mean of the worst share of one model's scores in every resample, ``F^(-2)(p) / p`` (method §3).
+
+    Parameters
+    ----------
+    side : Side
+    weights : ndarray, shape (B, units)
+        How much each unit counts.
+    level : float
+        Share p of the worst scores, in (0, 1].
+
+    Returns
+    -------
+    ndarray, shape (B,)
+    """
+    order = np.argsort(side.values, kind="stable")
+    wanted = level * (weights @ side.sizes.astype(np.float64))[:, None]
+    # The tail of a resample mostly ends within twice as many scores of the sample.
+    reach = min(order.size, int(2 * level * order.size) + 50)
+    while True:
+        drawn = weights[:, side.clusters[order[:reach]]]
+        passed = np.cumsum(drawn, axis=1)
+        if reach == order.size or np.all(passed[:, -1:] >= wanted):
+            break
+        reach = min(order.size, 2 * reach)
+    inside = np.clip(wanted - (passed - drawn), 0.0, drawn)
+    tails: Floats = inside @ side.values[order[:reach]] / wanted[:, 0]
+    return tails
+
+
+class _Means:
+    """Means of several columns of one model's scores under weights of its units."""
+
+    def __init__(self, sides: Sequence[Side]) -> None:
+        self._sums = np.stack([side.sums for side in sides], axis=1) if sides else np.empty((0, 0))
+        self._sizes = np.stack([side.sizes for side in sides], axis=1) if sides else np.empty((0, 0))
+
+    def of(self, weights: Floats) -> Floats:
+        means: Floats = (weights @ self._sums) / (weights @ self._sizes)
+        return means
+
+
+def _weights(new: int, old: int, paired: bool, resamples: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
+    """Weights of the units of either model, some resamples at a time."""
+    step = max(_WEIGHTS // (new + old), 1)
+    for stream, count in blocks(resamples, seed):
+        rng = np.random.default_rng(stream)
+        for start in range(0, count, step):
+            rows = min(step, count - start)
+            first = rng.standard_exponential((rows, new))
+            yield first, first if paired else rng.standard_exponential((rows, old))

@@ -1,0 +1,1 @@
+"""Gates as a page, a test report, and notes on a run."""

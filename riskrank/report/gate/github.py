@@ -1,0 +1,23 @@
+"""Notes on a run of GitHub Actions: workflow commands that annotate it."""
+
+from __future__ import annotations
+
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument
+from riskrank.studies.gate.words import row_sentence
+
+
+def annotations(document: GateDocument) -> list[str]:
+    """A line a claim that did not pass."""
+    lines = []
+    for row in document.rows:
+        if row.verdict not in (FAIL, INCONCLUSIVE):
+            continue
+        lenient = row.verdict == INCONCLUSIVE and document.inconclusive == "pass"
+        level = "warning" if lenient else "error"
+        message = _escaped(f"{row.verdict}: {row_sentence(row, document.metrics)}")
+        lines.append(f"::{level} title=riskrank gate::{message}")
+    return lines
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

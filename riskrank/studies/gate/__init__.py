@@ -1,0 +1,7 @@
+"""Claims that a run must meet, decided as one family: the study behind ``gate`` and the gates of others."""
+
+from riskrank.studies.gate.document import GateDocument, GateRow
+from riskrank.studies.gate.settings import ClaimSettings
+from riskrank.studies.gate.study import gate
+
+__all__ = ["ClaimSettings", "GateDocument", "GateRow", "gate"]

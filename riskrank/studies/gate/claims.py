@@ -1,0 +1,274 @@
+"""Claims about two models, and the one way in which all gates are decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.effect_sizes import samples_behind_tail
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.gates.caution import Comparison, Side
+from riskrank.engine.gates.decision import Answer, Evidence, answers
+from riskrank.engine.gates.replicates import difference, differences
+from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, ClusteredScores
+from riskrank.errors import InputError, option
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow
+from riskrank.studies.units import Units
+
+BETTER, NOT_WORSE = "better", "not-worse"
+
+# Resamples of an automatic number that are expected beyond the end of an interval, and the least there are.
+_BEYOND_AN_END = 25
+_FEWEST_RESAMPLES = 2000
+
+# Resampled samples an automatic number may cost for one comparison, above the least.
+_WORK = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreColumn:
+    """One column of scores claims are made on.
+
+    Attributes
+    ----------
+    name : str
+        Metric it is reported under.
+    scores : ClusteredScores
+    units : Units
+    limits : tuple of float
+        The worst and the best score there can be, larger is better.
+    group : str or None
+    """
+
+    name: str
+    scores: ClusteredScores
+    units: Units
+    limits: tuple[float, float]
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class GateClaim:
+    """One claim about two models on one column.
+
+    Attributes
+    ----------
+    kind : {"better", "not-worse"}
+    new, old : int
+        Models by number.
+    column : ScoreColumn
+    statistic : str
+        ``mean``, ``tvar@0.05``, ``fsd``, ``ssd``.
+    level : float or None
+        Share of the worst scores of a tail mean.
+    dominance : Claim or None
+        The dominance that is tested, if it is.
+    margin : float
+        In the units of the scores.
+    """
+
+    kind: str
+    new: int
+    old: int
+    column: ScoreColumn
+    statistic: str
+    level: float | None = None
+    dominance: Claim | None = None
+    margin: float = 0.0
+
+    @property
+    def boundary(self) -> float:
+        """The claim is that new minus old, larger is better, lies above it."""
+        if self.dominance is not None:
+            return 0.0
+        return self.margin if self.kind == BETTER else -self.margin
+
+
+def decide(
+    claims: Sequence[GateClaim], inference: Inference, models: Sequence[str]
+) -> tuple[list[GateRow], list[str]]:
+    """Decide claims as one family.
+
+    Parameters
+    ----------
+    claims : sequence of GateClaim
+    inference : Inference
+        With the level and the correction of the whole family.
+    models : sequence of str
+
+    Returns
+    -------
+    rows : list of GateRow
+        One a claim.
+    advice : list of str
+        What a reader must know before believing the verdicts.
+
+    Raises
+    ------
+    InputError
+        If two models share fewer than 10 samples.
+    """
+    for claim in claims:
+        _require_samples(claim, models)
+    evidence: dict[int, Evidence] = {}
+    advice = _few_samples(claims)
+    for members in _by_test(claims).values():
+        if claims[members[0]].dominance is None:
+            found = _differences([claims[at] for at in members], inference, len(claims))
+        else:
+            found, told = _dominance([claims[at] for at in members], inference, len(claims))
+            advice += told
+        evidence |= dict(zip(members, found, strict=True))
+    family = [evidence[at] for at in range(len(claims))]
+    decided = answers(family, alpha=inference.alpha, correction=inference.correction)
+    rows = [_row(*one, models) for one in zip(claims, family, decided, strict=True)]
+    return rows, list(dict.fromkeys(advice))
+
+
+def resamples_of(inference: Inference, family: int, samples: int) -> int:
+    """Resamples of differences: enough to read the ends of all intervals from."""
+    if inference.resamples != "auto":
+        return int(inference.resamples)
+    tests = 1 if inference.correction == "none" else family
+    wanted = int(np.ceil(2 * _BEYOND_AN_END * tests / inference.alpha))
+    return max(_FEWEST_RESAMPLES, min(wanted, int(_WORK / samples)))
+
+
+def _by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
+    """Claims by what is computed together: all differences, and each kind of dominance on a column."""
+    found: dict[object, list[int]] = {}
+    for at, claim in enumerate(claims):
+        key = None if claim.dominance is None else (id(claim.column.scores), claim.dominance)
+        found.setdefault(key, []).append(at)
+    return found
+
+
+def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> list[Evidence]:
+    comparisons = [_comparison(claim) for claim in claims]
+    cautious = [one.against() for one in comparisons], [one.in_favour() for one in comparisons]
+    resamples = resamples_of(inference, family, max(one.samples for one in comparisons))
+    drawn = differences([*comparisons, *cautious[0], *cautious[1]], resamples=resamples, seed=inference.seed)
+    k = len(claims)
+    found = []
+    for at, (claim, one) in enumerate(zip(claims, comparisons, strict=True)):
+        behind = one.samples if one.level is None else samples_behind_tail(one.samples, one.level)
+        found.append(
+            Evidence.of_replicates(
+                difference(one),
+                claim.boundary,
+                plain=drawn[at],
+                against=drawn[k + at],
+                in_favour=drawn[2 * k + at],
+                samples=one.samples,
+                behind=behind,
+            )
+        )
+    return found
+
+
+def _comparison(claim: GateClaim) -> Comparison:
+    scores = claim.column.scores
+    sides = [Side(scores.values[model], scores.clusters[model]) for model in (claim.new, claim.old)]
+    return Comparison(sides[0], sides[1], scores.paired, claim.level, *claim.column.limits)
+
+
+def _dominance(
+    claims: Sequence[GateClaim], inference: Inference, family: int
+) -> tuple[list[Evidence], tuple[str, ...]]:
+    """Test dominance in both directions, of the pairs that are claimed and nobody else."""
+    dominance = claims[0].dominance
+    assert dominance is not None
+    scores = claims[0].column.scores
+    pairs = list(dict.fromkeys((claim.new, claim.old) for claim in claims))
+    both = list(dict.fromkeys([*pairs, *((old, new) for new, old in pairs)]))
+    # Each direction is tested at half of the claim's share of the level; the family's correction follows.
+    share = inference.alpha * min(len(both) / (2 * family), 1.0)
+    strict = replace(inference, alpha=share, correction="bonferroni")
+    if inference.correction == "none":
+        strict = replace(inference, alpha=inference.alpha / 2)
+    if inference.paper_exact:
+        strict = replace(strict, correction="holm")
+    study = study_dominance(scores, [dominance], strict, pairs=both)
+    return [_of_tests(claim, study.tests[0], scores) for claim in claims], study.advice
+
+
+def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) -> Evidence:
+    new, old, dominance = claim.new, claim.old, claim.dominance
+    assert dominance is not None
+    assert tests.p_value is not None
+    assert tests.standard_error is not None
+    p_above, p_below = float(tests.p_value[new, old]), float(tests.p_value[old, new])
+    if dominance.boundary != 0.5:
+        # Below such a ratio there may be both models, or neither: only the direction claimed is looked at.
+        p_above, p_below = (p_above, 1.0) if claim.kind == BETTER else (1.0, p_below)
+    return Evidence(
+        dominance.boundary - float(tests.ratios[new, old]),
+        claim.boundary,
+        float(tests.standard_error[new, old]),
+        min(scores.cluster_counts[new], scores.cluster_counts[old]),
+        p_above,
+        p_below,
+    )
+
+
+def _row(claim: GateClaim, evidence: Evidence, answer: Answer, models: Sequence[str]) -> GateRow:
+    estimate, ends = evidence.estimate, (answer.low, answer.high)
+    if claim.dominance is not None:
+        estimate = claim.dominance.boundary - estimate
+    else:
+        units = claim.column.units
+        estimate = float(units.of(np.array(estimate)))
+        if answer.low is not None and answer.high is not None:
+            low, high = units.interval(np.array(answer.low), np.array(answer.high))
+            ends = float(low), float(high)  # type: ignore[arg-type]
+    return GateRow(
+        claim=claim.kind,
+        new=models[claim.new],
+        old=models[claim.old],
+        metric=claim.column.name,
+        group=claim.column.group,
+        statistic=claim.statistic,
+        estimate=estimate,
+        low=ends[0],
+        high=ends[1],
+        margin=claim.margin,
+        verdict={1: PASS, -1: FAIL, 0: INCONCLUSIVE}[answer.side],
+        p_value=answer.p_value,
+        p_adjusted=answer.p_adjusted,
+        standard_error=evidence.standard_error,
+        samples=evidence.samples,
+        samples_needed=answer.samples_needed,
+    )
+
+
+def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
+    scores = claim.column.scores
+    samples = min(scores.cluster_counts[claim.new], scores.cluster_counts[claim.old])
+    if samples < FEWEST_SAMPLES:
+        unit = "samples" if scores.samples is None else "clusters of samples"
+        where = f" in {claim.column.group}" if claim.column.group else ""
+        raise InputError(
+            f"a gate needs at least {FEWEST_SAMPLES} {unit}{where}",
+            found=f"{samples} of {models[claim.new]} and {models[claim.old]} on {claim.column.name}",
+            hint="score more samples; fewer cannot tell a loss from chance",
+        )
+
+
+def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
+    advice = []
+    for claim in claims:
+        counts = claim.column.scores.cluster_counts
+        n = min(counts[claim.new], counts[claim.old])
+        if claim.dominance is None and n < FEW_SAMPLES:
+            advice.append(f"only {n} samples: verdicts below {FEW_SAMPLES} samples are fragile")
+        if claim.level is not None and n * claim.level < 5:
+            advice.append(
+                f"{option('on', claim.statistic)} looks at {n * claim.level:.2g} of {n} samples: fewer than "
+                "5 tell little of a tail"
+            )
+    return advice

@@ -1,0 +1,98 @@
+"""What gates say, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from riskrank.errors import RiskrankError
+from riskrank.scores.metrics import MetricSpec
+from riskrank.studies.document import Document
+
+# An HTML comment, which no renderer of Markdown shows.
+MARKER = "<!-- riskrank gate -->"
+
+PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """One claim on one metric; numbers in the units and the direction of the file."""
+
+    claim: str
+    new: str
+    old: str
+    metric: str
+    group: str | None
+    statistic: str
+    estimate: float
+    low: float | None
+    high: float | None
+    margin: float
+    verdict: str
+    p_value: float
+    p_adjusted: float
+    standard_error: float
+    samples: int
+    samples_needed: int | None
+
+    @property
+    def name(self) -> str:
+        """The claim in a few words, as a test report lists it."""
+        where = f"{self.statistic} of {self.metric}" + (f" in {self.group}" if self.group else "")
+        margin = f" by {self.margin:g}" if self.margin else ""
+        verb = "better than" if self.claim == "better" else "not worse than"
+        return f"{self.new} {verb} {self.old}{margin}: {where}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateDocument(Document[GateRow]):
+    """Answers to all claims.
+
+    Attributes
+    ----------
+    alpha : float
+        Level of the family.
+    correction : str
+    metrics : sequence of MetricSpec
+    outcome : {"pass", "fail", "inconclusive"}
+        All passed; one failed; none failed, and one is inconclusive.
+    failed : GateFailed, GateInconclusive or None
+        What the run ends with.
+    inconclusive : {"pass", "fail"} or None
+        What an inconclusive claim counts as.
+    comment : bool
+        Whether the Markdown is a comment that the next run replaces.
+    """
+
+    schema: ClassVar[str] = "gate"
+    row_type: ClassVar[type] = GateRow
+
+    alpha: float
+    correction: str
+    metrics: Sequence[MetricSpec]
+    outcome: str
+    failed: RiskrankError | None
+    inconclusive: str | None = None
+    comment: bool = False
+
+    @property
+    def marker(self) -> str:
+        """Hidden head of a comment."""
+        return MARKER if self.comment else ""
+
+    def meta(self) -> Mapping[str, Any]:
+        """The answer to all claims together."""
+        return {"outcome": self.outcome, "counts": counts(self.rows)}
+
+
+def counts(rows: Sequence[GateRow]) -> dict[str, int]:
+    """Claims by verdict."""
+    return {kind: sum(row.verdict == kind for row in rows) for kind in (PASS, FAIL, INCONCLUSIVE)}
+
+
+def overall(rows: Sequence[GateRow]) -> str:
+    """The verdict on all claims together."""
+    found = counts(rows)
+    return FAIL if found[FAIL] else INCONCLUSIVE if found[INCONCLUSIVE] else PASS

@@ -1,0 +1,89 @@
+"""What claims are about: ``mean``, ``tvar@0.05``, ``fsd``, ``ssd``, of all metrics or of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from riskrank.engine.dominance.claims import DIRECT, Claim
+from riskrank.errors import UsageError, listing, nearest, option
+
+MEAN, TAIL = "mean", "tvar"
+ORDERS = {"fsd": 1, "ssd": 2}
+EXAMPLES = (MEAN, "tvar@0.05", *ORDERS)
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A statistic of some metrics.
+
+    Attributes
+    ----------
+    name : str
+    metrics : tuple of str
+    level : float or None
+        Share of the worst scores of a tail mean.
+    dominance : Claim or None
+        Dominance to test instead of a difference.
+    """
+
+    name: str
+    metrics: tuple[str, ...]
+    level: float | None = None
+    dominance: Claim | None = None
+
+
+def statistics(texts: Sequence[str], metrics: Sequence[str]) -> list[Statistic]:
+    """Statistics asked for; the mean of every metric by default.
+
+    Raises
+    ------
+    UsageError
+        If a text is neither a statistic nor a metric.
+    """
+    found = [_statistic(text, metrics) for text in texts or (MEAN,)]
+    return list(dict.fromkeys(found))
+
+
+def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
+    head, separator, metric = text.partition(":")
+    if separator and _is_statistic(head):
+        if metric not in metrics:
+            raise _unknown(text, metric, metrics)
+        return _of_kind(head, (metric,))
+    if _is_statistic(text):
+        return _of_kind(text, tuple(metrics))
+    if text not in metrics:
+        raise _unknown(text, text, metrics)
+    return Statistic(MEAN, (text,))
+
+
+def _is_statistic(text: str) -> bool:
+    return text == MEAN or text in ORDERS or text.partition("@")[0] == TAIL
+
+
+def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic:
+    if text == MEAN:
+        return Statistic(MEAN, metrics)
+    if text in ORDERS:
+        return Statistic(text, metrics, dominance=Claim(ORDERS[text], DIRECT))
+    try:
+        level = float(text.partition("@")[2])
+    except ValueError:
+        level = 0.0
+    if not 0 < level < 1:
+        raise UsageError(
+            f"{option('on', text)} names no share of the worst samples between 0 and 1",
+            found=text.partition("@")[2] or "no share",
+            hint=f"write {option('on', 'tvar@0.05')} for the mean of the worst 5 %",
+        )
+    return Statistic(f"{TAIL}@{level:g}", metrics, level=level)
+
+
+def _unknown(text: str, name: str, metrics: Sequence[str]) -> UsageError:
+    close = nearest(name, [*metrics, *EXAMPLES])
+    return UsageError(
+        f"{option('on', text)} is neither a statistic nor a metric",
+        found=f"the metrics are {listing(metrics)}; the statistics are {', '.join(EXAMPLES)}",
+        hint=f"did you mean {text.removesuffix(name)}{close}?" if close else "name one of these",
+    )

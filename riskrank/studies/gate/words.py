@@ -1,0 +1,51 @@
+"""Claims and their answers as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.scores.metrics import MetricSpec
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts, overall
+from riskrank.studies.wording import interval, number
+
+
+def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec]) -> str:
+    """The verdict on all claims, and the claim that decides it."""
+    found, outcome = counts(rows), overall(rows)
+    parts = [f"{found[PASS]} of {len(rows)} claim{'s' if len(rows) > 1 else ''} shown"]
+    parts += [f"{found[FAIL]} refuted"] if found[FAIL] else []
+    parts += [f"{found[INCONCLUSIVE]} inconclusive"] if found[INCONCLUSIVE] else []
+    sentence = f"{outcome.upper()}: {', '.join(parts)}."
+    deciding = next(row for row in rows if row.verdict == outcome)
+    told = row_sentence(deciding, metrics)
+    needed = ""
+    if deciding.samples_needed is not None:
+        needed = f" About {deciding.samples_needed:,} samples would decide that (normal approximation)."
+    return f"{sentence} {told}.{needed}"
+
+
+def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
+    """The claim, and the numbers that decide it."""
+    shown = {PASS: "is", FAIL: "is not", INCONCLUSIVE: "is not shown to be"}[row.verdict]
+    if row.claim == "not-worse":
+        shown = {PASS: "is not worse", FAIL: "is worse", INCONCLUSIVE: "is not shown to be no worse"}[
+            row.verdict
+        ]
+        relation = f"{shown} than {row.old}"
+    else:
+        relation = f"{shown} better than {row.old}"
+    margin = f" by {row.margin:g}" if row.margin else ""
+    where = f"on {row.metric}" + (f" in {row.group}" if row.group else "")
+    if row.low is None or row.high is None:
+        numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ("fsd", "ssd") else ""
+        numbers = numbers or f"difference {number(row.estimate)}"
+    else:
+        less = any(metric.name == row.metric and metric.direction == "lower" for metric in metrics)
+        better = ", less is better" if less else ""
+        numbers = f"{row.statistic} {signed(row.estimate)}, {interval(row.low, row.high)}{better}"
+    return f"{row.new} {relation}{margin} {where} ({numbers}; p = {row.p_adjusted:.2g}, n = {row.samples:,})"
+
+
+def signed(value: float) -> str:
+    """A difference with its sign."""
+    return ("+" if value > 0 else "") + number(value)

@@ -1,0 +1,32 @@
+"""Two models named in one text: ``NEW:OLD``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.errors import UsageError, listing, nearest, option
+
+
+def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[int, int]:
+    """Find the two models of ``A:B``; names may hold colons themselves.
+
+    Raises
+    ------
+    UsageError
+        If no split gives two different known models.
+    """
+    splits = [(text[:at], text[at + 1 :]) for at, mark in enumerate(text) if mark == ":"]
+    known = [pair for pair in splits if pair[0] in models and pair[1] in models]
+    if len(known) == 1 and known[0][0] != known[0][1]:
+        return list(models).index(known[0][0]), list(models).index(known[0][1])
+    if not splits:
+        hint = f"write {option(parameter, 'NEW:OLD')} with two of the models"
+    elif known:
+        hint = "name two different models"
+    else:
+        strange = next(name for pair in splits for name in pair if name not in models)
+        close = nearest(strange, models)
+        hint = f"did you mean {close} instead of {strange}?" if close else f"models: {listing(models)}"
+    raise UsageError(
+        f"{option(parameter, text)} does not name two models of the table", found=text, hint=hint
+    )

@@ -1,0 +1,181 @@
+"""``riskrank gate``: exit statuses, outputs of one run, CI servers, and pipes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import polars as pl
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def runs(write):
+    """Three models on two metrics: ``up`` is better than ``old``, ``same`` as good."""
+    rng = np.random.default_rng(0)
+    hard = rng.normal(size=(2, 120))
+    rows = []
+    for model, shift in (("old", 0.0), ("same", 0.0), ("up", 0.4), ("down", -0.4)):
+        scores = hard + 0.3 * rng.normal(size=hard.shape) + shift
+        for metric, values in zip(("acc", "f_1"), scores, strict=True):
+            rows += [(model, f"s{at}", metric, value) for at, value in enumerate(values)]
+    schema = ["model", "sample", "metric", "score"]
+    return write("runs.csv", pl.DataFrame(rows, schema=schema, orient="row"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        (["--better", "up:old"], 0),
+        (["--better", "down:old"], 1),
+        (["--not-worse", "same:old"], 4),
+        (["--not-worse", "same:old", "--margin", "0.2"], 0),
+        (["--not-worse", "same:old", "--inconclusive", "pass"], 0),
+        (["--not-worse", "same:old", "--inconclusive", "fail"], 1),
+        (["--not-worse", "same:old", "--better", "down:old"], 1),
+    ],
+)
+def test_the_exit_status(run, runs, claim, status):
+    outcome = run("gate", runs, *claim, "--format", "json")
+    assert outcome.status == status, outcome.stderr
+    document = outcome.document
+    assert document["schema"] == "riskrank/gate"
+    assert document["meta"]["outcome"] in ("pass", "fail", "inconclusive")
+    if status:
+        assert [line.split(":")[0] for line in outcome.stderr.splitlines()] == ["error", "found", "hint"]
+
+
+def test_the_fields_of_a_row(run, runs):
+    (row, _) = run("gate", runs, "--better", "up:old", "--format", "json").document["results"]
+    assert {"metric", "statistic", "estimate", "low", "high", "margin", "verdict", "p_value"} <= set(row)
+    assert {"samples", "samples_needed"} <= set(row)
+    assert (row["claim"], row["new"], row["old"], row["group"]) == ("better", "up", "old", None)
+
+
+def test_one_run_writes_everything(run, runs, tmp_path):
+    names = [tmp_path / f"gate.{suffix}" for suffix in ("json", "md", "xml", "csv")]
+    files = [argument for name in names for argument in ("-o", name)]
+    outcome = run("gate", runs, "--not-worse", "down:old", "--on", "f_1", *files, "--comment")
+    assert (outcome.status, outcome.stdout) == (1, "")
+    page = names[1].read_text()
+    assert page.startswith("<!-- riskrank gate -->\n\n**Verdict:** FAIL")
+    assert "| fail | down ≥ old | mean of f\\_1 |" in page
+    suite = ElementTree.parse(names[2]).getroot().find("testsuite")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "1", "0")
+    assert json.loads(names[0].read_text())["results"][0]["verdict"] == "fail"
+    again = [name.read_bytes() for name in names]
+    run("gate", runs, "--not-worse", "down:old", "--on", "f_1", *files, "--comment", "--jobs", "1")
+    assert [name.read_bytes() for name in names] == again
+
+
+def test_all_files_or_none(run, runs, tmp_path):
+    closed = tmp_path / "no" / "gate.md"
+    assert run("gate", runs, "--better", "up:old", "-o", tmp_path / "gate.json", "-o", closed).status == 2
+    files = ("-o", tmp_path / "g.json", "-o", tmp_path / "." / "g.json")
+    twice = run("gate", runs, "--better", "up:old", *files)
+    assert twice.stderr.startswith("error: two results cannot go to one file")
+    untold = run("gate", runs, "--better", "up:old", "-o", tmp_path / "g.json", "-o", tmp_path / "g.what")
+    assert "cannot tell the format" in untold.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.csv"]
+
+
+def test_every_command_writes_several_files(run, table, quick, tmp_path):
+    files = ("-o", tmp_path / "r.json", "-o", tmp_path / "r.csv", "-o", tmp_path / "r.other")
+    assert run("rank", table, *quick, *files, "--format", "markdown").status == 0
+    assert json.loads((tmp_path / "r.json").read_text())["results"]
+    assert (tmp_path / "r.csv").read_text().startswith("method,")
+    assert (tmp_path / "r.other").read_text().startswith("**Verdict:**")
+
+
+@pytest.mark.parametrize(("counts_as", "kind"), [(None, "error"), ("pass", "skipped"), ("fail", "failure")])
+def test_junit_of_what_is_inconclusive(run, runs, counts_as, kind):
+    options = ["--inconclusive", counts_as] if counts_as else []
+    text = run("gate", runs, "--not-worse", "same:old", *options, "--format", "junit", "-q").stdout
+    cases = ElementTree.fromstring(text).findall("testsuite/testcase")
+    assert [case[0].tag for case in cases] == [kind, kind]
+
+
+def test_junit_of_names_xml_cannot_hold(run, write, make_scores):
+    frame = make_scores(models=('a<"&\x01', "b"), metrics=("x",))
+    text = run("gate", write("t.csv", frame), "--better", 'a<"&\x01:b', "--format", "junit").stdout
+    assert ElementTree.fromstring(text).find("testsuite/testcase").get("name").startswith('a<"&\ufffd better')
+
+
+def test_github_is_told(run, runs, tmp_path):
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    variables = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
+    options = ("--not-worse", "down:old", "--better", "up:old", "--on", "acc")
+    outcome = run("gate", runs, *options, variables=variables)
+    assert outcome.status == 1
+    notes = [line for line in outcome.stderr.splitlines() if line.startswith("::")]
+    assert len(notes) == 1
+    assert notes[0].startswith("::error title=riskrank gate::fail: down is worse than old on acc")
+    assert summary.read_text().startswith("before\n**Verdict:** FAIL")
+    lenient = run("gate", runs, "--better", "same:old", "--inconclusive", "pass", variables=variables)
+    assert lenient.status == 0
+    assert lenient.stderr.startswith("::warning ")
+    variables["GITHUB_STEP_SUMMARY"] = str(tmp_path / "no" / "summary.md")
+    assert "warning: no summary in" in run("gate", runs, "--better", "up:old", variables=variables).stderr
+
+
+def test_bad_claims(refused, runs):
+    for options, text in (
+        ([], "a gate needs a claim"),
+        (["--better", "up:odl"], "--better up:odl does not name two models"),
+        (["--not-worse", "up:up"], "--not-worse up:up does not name two models"),
+        (["--better", "up:old", "--on", "acd"], "--on acd is neither a statistic nor a metric"),
+        (["--better", "up:old", "--margin", "-1"], "--margin is a difference that matters"),
+        (["--better", "up:old", "--margin", "99"], "--margin 99 is no margin for acc"),
+        (["--better", "up:old", "--margin", "1", "--on", "ssd"], "dominance has none"),
+    ):
+        assert text in refused("gate", runs, *options)[0]
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance"])
+def test_gates_of_other_commands_are_the_same_claims(run, runs, quick, command):
+    options = ("--metric", "acc", "--format", "json", "-q")
+    gates = ("--gate-better", "up:old", "--gate-not-worse", "same:old")
+    meta = run(command, runs, *options, *gates, *quick).document["meta"]
+    claims = ("--better", "up:old", "--not-worse", "same:old", "--on", "ssd")
+    rows = run("gate", runs, *options, *claims, "--resamples", "400").document["results"]
+    assert [gate.pop("holds") for gate in meta["gates"]] == [True, True]
+    assert meta["gates"] == rows
+
+
+def test_from_an_export_in_one_pipe(tmp_path):
+    """``riskrank convert lm-eval runs/ | riskrank gate -``, with every status kept."""
+    rng = np.random.default_rng(0)
+    hard = rng.random(60)
+    stamp = "2024-01-01T00-00-00.000000"
+    for model, skill in (("old", 0.0), ("new", 0.9)):
+        folder = tmp_path / "runs" / model
+        folder.mkdir(parents=True)
+        right = (skill + 0.4 * rng.random(60) > hard).astype(float)
+        lines = [
+            {"doc_id": at, "acc": score, "filter": "none", "metrics": ["acc"]}
+            for at, score in enumerate(right)
+        ]
+        (folder / f"samples_task_{stamp}.jsonl").write_text(
+            "".join(json.dumps(line) + "\n" for line in lines)
+        )
+        (folder / f"results_{stamp}.json").write_text(
+            json.dumps({"model_name": model, "results": {"task": {"acc,none": right.mean()}}})
+        )
+    program = f"{sys.executable} -m riskrank"
+    line = f"{program} convert lm-eval runs/ | {program} gate - --not-worse new:old"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {line}"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.lstrip().startswith("Verdict: PASS")

@@ -1,0 +1,163 @@
+"""Replicates of differences against brute force, and the caution where few samples speak against a claim."""
+
+import numpy as np
+import pytest
+from scipy.special import stdtrit
+
+from riskrank.engine.gates.caution import Comparison, Side
+from riskrank.engine.gates.decision import Evidence
+from riskrank.engine.gates.replicates import difference, differences, tail_means
+from riskrank.engine.portfolio.quantiles import tail_value_at_risk
+
+
+def compared(new, old, *, paired=True, level=None, clusters=None, limits=None) -> Comparison:
+    sides = []
+    for at, values in enumerate((new, old)):
+        values = np.asarray(values, dtype=float)
+        units = np.arange(len(values)) if clusters is None else np.asarray(clusters[at])
+        sides.append(Side(values, units))
+    both = np.concatenate([side.values for side in sides])
+    lowest, highest = limits or (both.min(), both.max())
+    return Comparison(sides[0], sides[1], paired, level, lowest, highest)
+
+
+def evidence(comparison, boundary=0.0, resamples=4000, behind=None) -> Evidence:
+    drawn = differences(
+        [comparison, comparison.against(), comparison.in_favour()], resamples=resamples, seed=0
+    )
+    return Evidence.of_replicates(
+        difference(comparison),
+        boundary,
+        plain=drawn[0],
+        against=drawn[1],
+        in_favour=drawn[2],
+        samples=comparison.samples,
+        behind=behind or comparison.samples,
+    )
+
+
+@pytest.mark.parametrize("level", [0.05, 0.13, 0.5, 1.0])
+def test_tail_means_against_brute_force(level):
+    """A unit that was drawn twice is two units."""
+    rng = np.random.default_rng(0)
+    clusters = np.sort(rng.integers(0, 20, 60))
+    clusters = np.unique(clusters, return_inverse=True)[1]
+    side = Side(rng.integers(0, 9, 60).astype(float), clusters)
+    weights = rng.integers(0, 4, (30, clusters.max() + 1)).astype(float)
+    expected = [
+        tail_value_at_risk(np.repeat(side.values, row[clusters].astype(int)), level) for row in weights
+    ]
+    np.testing.assert_allclose(tail_means(side, weights, level), expected, rtol=1e-12)
+
+
+def test_the_tail_of_a_resample_may_reach_far():
+    """Where the worst samples were hardly drawn, the tail ends beyond twice its usual length."""
+    values = np.arange(1000.0)
+    weights = np.zeros((1, 1000))
+    weights[0, 990:] = 100
+    side = Side(values, np.arange(1000))
+    np.testing.assert_allclose(
+        tail_means(side, weights, 0.05), tail_value_at_risk(np.arange(990.0, 1000), 0.05)
+    )
+
+
+@pytest.mark.parametrize("level", [None, 0.1])
+@pytest.mark.parametrize("paired", [True, False])
+def test_replicates_have_the_spread_of_a_plain_bootstrap(level, paired):
+    rng = np.random.default_rng(1)
+    common = rng.normal(size=80)
+    new, old = common + rng.normal(size=80), common + 0.5 * rng.normal(size=80)
+    found = differences([compared(new, old, paired=paired, level=level)], resamples=4000, seed=3)[0]
+
+    def statistic(values):
+        return values.mean() if level is None else tail_value_at_risk(values, level)
+
+    expected = []
+    for _ in range(4000):
+        first = rng.integers(0, 80, 80)
+        second = first if paired else rng.integers(0, 80, 80)
+        expected.append(statistic(new[first]) - statistic(old[second]))
+    # The standard error of a standard deviation is about sd/√(2B).
+    assert found.std() == pytest.approx(np.std(expected), rel=0.06)
+    assert found.mean() == pytest.approx(np.mean(expected), abs=5 * np.std(expected) / np.sqrt(2000))
+
+
+def test_clusters_are_drawn_whole():
+    """Scores that are the same within a cluster are one score."""
+    rng = np.random.default_rng(2)
+    new, old = rng.normal(size=(2, 40))
+    clusters = np.repeat(np.arange(40), 5)
+    whole = compared(np.repeat(new, 5), np.repeat(old, 5), clusters=[clusters, clusters])
+    alone = compared(new, old)
+    assert whole.samples == 40
+    for one, other in zip(
+        (whole, whole.against(), whole.in_favour()), (alone, alone.against(), alone.in_favour()), strict=True
+    ):
+        np.testing.assert_allclose(*differences([one, other], resamples=100, seed=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [30, 200])
+def test_the_interval_is_close_to_students_for_normal_scores(n):
+    rng = np.random.default_rng(n)
+    new, old = rng.normal(0.3, 1, n), rng.normal(size=n)
+    comparison = compared(new, old)
+    d = new - old
+    low, high = evidence(comparison, resamples=20_000).interval(0.05)
+    half = -stdtrit(n - 1, 0.025) * d.std(ddof=1) / np.sqrt(n)
+    # One sample more on either side widens the interval by at most a fifth of its half.
+    assert d.mean() - 1.2 * half < low < d.mean() - 0.95 * half
+    assert d.mean() + 0.95 * half < high < d.mean() + 1.2 * half
+
+
+@pytest.mark.parametrize(("losses", "n"), [(0, 30), (0, 200), (1, 100), (4, 100)])
+def test_few_losses_have_the_exact_limit_of_a_share(losses, n):
+    """Nothing but ties and losses of 1: Clopper and Pearson's upper limit of the share of losses."""
+    from scipy.special import betaincinv
+
+    new = np.ones(n)
+    new[:losses] = 0
+    low, _ = evidence(compared(new, np.ones(n), limits=(0, 1)), resamples=20_000).interval(0.05)
+    exact = betaincinv(losses + 1, n - losses, 0.975)
+    # Student's t in place of the normal makes it a little longer.
+    assert -1.25 * exact < low < -0.97 * exact
+
+
+def test_equal_scores_show_nothing():
+    scores = np.tile([0.0, 1.0], 15)
+    found = evidence(compared(scores, scores))
+    assert found.p_value == 1
+    assert evidence(compared(scores, scores), boundary=-0.04).p_value > 0.05
+    many = np.tile([0.0, 1.0], 150)
+    assert evidence(compared(many, many), boundary=-0.04).p_value < 0.05
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(5, 0), (6, 0), (8, 1), (12, 3), (20, 8)])
+def test_against_the_exact_sign_test(wins, losses):
+    """0/1 scores that mostly agree: never surer than a coin, and not much less sure."""
+    from scipy.special import bdtr
+
+    new, old = np.ones(200), np.ones(200)
+    old[:wins] = 0
+    new[wins : wins + losses] = 0
+    exact = 2 * bdtr(losses, wins + losses, 0.5)
+    assert 0.85 * exact < evidence(compared(new, old), resamples=20_000).p_value < 1.4 * exact
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("level", [None, 0.2])
+def test_both_directions_are_mirrored(paired, level):
+    rng = np.random.default_rng(4)
+    new, old = rng.normal(size=(2, 60))
+    there = compared(new, old, paired=paired, level=level)
+    back = compared(old, new, paired=paired, level=level)
+    assert difference(there) == -difference(back)
+    if paired:  # unpaired models have streams of their own
+        one, other = differences([there.against(), back.in_favour()], resamples=200, seed=0)
+        np.testing.assert_allclose(one, -other, atol=1e-12)
+
+
+def test_more_comparisons_change_no_replicate():
+    rng = np.random.default_rng(5)
+    first, second = compared(*rng.normal(size=(2, 50))), compared(*rng.normal(size=(2, 50)))
+    alone = differences([second], resamples=60, seed=7)[0]
+    np.testing.assert_allclose(differences([first, second], resamples=60, seed=7)[1], alone, rtol=1e-12)

@@ -1,0 +1,152 @@
+"""Claims about tables: the answers, and what is refused."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.errors import GateFailed, GateInconclusive, InputError, UsageError
+
+
+def table(shift=0.0, n=200, metrics=("acc",), seed=0, **models) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    rows = []
+    for metric in metrics:
+        hard = rng.normal(size=n)
+        for model in models or {"old": 0.0, "new": shift}:
+            values = hard + 0.3 * rng.normal(size=n) + (models or {"old": 0.0, "new": shift})[model]
+            rows += [(model, f"s{at}", metric, value) for at, value in enumerate(values)]
+    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+
+
+def verdicts(result) -> list[str]:
+    return [row.verdict for row in result.rows]
+
+
+@pytest.mark.parametrize(("shift", "verdict"), [(0.5, "pass"), (-0.5, "fail"), (0.0, "inconclusive")])
+@pytest.mark.parametrize("claim", ["better", "not_worse"])
+@pytest.mark.parametrize("on", ["mean", "tvar@0.2", "ssd", "fsd", "acc"])
+def test_three_answers(shift, verdict, claim, on):
+    result = rr.gate(table(shift), **{claim: "new:old"}, on=on)
+    assert verdicts(result) == [verdict]
+    assert result.verdict.startswith(f"{verdict.upper()}: ")
+    kinds = {"pass": type(None), "fail": GateFailed, "inconclusive": GateInconclusive}
+    assert isinstance(result.failed, kinds[verdict])
+
+
+def test_a_margin_makes_equal_models_pass():
+    frame = table(0.0)
+    assert verdicts(rr.gate(frame, not_worse="new:old", margin=0.2)) == ["pass"]
+    assert verdicts(rr.gate(frame, better="new:old", margin=0.2)) == ["fail"]
+    assert verdicts(rr.gate(table(-0.5), not_worse="new:old", margin=0.2)) == ["fail"]
+    assert verdicts(rr.gate(table(0.5), better="new:old", margin=0.2)) == ["pass"]
+
+
+def test_less_is_better_in_the_units_of_the_file():
+    frame = table(0.5, metrics=("latency",))
+    (row,) = rr.gate(frame, not_worse="new:old", lower=["latency"], margin=0.1).rows
+    assert row.verdict == "fail"
+    assert 0.1 < row.low < row.estimate < row.high
+    (back,) = rr.gate(frame, better="old:new", lower=["latency"], margin=0.1).rows
+    assert back.verdict == "pass"
+    np.testing.assert_allclose([back.low, back.estimate, back.high], [-row.high, -row.estimate, -row.low])
+
+
+def test_the_family_is_all_claims():
+    frame = table(0.05, metrics=tuple("abcdefgh"))
+    alone = rr.gate(frame, better="new:old", on="a").rows[0]
+    among = rr.gate(frame, better="new:old").rows[0]
+    assert alone.p_adjusted == alone.p_value
+    assert among.p_adjusted > alone.p_value
+    assert among.low < alone.low
+    plain = rr.gate(frame, better="new:old", correction="none").rows[0]
+    assert (plain.p_adjusted, plain.low) == (alone.p_value, pytest.approx(alone.low, rel=1e-9))
+
+
+def test_others_in_the_table_change_nothing():
+    two = rr.gate(table(old=0, new=0.1), better="new:old", on=["mean", "ssd"], seed=1)
+    frame = pl.concat([table(old=0, new=0.1), table(third=-0.2, seed=3)])
+    # The third model stays within the range of the scores: what is possible has not changed.
+    low, high = table(old=0, new=0.1)["score"].min(), table(old=0, new=0.1)["score"].max()
+    three = rr.gate(
+        frame.with_columns(pl.col("score").clip(low, high)), better="new:old", on=["mean", "ssd"], seed=1
+    )
+    assert three.rows == two.rows
+
+
+def test_unpaired_models_and_clusters():
+    frame = table(0.0, n=100)
+    paired = rr.gate(frame, not_worse="new:old").rows[0]
+    unpaired = rr.gate(frame, not_worse="new:old", unpaired=True).rows[0]
+    # The samples share most of their variance.
+    assert unpaired.standard_error > 2 * paired.standard_error
+    clustered = frame.with_columns(pl.col("sample").str.slice(1).cast(int).floordiv(4).alias("c"))
+    row = rr.gate(clustered, not_worse="new:old", cluster="c").rows[0]
+    assert (row.samples, row.estimate) == (25, pytest.approx(paired.estimate))
+
+
+def test_statistics_of_one_metric_and_duplicates():
+    frame = table(0.5, metrics=("acc", "f1"))
+    on = ["mean", "acc", "mean:acc", "tvar@0.1:f1"]
+    rows = rr.gate(frame, better="new:old", on=on, margin={"acc": 0.1}).rows
+    assert [(row.statistic, row.metric, row.margin) for row in rows] == [
+        ("mean", "acc", 0.1),
+        ("mean", "f1", 0),
+        ("tvar@0.1", "f1", 0),
+    ]
+
+
+def test_a_few_claims_more_decide_as_one():
+    result = rr.gate(table(old=0, a=0.5, b=-0.5), better=["a:old", "b:old"], not_worse="old:b")
+    assert verdicts(result) == ["pass", "fail", "pass"]
+    assert result.document.meta()["counts"] == {"pass": 2, "fail": 1, "inconclusive": 0}
+
+
+@pytest.mark.parametrize(("counts_as", "kind"), [("pass", type(None)), ("fail", GateFailed)])
+def test_what_inconclusive_counts_as(counts_as, kind):
+    assert isinstance(rr.gate(table(), not_worse="new:old", inconclusive=counts_as).failed, kind)
+
+
+def test_the_samples_needed_are_said():
+    (row,) = rr.gate(table(0.02), better="new:old").rows
+    assert row.verdict == "inconclusive"
+    assert row.samples_needed > row.samples
+    assert f"{row.samples_needed:,} samples would decide" in str(
+        rr.gate(table(0.02), better="new:old").failed
+    )
+
+
+REFUSED = {
+    "no claim": ({}, "a gate needs a claim"),
+    "unknown model": ({"better": "new:odl"}, "does not name two models"),
+    "one model": ({"not_worse": "new:new"}, "does not name two models"),
+    "unknown metric": ({"better": "new:old", "on": "acd"}, "neither a statistic nor a metric"),
+    "unknown metric of a statistic": (
+        {"better": "new:old", "on": "ssd:f2"},
+        "neither a statistic nor a metric",
+    ),
+    "tail without a level": ({"better": "new:old", "on": "tvar"}, "no share of the worst samples"),
+    "tail of all": ({"better": "new:old", "on": "tvar@5"}, "no share of the worst samples"),
+    "negative margin": ({"better": "new:old", "margin": -0.1}, "a number not below 0"),
+    "margin in percent": ({"better": "new:old", "margin": "2%"}, "a number not below 0"),
+    "margin twice": ({"better": "new:old", "margin": [0.1, 0.2]}, "is given twice"),
+    "margin of dominance": ({"better": "new:old", "margin": 0.1, "on": "ssd"}, "dominance has none"),
+    "margin in another unit": ({"better": "new:old", "margin": 50}, "is no margin for acc"),
+    "margin of another metric": ({"better": "new:old", "margin": {"f2": 0.1}}, "there is no metric 'f2'"),
+    "resamples": ({"better": "new:old", "resamples": 5}, "must be at least 20"),
+    "correction": ({"better": "new:old", "correction": "hol"}, "is not a choice"),
+    "inconclusive": ({"better": "new:old", "inconclusive": "maybe"}, "is not a choice"),
+}
+
+
+@pytest.mark.parametrize(("options", "text"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(options, text):
+    with pytest.raises(UsageError, match=text):
+        rr.gate(table(n=20), **options)
+
+
+def test_too_few_common_samples():
+    frame = pl.concat([table(old=0, n=20), table(new=0, n=20).with_columns(pl.col("sample") + "x")])
+    frame = pl.concat([frame, table(new=0, n=1)])
+    with pytest.raises(InputError, match="a gate needs at least 10 samples"):
+        rr.gate(frame, not_worse="new:old", missing="drop")
