@@ -60,7 +60,7 @@ def render(document: Document, kind: str, *, stdout: TextIO | None, width: int |
     if kind == "markdown":
         return markdown_page(document).encode("utf-8")
     if kind == "junit":
-        return import_module("riskrank.report.gate.junit").to_junit(document)  # type: ignore[no-any-return]
+        return bytes(import_module("riskrank.report.gate.junit").to_junit(document))
     writers = {"json": to_json, "jsonl": to_jsonl, "csv": to_csv}
     return writers[kind](document).encode("utf-8")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, PAPER_THRESHOLDS, Claim
@@ -11,7 +11,6 @@ from riskrank.engine.dominance.column import method_name
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import GateFailed, UsageError, listing, option
-from riskrank.studies.document import as_mapping
 from riskrank.studies.gate.claims import BETTER, GateClaim, ScoreColumn, decide
 from riskrank.studies.gate.document import FAIL, PASS, GateRow
 from riskrank.studies.pairs import resolve_pair
@@ -98,7 +97,7 @@ class GateOutcome:
         if not self.rows:
             return {}
         pairs = zip(self.rows, self.holds, strict=True)
-        return {"gates": [as_mapping(row) | {"holds": holds} for row, holds in pairs]}
+        return {"gates": [asdict(row) | {"holds": holds} for row, holds in pairs]}
 
 
 def judge_gates(

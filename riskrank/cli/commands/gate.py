@@ -57,10 +57,10 @@ class DecisionOptions(ResamplingOptions):
 
     PANEL: ClassVar[str] = TESTS
 
-    resamples: Annotated[  # type: ignore[assignment]
+    resamples: Annotated[
         str,
         typer.Option(metavar="auto|B", help="Bootstrap resamples: a number, or as many as the family needs."),
-    ] = "auto"
+    ] = "auto"  # type: ignore[assignment]
     correction: Correction = "holm"
     inconclusive: Annotated[
         Literal["pass", "fail"] | None,
@@ -72,10 +72,10 @@ class DecisionOptions(ResamplingOptions):
 class GateOutputOptions(OutputOptions):
     """Where the result goes, and how it looks; CI servers read JUnit."""
 
-    format: Annotated[  # type: ignore[assignment]
+    format: Annotated[
         Literal["table", "json", "jsonl", "csv", "markdown", "junit"] | None,
         typer.Option(help="Format of the result. [by --output's suffix, .xml being junit; else table]"),
-    ] = None
+    ] = None  # type: ignore[assignment]
     comment: Annotated[
         bool,
         typer.Option("--comment", help="Mark the Markdown, so that the next run can replace a comment."),
@@ -114,10 +114,10 @@ def _tell_github(document: GateDocument, environment: Environment) -> None:
     """Annotate the run, and append to its summary."""
     from pathlib import Path
 
-    from riskrank.report.gate.github import annotations
+    from riskrank.report.gate.github import notes
     from riskrank.report.render import markdown_page
 
-    for line in annotations(document):
+    for line in notes(document):
         environment.say(line)
     summary = environment.variables.get("GITHUB_STEP_SUMMARY")
     if summary:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from riskrank.engine.types import Floats, Integers
 
@@ -41,7 +42,7 @@ class Side:
     clusters: Integers
 
     @property
-    def sizes(self) -> Integers:
+    def sizes(self) -> NDArray[np.intp]:
         """Scores of each unit."""
         return np.bincount(self.clusters)
 

@@ -6,7 +6,7 @@ from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument
 from riskrank.studies.gate.words import row_sentence
 
 
-def annotations(document: GateDocument) -> list[str]:
+def notes(document: GateDocument) -> list[str]:
     """A line a claim that did not pass."""
     lines = []
     for row in document.rows:

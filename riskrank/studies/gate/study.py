@@ -118,7 +118,8 @@ def _margins(
         If a metric is unknown, or a margin is none of its unit.
     """
     names = [column.name for column in columns]
-    given = dict(settings.margin)
+    given: dict[str | None, float] = dict(settings.margin)
+    for_all = given.get(None, 0.0)
     for metric in given:
         if metric is not None:
             index_of(metric, names, kind="metric", parameter="margin")
@@ -130,7 +131,7 @@ def _margins(
             found=f"{option('margin', f'{largest:g}')} with {option('on', ratios[0])}",
             hint=f"leave out {option('margin')}, or claim {option('on', 'mean')}",
         )
-    found = {name: given.get(name, given.get(None, 0.0)) for name in names}
+    found = {name: given.get(name, for_all) for name in names}
     used = {metric for one in wanted for metric in one.metrics}
     for column in columns:
         worst, best = column.limits
