@@ -12,7 +12,7 @@ from riskrank.engine.types import Floats
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.style import INK, MARGIN, QUIET, ROW, SMALL, TEXT, text_width
 
-MOST_NAMED = 60
+MOST_NAMED = 80
 """Rows that all have a name; where there are more, the first ones have."""
 FIRST = 40
 _THIN = 2.5

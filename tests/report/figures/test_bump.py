@@ -13,6 +13,8 @@ def test_places_settle_ties_by_the_score():
     found = bump(np.array([[1, 1, 3], [2, 1, 2]]), np.array([[0.2, 0.1, 0.3], [0.1, 0.0, 0.2]]))
     assert found.places.tolist() == [[1, 0, 2], [1, 0, 2]]
     assert found.ranks.tolist() == [[1, 1, 3], [2, 1, 2]]
+    # A rank stands, whatever the score: methods may rank by wins.
+    assert bump(np.array([[1, 2, 3]]), np.array([[0.3, 0.1, 0.2]])).places.tolist() == [[0, 1, 2]]
 
 
 def test_leaders_and_movers_are_in_focus():
@@ -30,4 +32,4 @@ def test_legible(legible, names, methods, count):
     found = bump(*rankings(methods, count))
     labels = [f"RA(R-SSD@metric number {number})" for number in range(methods)]
     words = legible(lambda: draw_bump(found, names(count), labels, "Ranks by every method"))
-    assert words.count("gpt") == (2 if count <= 60 or 0 in found.focus else 0)
+    assert words.count("gpt") == (2 if count <= 80 or 0 in found.focus else 0)
