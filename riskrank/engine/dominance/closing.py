@@ -142,14 +142,17 @@ class Family:
         still = np.flatnonzero(~self.closed)
         most = max(self._most, counted.resamples)
         best = self._guarded(expanded_p_value((1 + counted.crossings) / (most + 1), self._samples))
-        closing = np.zeros(len(self.closed), dtype=bool)
-        for pair in still[np.argsort(-best[still], kind="stable")]:
-            level = self._alpha / self._mildest_factor(lost)
-            beyond = best[pair] > level and adjusted[pair] > self._alpha
-            if not beyond or self._coarse(counted, np.array([pair]), level, most)[0]:
+        still = still[np.argsort(-best[still], kind="stable")]
+        levels = self._alpha / self._mildest_factor(lost + np.arange(len(still)))
+        beyond = (best[still] > levels) & (adjusted[still] > self._alpha)
+        # Most pairs have far too many crossings; only those with few may be a matter of the count.
+        few = counted.crossings[still] <= _FEW_CROSSINGS
+        for at in np.flatnonzero(beyond & few):
+            beyond[at] = not self._coarse(counted, still[at : at + 1], levels[at], most)[0]
+            if not beyond[at]:
                 break
-            closing[pair] = True
-            lost += 1
+        closing = np.zeros(len(self.closed), dtype=bool)
+        closing[still[: len(still) if beyond.all() else int(np.argmin(beyond))]] = True
         self._freeze(closing, p_value, adjusted, counted.resamples)
 
     def _leave_undecided(self, counted: Counted) -> None:
@@ -174,10 +177,14 @@ class Family:
         found[found] = (1 / (resamples + 1) > share) & (chance > _SURPRISE)
         return found
 
-    def _mildest_factor(self, lost: int) -> float:
+    def _mildest_factor(self, lost: Integers) -> Floats:
         """Smallest factor a p-value can still meet, with `lost` pairs closed as not significant."""
         m = len(self.closed)
-        return {"holm": 1 + lost, "bonferroni": m, "bh": m / max(m - lost, 1), "none": 1}[self._correction]
+        if self._correction == "holm":
+            return 1.0 + lost
+        if self._correction == "bh":
+            return m / np.maximum(m - lost, 1)
+        return np.full(len(lost), float(m) if self._correction == "bonferroni" else 1.0)
 
     def _factor(self) -> float:
         """Factor of the next pair to become significant."""

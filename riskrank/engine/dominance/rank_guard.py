@@ -39,6 +39,13 @@ def relative_guard(scores: ClusteredScores) -> Floats:
     ]
     k = scores.models
     found = np.ones((k, k))
+    if scores.paired and all(np.array_equal(size, units[0][1]) for _, size in units):
+        together = np.stack([sums for sums, _ in units], axis=1)
+        for i in range(k):
+            difference = together[:, i, None] - together
+            z = _scaled(difference.sum(axis=2), np.einsum("zjn,zjn->zj", difference, difference))
+            found[i] = np.minimum(1.0, 2 * ndtr(-z).min(axis=0))
+        return found
     for i in range(k):
         for j in range(i + 1, k):
             found[i, j], found[j, i] = _pair(units[i], units[j], paired=scores.paired)
@@ -103,5 +110,10 @@ def _pair(
         pooled = np.concatenate([a, b], axis=1)
         effect = a.mean(axis=1) - b.mean(axis=1)
         variance = pooled.var(axis=1, ddof=1) * (1 / n + 1 / m)
-    z = np.where(variance > 0, effect / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)
+    z = _scaled(effect, variance)
     return min(1.0, 2 * float(ndtr(-z).min())), min(1.0, 2 * float(ndtr(z).min()))
+
+
+def _scaled(effect: Floats, variance: Floats) -> Floats:
+    """Effects in standard deviations; 0 where nothing varies."""
+    return np.where(variance > 0, effect / np.sqrt(np.where(variance > 0, variance, 1.0)), 0.0)

@@ -233,22 +233,25 @@ class ViolationKernel:
             the batch it is in.
         """
         k, batch = len(ordered), len(ordered[0])
-        full = np.full((len(self.orders), k, k, batch), 0.5)
+        # Zeros stay for pairs that are not looked at: ½, as for equal models.
+        squares, signed = np.zeros((2, max(self.orders, default=1), k, k, batch))
         if len(set(self.sizes)) == 1:
-            self._common_grid(np.asarray(ordered), full)
+            self._common_grid(np.asarray(ordered), squares, signed)
         else:
-            self._merged_grids(list(ordered), full)
-        return full
+            self._merged_grids(list(ordered), squares, signed)
+        wanted = [order - 1 for order in self.orders]
+        above = _ratio(squares[wanted], signed[wanted], squares[0] == 0)
+        upper = np.triu(np.ones((k, k), dtype=bool), 1)[:, :, None]
+        return np.where(upper, above, 1 - above.swapaxes(1, 2))
 
-    def _common_grid(self, quantiles: Floats, full: Floats) -> None:
+    def _common_grid(self, quantiles: Floats, squares: Floats, signed: Floats) -> None:
         _, batch, n = quantiles.shape
+        if n * batch > _CACHE and batch > 1:
+            for half in (slice(None, batch // 2), slice(batch // 2, None)):
+                self._common_grid(quantiles[:, half], squares[..., half], signed[..., half])
+            return
         integrated = np.cumsum(quantiles, axis=2) if 2 in self.orders else quantiles
         step = max(_CACHE // (n * batch), 1)
-        if n * batch > _CACHE and batch > 1:
-            half = batch // 2
-            self._common_grid(quantiles[:, :half], full[..., :half])
-            self._common_grid(quantiles[:, half:], full[..., half:])
-            return
         for i, others in self.pairs:
             for start in range(0, len(others), step):
                 j = others[start : start + step]
@@ -256,21 +259,18 @@ class ViolationKernel:
                 among = slice(j[0], j[-1] + 1) if j[-1] - j[0] == len(j) - 1 else j
                 shape = (len(j), batch, n)
                 difference, size = (flat[: len(j) * batch * n].reshape(shape) for flat in self._scratch)
-                np.subtract(quantiles[among], quantiles[i], out=difference)
-                flat, flat_size = difference.reshape(-1, n), size.reshape(-1, n)
-                np.abs(flat, out=flat_size)
-                first = _in_range(flat, _step_pieces(flat, flat_size), _step_pieces)
-                for at, order in enumerate(self.orders):
-                    found = first
-                    if order == 2:
-                        np.subtract(integrated[among], integrated[i], out=difference)
-                        np.abs(flat, out=flat_size)
-                        found = _in_range(flat, _linear_pieces(flat, flat_size), _linear_pieces)
-                    ratio = _ratio(*found, first[0] == 0).reshape(len(j), batch)
-                    full[at, i, among] = ratio
-                    full[at, among, i] = 1 - ratio
+                rows, row_sizes = difference.reshape(-1, n), size.reshape(-1, n)
+                for order in range(1, len(squares) + 1):
+                    heights = quantiles if order == 1 else integrated
+                    integrate = _step_pieces if order == 1 else _linear_pieces
+                    np.subtract(heights[among], heights[i], out=difference)
+                    np.abs(rows, out=row_sizes)
+                    found = _in_range(rows, integrate(rows, row_sizes), integrate)
+                    squares[order - 1, i, among], signed[order - 1, i, among] = (
+                        piece.reshape(len(j), batch) for piece in found
+                    )
 
-    def _merged_grids(self, ordered: Sequence[Floats], full: Floats) -> None:
+    def _merged_grids(self, ordered: Sequence[Floats], squares: Floats, signed: Floats) -> None:
         integrated = [
             np.cumsum(np.pad(sample, ((0, 0), (1, 0))), axis=1) / sample.shape[1] for sample in ordered
         ]
@@ -279,20 +279,19 @@ class ViolationKernel:
                 n, m = self.sizes[i], self.sizes[j]
                 steps_i, steps_j, widths = self._grid(n, m)
                 height_i, height_j = ordered[i][:, steps_i], ordered[j][:, steps_j]
-                first = _in_range(height_j - height_i, None, partial(_weighted_steps, widths=widths))
-                for at, order in enumerate(self.orders):
-                    found = first
-                    if order == 2:
-                        ends = np.cumsum(widths)
-                        right = (
-                            integrated[j][:, steps_j]
-                            - integrated[i][:, steps_i]
-                            + (ends - steps_j / m) * height_j
-                            - (ends - steps_i / n) * height_i
-                        )
-                        found = _in_range(right, None, partial(_weighted_lines, widths=widths))
-                    ratio = _ratio(*found, first[0] == 0)
-                    full[at, i, j], full[at, j, i] = ratio, 1 - ratio
+                difference, integrate = height_j - height_i, partial(_weighted_steps, widths=widths)
+                squares[0, i, j], signed[0, i, j] = _in_range(difference, None, integrate)
+                if len(squares) == 1:
+                    continue
+                ends = np.cumsum(widths)
+                right = (
+                    integrated[j][:, steps_j]
+                    - integrated[i][:, steps_i]
+                    + (ends - steps_j / m) * height_j
+                    - (ends - steps_i / n) * height_i
+                )
+                integrate = partial(_weighted_lines, widths=widths)
+                squares[1, i, j], signed[1, i, j] = _in_range(right, None, integrate)
 
     def _grid(self, n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
         """Step of each sample and width, for every segment between merged breakpoints.

@@ -142,6 +142,16 @@ def test_a_later_round_continues_the_first(name, scores):
     equal(replicate(scores, resamples=2 * BLOCK, seed=3), first)
 
 
+@pytest.mark.parametrize("paired", [True, False])
+def test_repeating_sorted_scores_is_sorting_them(monkeypatch, paired):
+    rng = np.random.default_rng(0)
+    sizes = (40, 40, 40) if paired else (40, 33, 51)
+    scores = ClusteredScores.build([np.round(rng.normal(size=n), 1) for n in sizes], paired=paired)
+    plain = replicate(scores, resamples=60, seed=0)
+    monkeypatch.setattr("riskrank.engine.sampling.resamples._WORTH_COUNTING", 0)
+    equal(replicate(scores, resamples=60, seed=0), plain)
+
+
 def test_long_samples_continue_byte_for_byte_too():
     scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(3, 9001))))
     equal(replicate(scores, resamples=3, seed=0), replicate(scores, resamples=7, seed=0), 3)
