@@ -181,9 +181,9 @@ class Family:
         """Smallest factor a p-value can still meet, with `lost` pairs closed as not significant."""
         m = len(self.closed)
         if self._correction == "holm":
-            return 1.0 + lost
+            return np.asarray(1.0 + lost, dtype=np.float64)
         if self._correction == "bh":
-            return m / np.maximum(m - lost, 1)
+            return np.asarray(m / np.maximum(m - lost, 1), dtype=np.float64)
         return np.full(len(lost), float(m) if self._correction == "bonferroni" else 1.0)
 
     def _factor(self) -> float:

@@ -10,14 +10,14 @@ from riskrank.engine.sampling.design import ClusteredScores
 def by_hand(a, b, clusters, shares_a, shares_b):
     """Rule 4 written plainly for "a is not better than b" in a paired design of equal clusters."""
     p_values = []
-    for score in (lambda r: r, lambda r: -((1 - r) ** 2)):
+    for score in (lambda r: r, lambda r: -((1 - r) ** 2), lambda r: -((1 - r) ** 8)):
         differences = [
             sum(score(r) for r in shares_a[clusters == c]) - sum(score(r) for r in shares_b[clusters == c])
             for c in np.unique(clusters)
         ]
         z = sum(differences) / np.sqrt(sum(d * d for d in differences))
         p_values.append(ndtr(-z))
-    return min(1, 2 * min(p_values))
+    return min(1, 3 * min(p_values))
 
 
 @pytest.mark.parametrize("draws", [1, 3])
@@ -46,14 +46,14 @@ def test_unpaired_guards_against_all_permutations():
     from itertools import combinations
 
     p_values = []
-    for values in (share, -((1 - share) ** 2)):
+    for values in (share, -((1 - share) ** 2), -((1 - share) ** 8)):
         effects = []
         for chosen in combinations(range(9), 4):
             inside = np.isin(np.arange(9), chosen)
             effects.append(values[inside].mean() - values[~inside].mean())
         z = (values[:4].mean() - values[4:].mean()) / np.std(effects)
         p_values.append(ndtr(-z))
-    expected = min(1, 2 * min(p_values))
+    expected = min(1, 3 * min(p_values))
     assert relative_guard(scores)[0, 1] == pytest.approx(expected)
     assert direct_guard(scores, [(0, 1)])[0, 1] == pytest.approx(expected)
 
@@ -83,7 +83,7 @@ def test_identical_models_and_pairs_not_asked_for_have_one():
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_guards_hold_their_level_under_the_heaviest_tails(paired):
-    """Cauchy scores: rejections at 5 % of the doubled two-score minimum, with 3 Monte-Carlo errors."""
+    """Cauchy scores: rejections at 5 % of the tripled minimum of three scores, with 3 Monte-Carlo errors."""
     rng = np.random.default_rng(4)
     runs = 600
     found = [
@@ -92,3 +92,14 @@ def test_guards_hold_their_level_under_the_heaviest_tails(paired):
     ]
     share = np.mean(np.array(found) <= 0.05)
     assert 0.01 < share <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_much_better_where_it_is_bad_is_seen_though_most_ranks_are_worse():
+    """As log losses are: a little worse on three samples of four, far better on the fourth."""
+    rng = np.random.default_rng(0)
+    careful = -rng.exponential(0.02, size=1000)
+    bold = careful + 0.002
+    bold[:250] -= 3 * rng.random(250)
+    found = relative_guard(ClusteredScores.build([careful, bold]))
+    assert np.mean(careful > bold) < 0.3
+    assert found[0, 1] < 1e-6
