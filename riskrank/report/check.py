@@ -22,6 +22,10 @@ def view(document: CheckDocument) -> list[Section]:
     sections += [_problem_line(problem) for problem in report.problems]
     if not report.problems:
         sections.append(Line("none: every command can read this table.", "Problems:", "green"))
+    if document.splits:
+        sections.append(_split_table(document))
+    for one in document.suggestions:
+        sections += [Line(one.purpose, "What fits:"), Line(one.command, verbatim=True)]
     return sections
 
 
@@ -77,6 +81,27 @@ def _metric_table(document: CheckDocument) -> Table:
             )
         )
     return Table("Metrics, in the units of the file", columns, tuple(rows))
+
+
+def _split_table(document: CheckDocument) -> Table:
+    columns = (
+        Column("metric", "left"),
+        Column("from\nruns"),
+        Column("from\nsamples"),
+        Column("twice the\nruns"),
+        Column("twice the\nsamples"),
+        Column("what would help", "left"),
+    )
+    rows = tuple(
+        (
+            split.metric,
+            *(f"{100 * share:.0f} %" for share in (split.share, 1 - split.share)),
+            *(f"−{100 * share:.0f} %" for share in (split.share / 2, 0.5)),
+            split.advice,
+        )
+        for split in document.splits
+    )
+    return Table("Variance of a model's mean (median of the models)", columns, rows)
 
 
 def _better(metric: MetricRow) -> str:

@@ -23,6 +23,7 @@ def view(document: PowerDocument) -> list[Section]:
         _needed(study),
         _reading(study, pilot=pilot),
         _simulated(study, pilot=pilot),
+        *([] if document.split is None else [Line(document.split.sentence, "Repeats:")]),
     ]
 
 

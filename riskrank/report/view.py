@@ -48,11 +48,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text under or above a table; ``label`` is its bold beginning."""
+    """A line of text under or above a table; ``label`` is its bold beginning.
+
+    One that is ``verbatim``, a command to copy, is neither wrapped nor escaped.
+    """
 
     text: str
     label: str = ""
     style: str = ""
+    verbatim: bool = False
 
 
 Section = Table | Line

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.entries import Entries
 from riskrank.scores.options import ReadOptions
 
@@ -139,7 +139,7 @@ def _records(entries: Entries, pairs: _Grid) -> _Grid:
         raise InputError(
             f"{entries.place(second)}: the same draw occurs twice for {entries.cell(second)}",
             found=f"the first score is {entries.near(first, second)}; duplicates in all: {count:,}",
-            hint="remove the duplicates, or average them with --repeats mean",
+            hint=entries.repeats_hint() or "remove the duplicates, or average them with --repeats mean",
         )
     pair = distinct // n_draws
     return _Grid(record=record, model=pairs.model[pair], sample=pairs.sample[pair])
@@ -301,12 +301,14 @@ def _duplicates(entries: Entries, cell: np.ndarray) -> InputError:
         "average them with --repeats mean, take the worst or the best run with min or max, or keep them as "
     )
     hint += "repeated draws with --repeats draws"
+    if entries.draw_column:
+        hint = f"a column numbers the runs: {option('repeats', 'draws')} keeps them, min takes the worst"
     if not entries.has_samples:
         hint = "if a column names the sample, say so: --columns sample=…; otherwise --repeats mean"
     return InputError(
         f"{entries.place(second)}: a second score for {entries.cell(second)}",
         found=f"the first score is {entries.near(first, second)}; duplicates in all: {count:,}",
-        hint=hint,
+        hint=entries.repeats_hint() or hint,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.scores.guesses import may_name_samples, sample_columns, unique_with
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.parsing import column_kind
 from riskrank.scores.readers.source import Source
@@ -17,6 +18,9 @@ ROLES = ("model", "sample", "metric", "score", "draw", "cluster")
 
 # A column that happens to be called cluster must not change the unit of resampling: it has to be named.
 FOUND_BY_NAME = ROLES[:-1]
+
+# Columns whose contents are looked at for a guess.
+_MOST_CANDIDATES = 20
 
 # What people call these columns; the first one present is suggested, never taken silently.
 _USUAL_NAMES = {
@@ -214,6 +218,7 @@ def _missing_columns(
             guess = candidates[0]
         if guess is not None:
             guesses[role] = guess
+    _refine(source, guesses, roles, text, free)
     measures = [column for column in numeric if column not in guesses.values()]
     looks_wide = not options.wide and "metric" in missing and "metric" not in guesses and len(measures) > 0
     if looks_wide:
@@ -224,6 +229,9 @@ def _missing_columns(
     if looks_wide:
         hint = "with one row per model and sample and a column per metric, add --wide"
         hint += f" --columns {mapping}" if guesses else ""
+        model = (dict(roles) | guesses).get("model")
+        if unknown[:1] == ["sample"] and model and source.load([model])[model].is_unique().all():
+            hint += "; one row a model is a table for copa"
     elif unknown == ["sample"]:
         hint = "name the column that tells samples apart: --columns "
         hint += f"{mapping},sample=…" if mapping else "sample=…"
@@ -237,6 +245,32 @@ def _missing_columns(
         found=f"columns: {listing(source.columns, 20)}",
         hint=hint,
     )
+
+
+def _refine(
+    source: Source,
+    guesses: dict[str, str],
+    roles: Mapping[str, str],
+    text: Sequence[str],
+    free: Sequence[str],
+) -> None:
+    """Let contents decide among the columns whose names fit: rows differ in model, sample and metric."""
+    known = dict(roles) | guesses
+    keys = [known[role] for role in ("model", "metric") if role in known]
+    taken = {*keys, known.get("score")}
+    # Names of far more columns than people give to samples are no evidence.
+    left = [name for name in free if name not in taken and may_name_samples(name)][:_MOST_CANDIDATES]
+    fitting = [name for name in text if name not in taken and synonym("model", [name])][:_MOST_CANDIDATES]
+    frame = source.load(list(dict.fromkeys([*keys, *left, *fitting])))
+    if "sample" in guesses:
+        found = sample_columns(frame, keys, left)
+        guesses["sample"] = "+".join(found) if found else guesses["sample"]
+    sample = known["sample"] if "sample" in roles else guesses.get("sample", "")
+    parts = sample.split("+")
+    if "model" in guesses and set(parts) <= set(frame.columns):
+        candidates = [guesses["model"], *(name for name in fitting if name not in parts)]
+        others = [*parts, *(known[role] for role in ("metric",) if role in known)]
+        guesses["model"] = unique_with(frame, candidates, others) or guesses["model"]
 
 
 def synonym(role: str, candidates: Sequence[str]) -> str | None:

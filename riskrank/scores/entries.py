@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
@@ -12,6 +12,14 @@ import polars as pl
 from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores import parsing
 from riskrank.scores.columns import Roles, assign_roles
+from riskrank.scores.guesses import (
+    column_of_repeats,
+    hint_for_repeats,
+    looks_like_an_identifier,
+    numbers_runs,
+    typed,
+)
+from riskrank.scores.metrics import read_metrics_file
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.preparation import prepared
 from riskrank.scores.readers.derived import WHOLE_FLOAT
@@ -59,6 +67,8 @@ class Entries:
         Which way is better, of the metrics an export tells it of.
     notes : tuple of str
         What the reader of an export left out.
+    repeats_hint : callable
+        How to read repeated rows that a column tells apart, or an empty text; slow, for messages.
     origin : str
         What messages call the inputs, where the files themselves are too many.
     position : ndarray of int64, shape (n,), or None
@@ -86,6 +96,7 @@ class Entries:
     origin: str = ""
     cluster: np.ndarray | None = None
     clusters: tuple[str, ...] = ()
+    repeats_hint: Callable[[], str] = str
     position: np.ndarray | None = None
 
     def place(self, entry: int) -> str:
@@ -136,6 +147,7 @@ class _Piece:
     value: np.ndarray
     state: np.ndarray | None
     roles: Roles
+    doubts: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -180,7 +192,9 @@ def _read_exports(paths: Sequence[str | Source], options: ReadOptions) -> Entrie
     export = read_export(options.from_ or AUTO, named, options.rules)
     source = ExportSource(listing(named, 3), export)
     entries = _entries([source], options)
-    return replace(entries, directions=export.directions, notes=export.notes, origin=source.label)
+    return replace(
+        entries, directions=export.directions, notes=(*export.notes, *entries.notes), origin=source.label
+    )
 
 
 def select(entries: Entries, options: ReadOptions) -> Entries:
@@ -284,7 +298,28 @@ def _read_wide(source: Source, roles: Roles, options: ReadOptions) -> _Piece:
     if any(states is not None for _, states in parsed):
         clean = np.zeros(frame.height, dtype=np.int8)
         state = np.stack([clean if states is None else states for _, states in parsed], axis=1).ravel()
-    return _piece(source, roles, frame, value.ravel(), state, metrics=metrics)
+    piece = _piece(source, roles, frame, value.ravel(), state, metrics=metrics)
+    return replace(piece, doubts=() if asked else tuple(_doubts(source, frame, metrics, named, options)))
+
+
+def _doubts(
+    source: Source, frame: pl.DataFrame, metrics: Sequence[str], named: Sequence[str], options: ReadOptions
+) -> Iterator[str]:
+    """Warn of metrics that nobody named and that look like something else."""
+    strange = [n for n in metrics if n not in named and looks_like_an_identifier(n, frame[n])]
+    if strange and options.metrics_file is not None:
+        described = read_metrics_file(options.metrics_file)
+        strange = [name for name in strange if name not in described]
+    if strange:
+        others = [name for name in metrics if name not in strange][:6]
+        picked = " ".join(option("metric", name) for name in others or ["NAME"])
+        several = len(strange) > 1
+        yield (
+            f"{source.label}: column{'s' if several else ''} {listing(repr(name) for name in strange)} "
+            f"{'look like identifiers' if several else 'looks like an identifier'}, yet "
+            f"{'they are' if several else 'it is'} read as {'metrics' if several else 'a metric'}: "
+            f"{picked} picks the metrics"
+        )
 
 
 def _piece(
@@ -418,6 +453,47 @@ def _code(pieces: Sequence[_Piece], options: ReadOptions) -> Entries:
         rows=total,
         where=where,
         text=text,
+        repeats_hint=lambda: _repeats_hint(pieces, model, sample, options),
+        notes=tuple(doubt for piece in pieces for doubt in piece.doubts),
+    )
+
+
+def _repeats_hint(
+    pieces: Sequence[_Piece], model: np.ndarray, sample: np.ndarray, options: ReadOptions
+) -> str:
+    """How to read repeated rows that a further column of every file tells apart; empty if none does."""
+    roles = pieces[0].roles
+    used = {
+        name
+        for name in (roles.model, roles.sample, roles.metric, roles.score, roles.draw, roles.cluster)
+        if name
+    }
+    used |= {part for name in used for part in name.split("+")}
+    used |= {name for name in pieces[0].metrics if name in options.metrics or not numbers_runs(name)}
+    shared = [
+        name
+        for name in pieces[0].source.columns
+        if name and name not in used and all(name in piece.source.columns for piece in pieces)
+    ]
+    if not shared:
+        return ""
+    text = [piece.source.load(shared).select(pl.all().cast(pl.String, strict=False)) for piece in pieces]
+    free = text[0] if len(text) == 1 else pl.concat(text)
+    keys = pl.DataFrame({"model": model, "sample": sample})
+    if roles.metric is not None:
+        keys = keys.with_columns(
+            pl.concat([p.metric.rename("metric") for p in pieces if p.metric is not None])
+        )
+    column = column_of_repeats(keys, free)
+    if column is None:
+        return ""
+    metric = roles.metric if pieces[0].metric is not None else None
+    return hint_for_repeats(
+        column,
+        sample=roles.sample,
+        metric=metric,
+        columns=options.columns,
+        example=typed(pieces[0].source.load([column])[column]).drop_nulls()[0],
     )
 
 

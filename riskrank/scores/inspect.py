@@ -8,7 +8,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from riskrank.errors import InputError
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.assemble import Rows, assemble
 from riskrank.scores.entries import Entries, read_entries, select
 from riskrank.scores.metrics import MetricSpec, resolve_metrics
@@ -106,6 +107,10 @@ class TableReport:
         Errors first.
     options : ReadOptions
         How the files were read.
+    sources : tuple of str or Source
+        As they were given.
+    runs : tuple of ClusteredScores
+        Per metric, where repeats are kept as draws and nothing is wrong; else empty.
     """
 
     inputs: tuple[InputFile, ...]
@@ -121,6 +126,8 @@ class TableReport:
     repeated_cells: int
     problems: tuple[Problem, ...]
     options: ReadOptions
+    sources: tuple[str | Source, ...] = ()
+    runs: tuple[ClusteredScores, ...] = ()
 
 
 def inspect_scores(
@@ -145,7 +152,7 @@ def inspect_scores(
         If the options contradict each other or name something unknown.
     """
     options = options or ReadOptions()
-    entries = select(read_entries(paths, options, stdin), options)
+    entries = select(_read(paths, options, stdin), options)
     specs, doubts = resolve_metrics(
         entries.metrics, known=entries.known_metrics, options=options, told=entries.directions
     )
@@ -155,7 +162,7 @@ def inspect_scores(
     covered = np.zeros((len(entries.models), len(entries.samples)), dtype=bool)
     covered[means.model, means.sample] = True
     errors = [*_errors(entries, specs, means, options)]
-    warnings = [*entries.notes, *doubts, *_dropped(entries, options)]
+    warnings = [*entries.notes, *doubts, *_undeclared(specs, options), *_dropped(entries, options)]
     alone = covered.sum(axis=0) == 1
     repeats = _rows_per_cell(entries)
     return TableReport(
@@ -180,6 +187,37 @@ def inspect_scores(
             *(Problem(severity="warning", what=text) for text in warnings),
         ),
         options=options,
+        sources=tuple(paths),
+        runs=() if errors else _runs(entries, specs, options),
+    )
+
+
+def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Entries:
+    """Read a table; one without a sample column is one row a model, if no model has two."""
+    try:
+        return read_entries(paths, options, stdin)
+    except InputError:
+        if options.sample_optional or "-" in paths:
+            raise
+        try:
+            entries = read_entries(paths, replace(options, sample_optional=True), stdin)
+        except InputError:
+            entries = None
+        if entries is None or entries.has_samples or _rows_per_cell(entries).max(initial=0) > 1:
+            raise
+        return entries
+
+
+def _runs(entries: Entries, specs: Sequence[MetricSpec], options: ReadOptions) -> tuple[ClusteredScores, ...]:
+    """Scores of every metric with their repeats, if there are any."""
+    if options.repeats != "draws" or entries.cluster is not None:
+        return ()
+    rows, _ = assemble(entries, entries.value, options)
+    cuts = np.searchsorted(rows.model, np.arange(1, len(entries.models)))
+    samples = [np.unique(part, return_inverse=True)[1] for part in np.split(rows.sample, cuts)]
+    return tuple(
+        ClusteredScores.build(np.split(rows.values[:, code], cuts), samples, paired=False)
+        for code in range(len(specs))
     )
 
 
@@ -203,6 +241,16 @@ def _errors(
     yield from gaps.values()
     if not options.allow_constant:
         yield from constant_metrics(entries, means.values, specs)
+
+
+def _undeclared(specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[str]:
+    """Warn of columns of a wide table that are metrics only because they hold numbers."""
+    names = [spec.name for spec in specs if not spec.declared and spec.name not in options.metrics]
+    if options.wide and options.matrix is None and names:
+        yield (
+            f"columns taken as metrics, higher is better, though nobody declared them: {listing(names)}; "
+            f"{option('metric')} picks the metrics, {option('lower')} and {option('higher')} say which way"
+        )
 
 
 def _refusal(entries: Entries, options: ReadOptions) -> InputError | None:

@@ -10,6 +10,8 @@ from riskrank.errors import InputError, spell
 from riskrank.scores.inspect import MetricReport, Problem, TableReport
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.provenance import described_metric, reading_settings
+from riskrank.studies.runs import RunsSplit, split_of_runs
+from riskrank.studies.suggestions import Suggestion, suggestions
 
 __all__ = ["CheckDocument", "MetricRow", "Problem", "TableReport", "check"]
 
@@ -42,6 +44,10 @@ class CheckDocument(Document[MetricRow]):
     ----------
     report : TableReport
         With all problems, errors first.
+    suggestions : tuple of Suggestion
+        What can be done with the table.
+    splits : tuple of RunsSplit
+        Of every metric that has repeats.
     """
 
     schema: ClassVar[str] = "check"
@@ -49,6 +55,8 @@ class CheckDocument(Document[MetricRow]):
     tells_warnings: ClassVar[bool] = True
 
     report: TableReport
+    suggestions: tuple[Suggestion, ...] = ()
+    splits: tuple[RunsSplit, ...] = ()
 
     def meta(self) -> Mapping[str, Any]:
         """Models, pairing, repeats and problems."""
@@ -76,6 +84,12 @@ class CheckDocument(Document[MetricRow]):
                 }
                 for problem in report.problems
             ],
+            "variance": [
+                entry
+                for split in self.splits
+                for entry in split.described([model.name for model in report.models])
+            ],
+            "suggestions": [{"purpose": one.purpose, "command": one.command} for one in self.suggestions],
         }
 
     @property
@@ -116,6 +130,12 @@ def check(report: TableReport) -> CheckDocument:
         rows=[_row(metric) for metric in report.metrics],
         verdict=_verdict(report),
         report=report,
+        suggestions=suggestions(report),
+        splits=tuple(
+            split
+            for metric, scores in zip(report.metrics, report.runs, strict=bool(report.runs))
+            if (split := split_of_runs(metric.spec.name, scores)) is not None
+        ),
     )
 
 

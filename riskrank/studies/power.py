@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
@@ -23,6 +23,7 @@ from riskrank.scores.table import ScoreTable
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
+from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, RejectionSettings, numbers, whole_numbers
 from riskrank.studies.targets import check_portfolio, targets
@@ -138,6 +139,8 @@ class PowerDocument(Document[PowerRow]):
     study : PowerStudy
     metric : str or None
         Column of the pilot's scores; None where distributions were planned with.
+    split : RunsSplit or None
+        Variance of the pilot's means between and within samples, where it has repeats.
     """
 
     schema: ClassVar[str] = "power"
@@ -145,6 +148,7 @@ class PowerDocument(Document[PowerRow]):
 
     study: PowerStudy
     metric: str | None
+    split: RunsSplit | None = None
 
     def meta(self) -> Mapping[str, Any]:
         """The size the target needs, and what was simulated to find it."""
@@ -160,7 +164,8 @@ class PowerDocument(Document[PowerRow]):
                     {"size": size, "power": power}
                     for size, power in zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
                 ],
-            }
+            },
+            "variance": [] if self.split is None else self.split.described(self.provenance.models),
         }
 
 
@@ -197,9 +202,10 @@ def power(
     plan = plan_from_pilot(column.scores, settings.claim, settings.inference(runtime.jobs), pair=pair)
     described = reading_settings(table.options)
     described |= portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
-    return _simulated(
+    document = _simulated(
         plan, settings, runtime, described, described_inputs(table), table.warnings, column.name
     )
+    return replace(document, split=split_of_runs(column.name, column.scores))
 
 
 def power_between(

@@ -11,6 +11,9 @@ def to_markdown(view: Sequence[Section]) -> str:
     """Write a view as Markdown: pipe tables and paragraphs."""
     blocks = []
     for section in view:
+        if isinstance(section, Line) and section.verbatim:
+            blocks.append("```\n" + " ".join(section.text.replace("```", "'''").split()) + "\n```")
+            continue
         if isinstance(section, Line):
             label = f"**{_escape(section.label)}** " if section.label else ""
             blocks.append(label + _escape(section.text))

@@ -73,6 +73,9 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     for before, section in zip([None, *view], view, strict=False):
         if isinstance(section, Table) and isinstance(before, Line):
             page.print()
+        if isinstance(section, Line) and section.verbatim:
+            page.print(Text(f"   {showable(section.text, encoding)}"), soft_wrap=True)
+            continue
         if isinstance(section, Line):
             label, text = showable(section.label, encoding), showable(section.text, encoding)
             line = Text.assemble((f"{label} " if label else "", "bold"), (text, section.style))

@@ -1,0 +1,189 @@
+"""What columns probably are, from their names and contents: for hints and warnings, never taken silently."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import polars as pl
+
+from riskrank.errors import option
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Words for one of several runs of the same thing: its scores are draws of one sample.
+_RUN = _set(
+    "run runs seed seeds draw draws trial trials repeat repeats repetition rep epoch epochs attempt "
+    "iteration iter replicate fold folds sample_run try"
+)
+# Words for who or what gave a score: its scores are metrics of their own.
+_JUDGE = _set("judge judges annotator rater grader scorer evaluator filter reviewer assessor")
+# Words for what numbers samples anew: a name in it is another sample than the same name elsewhere.
+_WHOLE = _set("task tasks dataset subject category subset benchmark language lang domain topic split")
+# Words for what names, numbers or dates a row; as a metric it would be nonsense.
+_IDENTIFIER = _set(
+    "id ids uid uuid guid idx index row rownum number no nr key hash seed fold run draw trial epoch "
+    "repeat repetition timestamp timestamps date datetime created year month day count counts version"
+)
+_SAMPLE = _set(
+    "name sample doc document item example instance question prompt case task dataset query qid input id"
+)
+# Fewer whole numbers may be all different, or in order, by chance.
+_FEWEST_ROWS = 10
+# Epoch seconds of this century and beyond, up to nanoseconds.
+_OLDEST_TIME = 9e8
+# A further column belongs to the name of a sample if it makes at least this many times more of them.
+_MORE = 1.5
+
+
+def words(name: str) -> set[str]:
+    """Words of a column's name, in lower case."""
+    split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
+    return set(re.findall(r"[a-z]+", split.casefold()))
+
+
+def numbers_runs(name: str) -> bool:
+    """Whether a column's name says that it numbers runs."""
+    return bool(words(name) & _RUN)
+
+
+def may_name_samples(name: str) -> bool:
+    """Whether a column's name has a word that samples go by."""
+    return bool(words(name) & _SAMPLE) and not numbers_runs(name)
+
+
+def typed(values: pl.Series) -> pl.Series:
+    """Whole numbers as integers, others as floats, whatever they were written as; text stays."""
+    try:
+        found = values.cast(pl.Float64) if values.dtype == pl.String or values.dtype.is_decimal() else values
+    except pl.exceptions.PolarsError:
+        return values
+    if not found.dtype.is_float():
+        return found
+    filled = found.drop_nulls().drop_nans()
+    if (
+        not filled.is_finite().all()
+        or not (filled == filled.round()).all()
+        or (filled.abs() >= 2.0**62).any()
+    ):
+        return found
+    return found.fill_nan(None).cast(pl.Int64)
+
+
+def looks_like_an_identifier(name: str, values: pl.Series) -> bool:
+    """Whether a numeric column names, numbers or dates its rows rather than scoring them.
+
+    By a word of its name, or by whole numbers that are all different: in order, or times.
+    """
+    filled = typed(values).drop_nulls()
+    if not filled.dtype.is_integer() or filled.len() < 2:
+        return False
+    if words(name) & _IDENTIFIER:
+        return True
+    if filled.len() < _FEWEST_ROWS or filled.n_unique() < filled.len():
+        return False
+    low, high = int(filled.min()), int(filled.max())  # type: ignore[arg-type]
+    return high - low == filled.len() - 1 or low > _OLDEST_TIME
+
+
+def sample_columns(frame: pl.DataFrame, keys: Sequence[str], candidates: Sequence[str]) -> tuple[str, ...]:
+    """Columns that together seem to name the sample, at most two, in the order of the file.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    keys : sequence of str
+        Columns that tell rows of one sample apart: of the model, of the metric.
+    candidates : sequence of str
+        Columns that have no role yet.
+    """
+    named = [
+        name for name in candidates if not typed(frame[name]).dtype.is_float() and frame[name].n_unique() > 1
+    ]
+    chosen: list[str] = []
+    found = _groups(frame, keys)
+    while named and len(chosen) < 2:
+        sizes = [_groups(frame, [*keys, *chosen, name]) for name in named]
+        best = max(range(len(named)), key=sizes.__getitem__)
+        if sizes[best] < _MORE * found or found == frame.height:
+            break
+        chosen.append(named.pop(best))
+        found = sizes[best]
+    return tuple(name for name in frame.columns if name in chosen)
+
+
+def unique_with(frame: pl.DataFrame, candidates: Sequence[str], others: Sequence[str]) -> str | None:
+    """First candidate that has several values and, with the others, tells all rows apart."""
+    for name in candidates:
+        if frame[name].n_unique() > 1 and _groups(frame, [name, *others]) == frame.height:
+            return name
+    return None
+
+
+def column_of_repeats(keys: pl.DataFrame, free: pl.DataFrame) -> str | None:
+    """Column that tells rows of the same key apart: that of runs first, then of judges, then others.
+
+    A column of fractions, or one that has another value in every row, explains nothing.
+    """
+    fitting = []
+    for name in free.columns:
+        column = typed(free[name])
+        distinct = column.n_unique()
+        if column.dtype.is_float() or column.dtype.is_nested() or not 1 < distinct < free.height:
+            continue
+        if keys.with_columns(column.alias("")).n_unique() == keys.height:
+            kind = next((n for n, group in enumerate((_RUN, _JUDGE, _WHOLE)) if words(name) & group), 3)
+            fitting.append((kind, distinct, name))
+    return min(fitting)[2] if fitting else None
+
+
+def hint_for_repeats(
+    column: str, *, sample: str | None, metric: str | None, columns: str | None, example: object
+) -> str:
+    """How to read a table whose repeated rows a column tells apart.
+
+    Parameters
+    ----------
+    column : str
+        That column.
+    sample, metric : str or None
+        Columns of these roles.
+    columns : str or None
+        Roles as they were given.
+    example : object
+        A value of the column.
+    """
+    given = {
+        role: name
+        for role, _, name in (part.partition("=") for part in (columns or "").split(","))
+        if role and name
+    }
+
+    def renamed(role: str, name: str) -> str:
+        return option("columns", ",".join(f"{r}={n}" for r, n in (given | {role: name}).items()))
+
+    found = words(column)
+    if found & _RUN:
+        named = renamed("draw", column)
+        return f"column '{column}' numbers the runs: {named} {option('repeats', 'draws')} keeps them"
+    text = str(example).replace("'", "''")
+    quoted = '"' + column.replace('"', '""') + '"' if not column.isidentifier() else column
+    one = option("where", f"{quoted} = {example!r}" if isinstance(example, int) else f"{quoted} = '{text}'")
+    start = f"column '{column}' tells them apart: keep one with {one}"
+    if found & _JUDGE:
+        return f"{start}" + (
+            f", or make metrics of them: {renamed('metric', f'{metric}+{column}')}" if metric else ""
+        )
+    if sample is None:
+        return f"{start}, or name samples by it: {renamed('sample', column)}"
+    joined = renamed("sample", f"{sample}+{column}")
+    if found & _WHOLE:
+        return f"{start}, or name samples by both: {joined}"
+    return f"{start}, or name samples by both, and draw them together: {joined} {option('cluster', sample)}"
+
+
+def _groups(frame: pl.DataFrame, names: Sequence[str]) -> int:
+    return frame.select(names).n_unique() if names else 1
