@@ -42,14 +42,14 @@ class Side:
     clusters: Integers
 
     @property
-    def sizes(self) -> NDArray[np.intp]:
+    def sizes(self) -> NDArray[np.int_]:
         """Scores of each unit."""
         return np.bincount(self.clusters)
 
     @property
     def sums(self) -> Floats:
         """Sum of the scores of each unit."""
-        return np.bincount(self.clusters, self.values)
+        return np.asarray(np.bincount(self.clusters, self.values), dtype=np.float64)
 
     def with_unit(self, score: float) -> Side:
         """Add a unit of usual size whose scores are all the same."""
