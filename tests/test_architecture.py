@@ -111,6 +111,8 @@ def test_scipy_stats_is_nowhere(name):
 def test_the_front_door_opens_fast(name):
     for found in imports(tree(name), top_level_only=True):
         assert found.split(".")[0] not in HEAVY, f"{name} imports {found}"
+        if within(found, "riskrank.scores.readers.catalogue"):
+            continue  # a table that imports nothing
         # What lies below imports NumPy and Polars.
         assert not within(
             found, "riskrank.engine", "riskrank.scores", "riskrank.studies", "riskrank.report"

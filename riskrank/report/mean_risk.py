@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
+from riskrank.engine.portfolio.risks import RISKS
 from riskrank.engine.types import Integers
 from riskrank.report import numbers
 from riskrank.report.aggregation import Aggregations, aggregation_lines
@@ -94,10 +95,8 @@ def _orders_over_metrics(aggregations: Aggregations, models: Sequence[str]) -> l
 
 
 def _reading(study: MeanRiskStudy) -> Line:
-    parts = [
-        "σ standard deviation, δ semideviation, TVaR mean of the worst share, h mean minus TVaR, "
-        "Γ Gini tail, VaR quantile; larger is better everywhere."
-    ]
+    symbols = ", ".join(risk.meaning for risk in RISKS.values())
+    parts = [f"{symbols}; larger is better everywhere."]
     if not study.models.ssd_consistent.all():
         parts.append("* marks risks that may contradict second-order dominance.")
     if study.aggregation is not None:

@@ -37,8 +37,7 @@ class MeanRiskSettings(PortfolioSettings, ResamplingSettings):
     with_portfolio : bool
         With ``per_metric``: the portfolio as well.
     risk : sequence of str
-        ``standard-deviation``, ``semideviation``, ``negative-tvar``, ``quantile-deviation``, ``gini-tail``,
-        ``negative-var``; all by default.
+        Names of :data:`riskrank.engine.portfolio.risks.RISKS`, such as ``negative-tvar``; all by default.
     level : sequence of float
         Levels of the tail risks in (0, 1]; 0.05, 0.1 and 0.25 by default.
     aggregate : {"kemeny", "footrule", "pearson", "borda"}

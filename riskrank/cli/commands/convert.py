@@ -22,25 +22,7 @@ from riskrank.cli.options import (
     Splits,
     split_names,
 )
-
-# Formats of exports, with what --help says of each; `riskrank.scores.readers.table` has their readers.
-EXPORTS = {
-    "lm-eval": "lm-evaluation-harness: the samples of --log_samples, with their results files.",
-    "inspect": "Inspect: .eval and .json logs.",
-    "promptfoo": "promptfoo: results as JSON or JSONL.",
-    "helm": "HELM: folders of runs.",
-    "every-eval-ever": "Every Eval Ever: rows of instances.",
-    "alpaca-eval": "AlpacaEval: annotations of a judge.",
-    "mt-bench": "MT-Bench: judgments of FastChat, of single answers or of pairs.",
-    "livebench": "LiveBench: ground-truth judgments.",
-    "openai-evals": "OpenAI Evals: logs of events.",
-    "lighteval": "lighteval: details as Parquet, with their results files.",
-    "deepeval": "DeepEval: test runs.",
-    "mixinstruct": "MixInstruct: candidates with their scores.",
-    "mlflow": "MLflow: tables of evaluation results.",
-    "ragas": "Ragas: results as CSV.",
-    "sklearn": "scikit-learn: cv_results_ of a search, as CSV or JSON.",
-}
+from riskrank.scores.readers.catalogue import EXPORTS
 
 convert = Application(
     name="convert",
@@ -154,5 +136,5 @@ def export(
 
 
 convert.command("auto", short_help="Recognise which harness wrote it.")(export)
-for name, text in EXPORTS.items():
+for name, (_module, text) in EXPORTS.items():
     convert.command(name, short_help=text)(export)

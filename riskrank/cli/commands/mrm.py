@@ -29,8 +29,7 @@ def mrm(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="standard-deviation, semideviation, negative-tvar, quantile-deviation, gini-tail or "
-            "negative-var. Repeatable. [all]",
+            help="Only this risk, such as semideviation, negative-tvar or gini-tail. Repeatable. [all]",
         ),
     ] = None,
     level: Annotated[

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
+from riskrank.engine.portfolio.sorted_scores import sorted_scores
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError
 
@@ -112,24 +112,11 @@ def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple
     risk : ndarray, shape (..., R)
     """
     levels = sorted({column.level for column in columns if column.level is not None})
-    mean, integrated = _partial_integrals(ordered, levels)
-    risks = {column.risk.name for column in columns}
-    whole = {}
-    if risks & {"standard-deviation", "semideviation"}:
-        whole = _deviations(ordered, mean)
-    if "gini-tail" in risks:
-        whole["gini-tail"] = _gini_tail(ordered, mean)
-    risk = np.empty((*mean.shape, len(columns)))
+    scores = sorted_scores(ordered, levels)
+    risk = np.empty((*scores.mean.shape, len(columns)))
     for at, column in enumerate(columns):
-        name, level = column.risk.name, column.level
-        if level is None:
-            risk[..., at] = whole[name]
-        elif name == "negative-var":
-            risk[..., at] = -ordered[..., max(ceil(_steps(level, ordered.shape[-1])), 1) - 1]
-        else:
-            tail = integrated[level] / level
-            risk[..., at] = mean - tail if name == "quantile-deviation" else -tail
-    return mean, risk
+        risk[..., at] = column.risk.of(scores, column.level or 0.0)
+    return scores.mean, risk
 
 
 def rank_values(value: Floats, *, tie: float = 0.0) -> Integers:
@@ -188,43 +175,3 @@ def _validated(samples: Sequence[Floats]) -> list[Floats]:
                 hint="scores must be finite numbers, at least one per model",
             )
     return [np.sort(array) for array in arrays]
-
-
-# Plain sums and einsum rather than matrix products: these arrays are too small for BLAS to share among
-# threads, but it tries, and on a busy machine its waiting threads cost a hundred times the sum.
-
-
-def _partial_integrals(ordered: Floats, levels: Sequence[float]) -> tuple[Floats, dict[float, Floats]]:
-    """Return the mean and, for each level p, F(p) = ∫_0^p Q: whole steps and the part of a step p cuts."""
-    n = ordered.shape[-1]
-    total, done, integrated = np.zeros(ordered.shape[:-1]), 0, {}
-    for level in levels:
-        steps = _steps(level, n)
-        total = total + ordered[..., done : int(steps)].sum(axis=-1)
-        done = int(steps)
-        cut = ordered[..., min(done, n - 1)]
-        integrated[level] = (total + (steps - done) * cut) / n
-    return (total + ordered[..., done:].sum(axis=-1)) / n, integrated
-
-
-def _deviations(ordered: Floats, mean: Floats) -> dict[str, Floats]:
-    n = ordered.shape[-1]
-    away = ordered - mean[..., None]
-    return {
-        "standard-deviation": np.sqrt(np.einsum("...i,...i->...", away, away) / n),
-        # Deviations sum to zero, so those below the mean are half of all.
-        "semideviation": np.abs(away).sum(axis=-1) / (2 * n),
-    }
-
-
-def _gini_tail(ordered: Floats, mean: Floats) -> Floats:
-    # 2∫(μp − F(p))dp = μ − 2∫F, and ∫F = ∫(1−t)Q(t)dt gives each order statistic its slice of 1 − t.
-    n = ordered.shape[-1]
-    weights = (2 * n - 2 * np.arange(1, n + 1) + 1) / n**2
-    return mean - np.einsum("...i,i->...", ordered, weights)
-
-
-def _steps(level: float, n: int) -> float:
-    """Return n·p, on the integer where only rounding keeps it off: 0.07 · 100 is 7 steps, not 7 and a bit."""
-    steps = n * level
-    return round(steps) if abs(steps - round(steps)) <= 1e-12 * n else steps

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from riskrank.engine.portfolio import risk_functionals as risk
+from riskrank.engine.portfolio.sorted_scores import SortedScores
+from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, nearest
 
 DEFAULT_LEVELS = (0.05, 0.1, 0.25)
@@ -20,6 +23,10 @@ class Risk:
         Its name on the command line.
     symbol : str
         Its symbol in [RAB].
+    meaning : str
+        The symbol in words.
+    of : callable
+        The risk of `SortedScores`, shape (..., n) to (...), at a level (0 where it has none).
     has_level : bool
         Whether it needs a quantile level p.
     ssd_consistent, fsd_consistent : bool
@@ -28,27 +35,26 @@ class Risk:
 
     name: str
     symbol: str
+    meaning: str
+    of: Callable[[SortedScores, float], Floats]
     has_level: bool
     ssd_consistent: bool
     fsd_consistent: bool
 
 
+# Name, symbol, its words, what it is; whether it has a level, and is consistent with SSD and with FSD.
 RISKS = {
-    risk.name: risk
-    for risk in (
-        Risk("standard-deviation", "σ", False, False, False),
-        Risk("semideviation", "δ", False, True, True),
-        Risk("negative-tvar", "-TVaR", True, True, True),
-        Risk("quantile-deviation", "h", True, True, True),
-        Risk("gini-tail", "Γ", False, True, True),
-        Risk("negative-var", "-VaR", True, False, True),
+    row.name: row
+    for row in (
+        Risk("standard-deviation", "σ", "σ standard deviation", risk.standard_deviation, False, False, False),
+        Risk("semideviation", "δ", "δ semideviation", risk.semideviation, False, True, True),
+        Risk("negative-tvar", "-TVaR", "TVaR mean of the worst share", risk.negative_tvar, True, True, True),
+        Risk("quantile-deviation", "h", "h mean minus TVaR", risk.quantile_deviation, True, True, True),
+        Risk("gini-tail", "Γ", "Γ Gini tail", risk.gini_tail, False, True, True),
+        Risk("negative-var", "-VaR", "VaR quantile", risk.negative_var, True, False, True),
     )
 }
-"""All risks, in the order of [RAB] Table 1; the last one is method §5's addition.
-
-With Q the quantile function, F its integral and μ the mean: standard-deviation √E(X−μ)²; semideviation
-E(μ−X)₊; negative-tvar −F(p)/p; quantile-deviation μ − F(p)/p; gini-tail 2∫(μp − F(p))dp; negative-var −Q(p).
-"""
+"""All risks, in the order of [RAB] Table 1; the last one is method §5's addition."""
 
 
 @dataclass(frozen=True)

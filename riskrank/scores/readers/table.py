@@ -11,28 +11,13 @@ from typing import cast
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, one_of, option
+from riskrank.scores.readers.catalogue import EXPORTS
 from riskrank.scores.readers.gathering import tidy, walk
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath, Reader
 from riskrank.scores.readers.paths import labelled_paths
 
-# Format → module, imported when it is asked for. A new reader is its file and its row here.
-READERS: dict[str, str] = {
-    "lm-eval": "lm_eval",
-    "inspect": "inspect_logs",
-    "promptfoo": "promptfoo",
-    "helm": "helm",
-    "every-eval-ever": "every_eval_ever",
-    "alpaca-eval": "alpaca_eval",
-    "mt-bench": "mt_bench",
-    "livebench": "livebench",
-    "openai-evals": "openai_evals",
-    "lighteval": "lighteval",
-    "deepeval": "deepeval",
-    "mixinstruct": "mixinstruct",
-    "mlflow": "mlflow",
-    "ragas": "ragas",
-    "sklearn": "sklearn",
-}
+# Format → module, imported when it is asked for.
+READERS = {name: module for name, (module, _text) in EXPORTS.items()}
 AUTO = "auto"
 
 
