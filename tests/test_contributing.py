@@ -1,0 +1,108 @@
+"""What CONTRIBUTING tells a newcomer to do works: paths exist, and its files run in a copy of the package."""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+SNIPPETS = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)
+
+# What the page's new files are called; everything else it names is there.
+NEW = [
+    "riskrank/engine/portfolio/worst_case.py",
+    "tests/engine/portfolio/test_worst_case.py",
+    "riskrank/scores/readers/arena.py",
+    "tests/scores/readers/test_arena.py",
+    "riskrank/studies/tally.py",
+    "riskrank/report/tally.py",
+    "riskrank/cli/commands/tally.py",
+    "docs/tally.md",
+]
+# Rows of tables, in the words of the page or as it describes them.
+ROWS = {
+    "riskrank/engine/portfolio/risks.py": (
+        (
+            "from riskrank.errors",
+            "from riskrank.engine.portfolio.worst_case import worst_case\nfrom riskrank.errors",
+        ),
+        ("for row in (\n", "for row in (\n        {row},\n"),
+    ),
+    "riskrank/scores/readers/catalogue.py": (
+        ("= {\n", '= {\n    "arena": ("arena", "Arena: logs of points."),\n'),
+    ),
+    "riskrank/cli/main.py": (('"check",', '"check", "tally",'),),
+    "riskrank/report/render.py": (("VIEWS = {\n", 'VIEWS = {\n    "tally": "riskrank.report.tally",\n'),),
+}
+
+
+def test_what_is_named_exists():
+    for path in re.findall(r"`((?:riskrank|tests|docs|\.ci)/[\w./-]*)`", PAGE):
+        assert (ROOT / path).exists() or path in NEW, path
+    for path in NEW:
+        assert f"`{path}`" in PAGE, path
+        assert not (ROOT / path).exists(), path
+    for name, path in [("RISKS", "engine/portfolio/risks.py"), ("EXPORTS", "scores/readers/catalogue.py")]:
+        assert f"{name}" in (ROOT / "riskrank" / path).read_text(encoding="utf-8")
+    for target in re.findall(r"^make ([a-z-]+)", PAGE, flags=re.MULTILINE):
+        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("code", SNIPPETS)
+def test_snippets_compile(code):
+    ast.parse(code)
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """A copy of the package with all that the page adds, written as it says."""
+    house = tmp_path_factory.mktemp("house")
+    bare = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "riskrank", house / "riskrank", ignore=bare)
+    for folder in ("tests/engine/portfolio", "tests/scores/readers"):
+        shutil.copytree(ROOT / folder, house / folder, ignore=bare)
+    row = next(code for code in SNIPPETS if code.startswith("Risk("))
+    files = [code for code in SNIPPETS if code.startswith(('"""', "import", "from"))]
+    for path, code in zip((path for path in NEW if path.endswith(".py")), files, strict=True):
+        (house / path).write_text(code, encoding="utf-8")
+    for path, changes in ROWS.items():
+        text = (house / path).read_text(encoding="utf-8")
+        for old, new in changes:
+            assert old in text, f"{path} has no {old!r}"
+            text = text.replace(old, new.replace("{row}", row.strip()), 1)
+        (house / path).write_text(text, encoding="utf-8")
+    return house
+
+
+def in_house(house: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=house,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(house)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_tests_of_the_page_pass_in_the_copy(house):
+    tests = [path for path in NEW if path.startswith("tests/")]
+    said = in_house(house, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *tests)
+    assert "2 passed" in said
+
+
+def test_the_new_risk_and_the_new_command_run_in_the_copy(house):
+    table = house / "scores.csv"
+    lines = [f"{model},{n},{n * step % 7}" for model, step in (("a", 2), ("b", 3)) for n in range(12)]
+    table.write_text("model,sample,m\n" + "\n".join(lines) + "\n")
+    given = ("scores.csv", "--wide", "--higher", "m", "--quiet")
+    assert "w mean minus worst" in in_house(house, "-m", "riskrank", "mrm", *given, "--no-test")
+    assert "Samples by model" in in_house(house, "-m", "riskrank", "tally", *given)
+    assert "Arena: logs of points." in in_house(house, "-m", "riskrank", "convert", "--help")
