@@ -110,6 +110,7 @@ def main() -> None:
         asked = [job for part in options.part or jobs for job in jobs[part]]
         store.run(asked, processes=options.jobs)
     page = Page(store, [job for some in jobs.values() for job in some]).text()
+    options.page.parent.mkdir(parents=True, exist_ok=True)
     options.page.write_text(page, encoding="utf-8")
     print(page)
     print(f"{time.perf_counter() - start:.0f} s; results in {store.path}")

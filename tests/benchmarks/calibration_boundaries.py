@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -84,6 +85,7 @@ def first_order_boundary(tau: float) -> float:
     return brentq(lambda c: ratio(c) - tau, -5, 5)
 
 
+@cache
 def second_order_boundary(tau: float) -> float:
     """Mean difference between N(μ, 2) and N(0, 1) at which the second-order ratio is τ."""
     z = ndtri((np.arange(50_000) + 0.5) / 50_000)
