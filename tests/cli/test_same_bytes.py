@@ -9,8 +9,10 @@ from riskrank.engine.dominance import bootstrap
 
 
 def without_inputs(outcome) -> str:
+    """The document but for what names the files: their digests, and the commands to copy."""
     document = outcome.document
     assert document["meta"].pop("inputs")
+    document["meta"].pop("suggestions", None)
     return json.dumps(document)
 
 

@@ -42,7 +42,8 @@ def squeezed(text: str) -> str:
 def test_no_line_is_wider_than_the_terminal(show, write, make_scores, command, width):
     path = write("t.csv", make_scores(models=(*LONG, "A"), metrics=("acc", "a rather long metric name")))
     text = show(command, path, width=width)
-    assert max(map(len, text.splitlines())) <= width
+    # A line to copy is not folded: a command in two pieces would be another one.
+    assert max(len(line) for line in text.splitlines() if not line.startswith("   riskrank ")) <= width
     assert "…" not in text
 
 

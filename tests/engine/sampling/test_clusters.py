@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.bootstrap import replicate
-from riskrank.engine.dominance.column import win_statistics
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample
 from riskrank.engine.sampling.design import ClusteredScores
 
 SIZES = np.array([1, 3, 2, 6, 1, 4, 2, 2, 5, 3, 1, 2, 4, 8, 2])
 HOME = np.repeat(np.arange(SIZES.size), SIZES)
+
+
+def win_statistics(design):
+    """Best of all and share of others beaten, per sample: shape (2, k, n)."""
+    means = np.stack(design.sample_means())
+    return np.stack([best_on_sample(means), beaten_on_sample(means)])
 
 
 def clustered(values, home=HOME, draws=1):
