@@ -21,7 +21,10 @@ FEWEST_FOR_INTERVALS = 30
 # A share of fewer tables says too little to be called kept.
 LEAST_TABLES = 150
 
-OK, MISSED = "ok", "MISSED"
+LEAST_TABLES_OF_PAIRS = 75
+LEAST_TABLES_OF_INTERVALS = 500
+
+OK, MISSED, TOO_FEW = "ok", "MISSED", "too few tables"
 
 INTRODUCTION = """# Calibration
 
@@ -37,6 +40,7 @@ How to read it:
   0.05 is the aim; with few samples or few distinct scores the tests are more careful than that.
 - **Power** is the mean number of true pairs found in a table.
 - A figure beside a promise is marked **ok** or **MISSED**; one without is reported and not promised.
+  **too few tables** says that the run stopped before the figure could be judged.
 - Tables are paired unless they say otherwise; *correlation* is that of the models' underlying normals on one
   sample. In *clusters of 1 to 6* samples share half of their variance, and n counts clusters.
 """
@@ -65,8 +69,7 @@ fewer than about 3/n of the cases.
 
 INTERVAL = """## Intervals of differences
 
-Share of 95 % intervals of the difference of two models that hold the true one; one Monte-Carlo error is
-allowed at both ends.
+Share of 95 % intervals of the difference of two models that hold the true one.
 
 """
 
@@ -115,6 +118,7 @@ class Page:
         self.missed: list[str] = []
         self.lacking: set[tuple[str, str]] = set()
         self.promises = 0
+        self.undecided = 0
 
     def text(self) -> str:
         parts = [
@@ -130,10 +134,12 @@ class Page:
         return "\n".join([INTRODUCTION, self.summary(), *parts])
 
     def summary(self) -> str:
-        if not self.promises:
+        if not self.promises and not self.undecided:
             return "Nothing was simulated.\n"
         kept = self.promises - len(self.missed)
-        lines = [f"**{kept} of {self.promises} promised figures are kept.**"]
+        lines = [
+            f"**Promised figures: {kept} kept, {len(self.missed)} missed, {self.undecided} of too few tables.**"
+        ]
         lines += [f"- MISSED: {miss}" for miss in self.missed]
         if self.lacking:
             lines.append(
@@ -142,10 +148,11 @@ class Page:
             )
         return "\n".join(lines) + "\n"
 
-    def mark(self, kept: bool, what: str, *, tables: int | None = None) -> str:
+    def mark(self, kept: bool, what: str, *, tables: int, least: int = LEAST_TABLES) -> str:
         """Count a promised figure; one of too few tables is neither kept nor missed."""
-        if tables is not None and tables < LEAST_TABLES:
-            return "too few tables"
+        if tables < least:
+            self.undecided += 1
+            return TOO_FEW
         self.promises += 1
         if not kept:
             self.missed.append(what)
@@ -189,6 +196,8 @@ class Page:
                 self.mark(
                     value[0] >= least,
                     f"power, {case.key}, order {order}: {shown(value, 1)}, wanted {least:g}",
+                    tables=len(outcomes),
+                    least=LEAST_TABLES_OF_PAIRS,
                 )
                 for order, value, least in zip((1, 2), found, power.promised, strict=False)
                 if least is not None
@@ -196,7 +205,7 @@ class Page:
             wanted = " / ".join("–" if least is None else f"{least:g}" for least in power.promised)
             pairs = max(int(case.better(order).sum()) for order in (1, 2))
             wrong = share((outcomes[:, FALSE] > 0).any(axis=1))
-            verdict = "reported" if not marks else OK if set(marks) == {OK} else f"**{MISSED}**"
+            verdict = "reported" if not marks else next((mark for mark in marks if mark != OK), OK)
             cells = [f"{value[0]:.1f} ± {value[1]:.1f}" for value in found]
             rows.append([*_case(case), str(len(outcomes)), str(pairs), *cells, shown(wrong), wanted, verdict])
         labels = [*CLAIM_NAMES, "any false win", "promised (relative)", "kept"]
@@ -211,7 +220,9 @@ class Page:
                 continue
             held = [share(outcomes[:, column]) for column in (SETS_FIRST, SETS_SECOND)]
             worst = min(held)
-            verdict = self.mark(worst[0] >= LEAST_SETS, f"rank sets, {case.key}: {shown(worst)}")
+            verdict = self.mark(
+                worst[0] >= LEAST_SETS, f"rank sets, {case.key}: {shown(worst)}", tables=len(outcomes)
+            )
             rows.append([*_case(case), str(len(outcomes)), *map(shown, held), verdict])
         head = ["scores", "k", "n", "tables", "order 1", "order 2", f"≥ {LEAST_SETS}"]
         return RANK_SETS + table(head, rows)
@@ -247,8 +258,13 @@ class Page:
                 if outcomes is None:
                     continue
                 held = [share(column) for column in outcomes.T]
-                inside = INTERVALS[0] - held[0][1] <= held[0][0] <= INTERVALS[1] + held[0][1]
-                verdict = self.mark(inside, f"interval of the mean, {name}, n = {n}: {shown(held[0])}")
+                inside = INTERVALS[0] <= held[0][0] <= INTERVALS[1]
+                verdict = self.mark(
+                    inside,
+                    f"interval of the mean, {name}, n = {n}: {shown(held[0])}",
+                    tables=len(outcomes),
+                    least=LEAST_TABLES_OF_INTERVALS,
+                )
                 rows.append([name, str(n), str(len(outcomes)), *map(shown, held), verdict])
         head = ["scores", "n", "tables", "difference of means", "of worst 5 %", "means .93–.97"]
         text = INTERVAL + table(head, rows)
@@ -264,7 +280,10 @@ class Page:
             return ""
         every = share(np.concatenate(found))
         verdict = self.mark(
-            INTERVALS[0] <= every[0] <= INTERVALS[1], f"intervals of all cases: {shown(every)}"
+            INTERVALS[0] <= every[0] <= INTERVALS[1],
+            f"intervals of all cases: {shown(every)}",
+            tables=sum(map(len, found)),
+            least=LEAST_TABLES_OF_INTERVALS,
         )
         return (
             f"\nOver all tables above with finite variance and n ≥ {FEWEST_FOR_INTERVALS}, the first model "
