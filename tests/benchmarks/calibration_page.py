@@ -138,7 +138,8 @@ class Page:
             return "Nothing was simulated.\n"
         kept = self.promises - len(self.missed)
         lines = [
-            f"**Promised figures: {kept} kept, {len(self.missed)} missed, {self.undecided} of too few tables.**"
+            f"**Promised figures: {kept} kept, {len(self.missed)} missed, "
+            f"{self.undecided} of too few tables.**"
         ]
         lines += [f"- MISSED: {miss}" for miss in self.missed]
         if self.lacking:
