@@ -19,6 +19,7 @@ FIGURES = {
     "copa-comparison": "riskrank.report.figures.copa.pictures",
     "copa-sweep": "riskrank.report.figures.copa.pictures",
     "dominance": "riskrank.report.figures.dominance",
+    "gate": "riskrank.report.figures.gate",
     "gsd": "riskrank.report.figures.gsd.pictures",
     "mrm": "riskrank.report.figures.mean_risk",
     "portfolio": "riskrank.report.figures.portfolio",
@@ -31,6 +32,7 @@ FIGURES = {
 NAMES: dict[str, tuple[str, ...]] = {
     "copa": ("parallel", "boxes", "front", "bump"),
     "dominance": ("heatmap", "pair"),
+    "gate": ("intervals",),
     "gsd": ("hasse", "contamination", "null", "ranks"),
     "mrm": ("scatter", "radar"),
     "portfolio": ("quantiles", "tvar", "cdf"),

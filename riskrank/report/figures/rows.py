@@ -68,10 +68,20 @@ class Rows:
     def _others(self) -> str:
         return f"{self.rest} others" if self.rest else ""
 
-    def draw(self, canvas: Axes, below: float) -> None:
-        """Write the names on a sheet's canvas, right-aligned, over rows that begin at a height."""
+    def draw(self, canvas: Axes, below: float, left: float | None = None) -> None:
+        """Write the names on a sheet's canvas, right-aligned.
+
+        Parameters
+        ----------
+        canvas : Axes
+        below : float
+            Where the rows begin.
+        left : float, optional
+            Where the drawing begins that the names stand beside; the width of the names by default.
+        """
+        left = self.width if left is None else left
         for label, y in zip(self.labels, self.y, strict=False):
-            canvas.text(self.width - 6, below + y, label, size=TEXT, va="center", ha="right", color=INK)
+            canvas.text(left - 6, below + y, label, size=TEXT, va="center", ha="right", color=INK)
         if self.rest:
             y = below + float(self.y[len(self.labels) :].mean())
-            canvas.text(self.width - 6, y, self._others, size=SMALL, va="center", ha="right", color=QUIET)
+            canvas.text(left - 6, y, self._others, size=SMALL, va="center", ha="right", color=QUIET)

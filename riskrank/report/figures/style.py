@@ -164,17 +164,20 @@ class Plot(Figure):
         return self.to_bytes("png")
 
 
-@lru_cache(maxsize=1)
-def _ruler() -> RendererAgg:
-    return RendererAgg(1, 1, 288)
+@cache
+def _rulers() -> tuple[RendererAgg, ...]:
+    """Coarse pixels make long texts a little wider or narrower than fine ones."""
+    return RendererAgg(1, 1, 72), RendererAgg(1, 1, 288)
 
 
 @lru_cache(maxsize=20_000)
 def text_width(text: str, size: float = TEXT, weight: str = "normal") -> float:
     """Width of a line of text, in points."""
     font = FontProperties(family=list(families()), size=size, weight=weight)
-    width, _, _ = _ruler().get_text_width_height_descent(text, font, ismath=False)
-    return float(width) / 4
+    return max(
+        float(ruler.get_text_width_height_descent(text, font, ismath=False)[0]) * 72 / ruler.dpi
+        for ruler in _rulers()
+    )
 
 
 def wrap(text: str, width: float, size: float = TEXT) -> list[str]:

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+import riskrank as rr
+from riskrank.report.figures.gate import gates as study_gates
 from riskrank.report.figures.intervals import Gates, draw_gates
 
 
@@ -11,6 +13,7 @@ def gates(claims):
     high = estimate + 0.03
     high[0] = np.inf
     return Gates(
+        "accuracy",
         tuple(claims),
         estimate,
         estimate - 0.03,
@@ -22,16 +25,51 @@ def gates(claims):
 
 @pytest.mark.parametrize("count", [1, 2, 12, 60])
 def test_legible(legible, names, count):
-    words = legible(lambda: draw_gates(gates(names(count))))
-    assert words.count("pass") == (count + 2) // 3
+    words = legible(lambda: draw_gates([gates(names(count)), gates(["one", "two"])]))
+    assert words.count("pass") == (count + 2) // 3 + 1
 
 
 def test_what_is_drawn_is_what_was_given():
     found = gates(["a", "b", "c"])
-    axes = draw_gates(found).axes[0]
+    axes = next(axes for axes in draw_gates([found]).axes if axes.get_xlabel())
     drawn = [line.get_xdata() for line in axes.get_lines()]
     for at in range(3):
         assert any(np.array_equal(line, [found.estimate[at]]) for line in drawn)
-        assert any(np.array_equal(line, [found.margin[at]] * 2) for line in drawn)
+        assert any(np.array_equal(line, [found.boundary[at]] * 2) for line in drawn)
         assert any(len(line) == 2 and line[0] == found.low[at] for line in drawn)
     assert max(np.max(line) for line in drawn if len(line) == 2 and line[0] != 0) <= axes.get_xlim()[1]
+
+
+def test_the_rows_of_a_study(legible):
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=40)
+    frame = {
+        "model": ["new"] * 80 + ["old"] * 80,
+        "sample": list(range(40)) * 4,
+        "metric": (["acc"] * 40 + ["latency"] * 40) * 2,
+        "score": [
+            *base + 0.5 + 0.1 * rng.normal(size=40),
+            *base + 3,
+            *base,
+            *base + 1 + 0.1 * rng.normal(size=40),
+        ],
+    }
+    options = {"better": ["new:old"], "lower": ["latency"], "jobs": 1}
+    result = rr.gate(frame, not_worse=["new:old"], margin=0.25, **options)
+    orders = rr.gate(frame, on=["ssd"], **options)
+    by_unit = {found.unit: found for found in study_gates(result.document)}
+    by_unit |= {found.unit: found for found in study_gates(orders.document)}
+    assert len(by_unit) == 3
+    for found in by_unit.values():
+        shown = found.low[np.isfinite(found.low)]
+        assert np.all(shown <= found.estimate[np.isfinite(found.low)])
+        for estimate, low, high, boundary, verdict in zip(
+            found.estimate, found.low, found.high, found.boundary, found.verdict, strict=True
+        ):
+            if np.isfinite(low) and np.isfinite(high) and verdict != "inconclusive":
+                assert (verdict == "pass") == (low > boundary) == (estimate > boundary)
+    assert by_unit["acc, difference"].estimate == pytest.approx(0.5, abs=0.1)
+    assert np.all(by_unit["latency, difference"].estimate < -1.8)  # slower is against the new one
+    assert np.all(by_unit["½ − violation ratio"].boundary == 0)
+    legible(result.plot)
+    legible(orders.plot)
