@@ -49,7 +49,9 @@ def project(tmp_path):
 
 def call(project, *words, **variables):
     path = f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)} | variables
+    # The suite itself is run by make: what that make tells its children is not for this one.
+    outer = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    environment = outer | {"PATH": path, "PYTHONPATH": str(ROOT)} | variables
     return subprocess.run(words, cwd=project, env=environment, capture_output=True, text=True, check=False)
 
 
