@@ -7,11 +7,28 @@ def main() -> None:
     """Entry point: Ctrl-C is answered before anything that takes time is imported."""
     try:
         answer_interrupts()
+        from riskrank.cli.environment import open_standard_streams
+
+        open_standard_streams()
         from riskrank.cli.main import run
 
         run()
     except KeyboardInterrupt:
         leave()
+    except Exception as error:
+        # Before the error boundary is there, as with a damaged installation; Python would exit 1, a gate's.
+        _fail(error)
+
+
+def _fail(error: Exception) -> None:
+    import contextlib
+    import os
+
+    found = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+    lines = f"error: riskrank cannot start\nfound: {found}\nhint: install it anew\n"
+    with contextlib.suppress(OSError):
+        os.write(2, lines.encode("utf-8", "backslashreplace"))
+    os._exit(3)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import os
+import errno
 import re
 import sys
 from collections.abc import Sequence
@@ -17,6 +17,10 @@ from riskrank.cli.environment import Environment
 from riskrank.cli.help import Application
 from riskrank.cli.interrupts import INTERRUPTED, settle_interrupts
 from riskrank.errors import ExitStatus, NumericalError, RiskrankError, UsageError, nearest
+from riskrank.report.streams import discard
+
+# Errors of a stream that does not take what it is given.
+_NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 class Boundary(TyperGroup):
@@ -78,7 +82,7 @@ def _root(
 def _answer(error: BaseException, environment: Environment, *, traceback: bool) -> int:
     """Say what went wrong in three lines and return the exit status."""
     if isinstance(error, BrokenPipeError):
-        _silence_stdout()
+        discard(environment.stdout)
         return ExitStatus.OK
     if isinstance(error, SystemExit):
         raise error
@@ -94,6 +98,8 @@ def _answer(error: BaseException, environment: Environment, *, traceback: bool) 
 
         environment.say("".join(tracebacks.format_exception(error)).rstrip())
     known = _as_riskrank_error(error)
+    if isinstance(error, OSError):
+        discard(environment.stdout)
     for line in known.lines(flags=True):
         environment.say(line)
     return known.exit_status
@@ -104,6 +110,13 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
         return error
     if isinstance(error, typer.TyperException):
         return _usage_error(error)
+    if isinstance(error, OSError) and error.errno in _NOT_WRITTEN and error.filename is None:
+        # Results and files are written elsewhere, with errors of their own; this is help or a version.
+        return UsageError(
+            "cannot write to standard output",
+            found=error.strerror or str(error),
+            hint="make room, or send it elsewhere",
+        )
     if isinstance(error, MemoryError):
         return NumericalError(
             "the machine ran out of memory",
@@ -140,9 +153,3 @@ def _near_misses(error: typer.TyperException, context: Any, found: str) -> list[
     wrong = re.search(r"(?:command|:) '(.*?)'", found)
     close = nearest(wrong[1], map(str, choices)) if choices and wrong else None
     return [close] if close else []
-
-
-def _silence_stdout() -> None:
-    """Keep the interpreter from flushing into the closed pipe at exit."""
-    with open(os.devnull, "w") as devnull:  # noqa: PTH123 (a descriptor is needed, not a path)
-        os.dup2(devnull.fileno(), sys.stdout.fileno())

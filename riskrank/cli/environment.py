@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO, TextIO
 
+from riskrank.report.streams import discard
+
 
 def _nowhere() -> TextIO:
     """Stream for a caller that closed its own: what is written there is gone."""
@@ -41,7 +43,24 @@ class Environment:
     config: str | None = None
 
     def say(self, line: str) -> None:
-        """Write one line to stderr, whatever its encoding can hold."""
+        """Write one line to stderr, whatever its encoding can hold.
+
+        A line that nobody can be told, because the disk is full or the pipe closed, is given up: it must not
+        cost the result or change the exit status.
+        """
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
-        self.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-        self.stderr.flush()
+        try:
+            self.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+            self.stderr.flush()
+        except (OSError, ValueError):  # Python calls writing to a closed stream a wrong value
+            discard(self.stderr)
+
+
+def open_standard_streams() -> None:
+    """Open what the caller closed of descriptors 0 to 2, or the next file opened would take its place."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # The lowest free descriptor is the one that was closed.
+            os.open(os.devnull, os.O_RDWR)

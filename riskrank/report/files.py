@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import io
 import os
 import stat
 import tempfile
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from riskrank.errors import UsageError, option
+from riskrank.report.streams import discard
 
 SUFFIXES = {
     ".json": "json",
@@ -184,16 +184,10 @@ def _send(data: bytes, stdout: TextIO) -> None:
             binary.flush()
         stdout.flush()
     except BrokenPipeError:
-        _discard(stdout)
+        discard(stdout)
     except OSError:
-        _discard(stdout)
+        discard(stdout)
         raise
-
-
-def _discard(stdout: TextIO) -> None:
-    """Let what the interpreter flushes at exit go nowhere."""
-    with contextlib.suppress(OSError, io.UnsupportedOperation):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
 
 
 @contextlib.contextmanager

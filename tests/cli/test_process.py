@@ -14,6 +14,7 @@ import pytest
 
 from riskrank import __version__
 
+ROOT = Path(__file__).resolve().parents[2]
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc or /dev")
 HEAVY = ("numpy", "polars", "scipy", "rich", "multiprocessing", "pydantic")
 
@@ -323,6 +324,54 @@ def test_an_interrupt_while_writing(run, table, tmp_path, monkeypatch, when):
     outcome = run("check", table, "-o", folder / "c.json")
     assert (outcome.status, outcome.stderr) == (130, "interrupted: nothing was written\n")
     assert list(folder.iterdir()) == []
+
+
+@LINUX
+@pytest.mark.parametrize("how", ["2>/dev/full", "2>&-", "2> >(exec true)", "0<&- 2>&-"])
+def test_a_warning_that_cannot_be_printed_costs_nothing(start, write, how):
+    table = write("scores.csv", metrics=("acc", "loss"))
+    args = ("rank", table, "--no-test", "--format", "json")
+    whole = finish(start(*args))
+    assert whole[0] == 0
+    assert "loss" in whole[2]
+    command = [sys.executable, "-m", "riskrank", *map(str, args)]
+    # A pipe's reader is gone before anything is written: the imports of a run take longer than it.
+    status, stdout, _ = finish(_shell(f'"$@" {how}', *command))
+    assert (status, stdout) == (0, whole[1])
+
+
+@LINUX
+@pytest.mark.parametrize("how", ["2>/dev/full", "2>&-", "2> >(exec true)"])
+def test_an_error_that_cannot_be_printed_keeps_its_status(how):
+    command = [sys.executable, "-m", "riskrank", "rank", "missing.csv"]
+    assert finish(_shell(f'"$@" {how}', *command))[0] == 2
+
+
+@LINUX
+@pytest.mark.parametrize("args", [("--help",), ("rank", "--help"), ("--version",), ("schema", "rank")])
+def test_help_that_cannot_be_printed(start, args):
+    with Path("/dev/full").open("wb") as full:
+        status, _, stderr = finish(start(*args, stdout=full))
+    assert status == 2
+    assert [line.partition(":")[0] for line in stderr.splitlines()] == ["error", "found", "hint"]
+    assert stderr.startswith("error: cannot write to standard output\n")
+
+
+def test_what_fails_before_the_error_boundary_exits_3(start):
+    code = "import sys; sys.modules['typer'] = None\nfrom riskrank.__main__ import main; main()"
+    status, _, stderr = finish(start(code=code))
+    assert status == 3
+    assert [line.partition(":")[0] for line in stderr.splitlines()] == ["error", "found", "hint"]
+
+
+def _shell(text, *command) -> subprocess.Popen:
+    return subprocess.Popen(
+        ["bash", "-c", text, "bash", *command],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def test_a_pipe_closed_from_the_start(start, table):
