@@ -132,9 +132,15 @@ class Result:
         """Return one JSON object a row."""
         return to_jsonl(self.document)
 
-    def to_csv(self) -> str:
-        """Return the rows as CSV, numbers unrounded."""
-        return to_csv(self.document)
+    def to_csv(self, *, safe: bool = False) -> str:
+        """Return the rows as CSV, numbers unrounded.
+
+        Parameters
+        ----------
+        safe : bool
+            Whether it is for a spreadsheet, where a name must not become a formula.
+        """
+        return to_csv(self.document, safe=safe)
 
     def to_markdown(self) -> str:
         """Return tables and words as Markdown."""

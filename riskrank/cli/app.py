@@ -17,7 +17,6 @@ from riskrank.cli.environment import Environment
 from riskrank.cli.help import Application
 from riskrank.cli.interrupts import INTERRUPTED, settle_interrupts
 from riskrank.errors import ExitStatus, NumericalError, RiskrankError, UsageError, nearest
-from riskrank.report.streams import discard
 
 # Errors of a stream that does not take what it is given.
 _NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -81,6 +80,8 @@ def _root(
 
 def _answer(error: BaseException, environment: Environment, *, traceback: bool) -> int:
     """Say what went wrong in three lines and return the exit status."""
+    from riskrank.report.streams import discard
+
     if isinstance(error, BrokenPipeError):
         discard(environment.stdout)
         return ExitStatus.OK

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO, TextIO
 
-from riskrank.report.streams import discard
-
 
 def _nowhere() -> TextIO:
     """Stream for a caller that closed its own: what is written there is gone."""
@@ -48,9 +46,12 @@ class Environment:
         A line that nobody can be told, because the disk is full or the pipe closed, is given up: it must not
         cost the result or change the exit status.
         """
+        from riskrank.report.escapes import for_log
+        from riskrank.report.streams import discard
+
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
         try:
-            self.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+            self.stderr.write(for_log(line, encoding) + "\n")
             self.stderr.flush()
         except (OSError, ValueError):  # Python calls writing to a closed stream a wrong value
             discard(self.stderr)

@@ -285,6 +285,10 @@ class OutputOptions:
             help="Write to a file, whole or not at all. Repeatable: every file by its suffix, all or none.",
         ),
     ] = None
+    csv_safe: Annotated[
+        bool,
+        typer.Option("--csv-safe", help="CSV for a spreadsheet: no name becomes a formula."),
+    ] = False
     plot: Annotated[
         Names,
         typer.Option(

@@ -13,7 +13,7 @@ from riskrank.cli.environment import Environment
 from riskrank.cli.options import InputOptions, OutputOptions, split_names
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
 from riskrank.cli.tidying import tidying_up
-from riskrank.errors import UsageError, spell
+from riskrank.errors import UsageError, one_line, spell
 
 if TYPE_CHECKING:
     from riskrank.report.progress import Move
@@ -56,6 +56,12 @@ class Session:
         self.formats = choose_formats(output.format, output.files, allowed=formats)
         if self.formats == ("table",) and output.format is None and not environment.stdout.isatty():
             self.formats = (piped,)
+        if output.csv_safe and "csv" not in self.formats:
+            raise UsageError(
+                "--csv-safe is about CSV, and nothing is written as CSV",
+                found=f"format {' and '.join(self.formats)}",
+                hint="add --format csv, or leave out --csv-safe",
+            )
         named = [*inputs.scores, *([inputs.metrics] if inputs.metrics else [])]
         named += [text.partition("=")[2] for text in inputs.scores if "=" in text]
         for file in output.files:
@@ -137,7 +143,7 @@ class Session:
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         if not document.tells_warnings:
             for warning in document.provenance.warnings:
-                self.say(f"warning: {spell(warning, flags=True)}")
+                self.say(one_line(f"warning: {spell(warning, flags=True)}"))
         with tidying_up():
             write_all(self._rendered(document), self.environment.stdout, {**(beside or {}), **pictures})
 
@@ -145,12 +151,12 @@ class Session:
         """The result for each output file, or for stdout."""
         from riskrank.report.render import render
 
-        stdout = self.environment.stdout
+        stdout, safe = self.environment.stdout, self.output.csv_safe
         if not self.output.files:
-            width, color = self._terminal_width(), self._wants_color()
-            return [(None, render(document, self.formats[0], stdout=stdout, width=width, color=color))]
+            page = {"stdout": stdout, "width": self._terminal_width(), "color": self._wants_color()}
+            return [(None, render(document, self.formats[0], csv_safe=safe, **page))]
         return [
-            (file, render(document, kind, stdout=None, width=None, color=False))
+            (file, render(document, kind, stdout=None, width=None, color=False, csv_safe=safe))
             for file, kind in zip(self.output.files, self.formats, strict=True)
         ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import TextIO
 
@@ -40,7 +41,15 @@ def sections(document: Document) -> Sequence[Section]:
     return [*verdict, *body]
 
 
-def render(document: Document, kind: str, *, stdout: TextIO | None, width: int | None, color: bool) -> bytes:
+def render(
+    document: Document,
+    kind: str,
+    *,
+    stdout: TextIO | None,
+    width: int | None,
+    color: bool,
+    csv_safe: bool = False,
+) -> bytes:
     """Render a document in one of the formats as the bytes to write.
 
     Parameters
@@ -52,6 +61,8 @@ def render(document: Document, kind: str, *, stdout: TextIO | None, width: int |
         Where a table will be shown, for its encoding; None for a file.
     width, color
         As in :func:`riskrank.report.formats.terminal.to_terminal`.
+    csv_safe : bool
+        Whether CSV is for a spreadsheet, where a name must not become a formula.
     """
     if kind == "parquet":
         return to_parquet(document)
@@ -61,7 +72,7 @@ def render(document: Document, kind: str, *, stdout: TextIO | None, width: int |
         return markdown_page(document).encode("utf-8")
     if kind == "junit":
         return bytes(import_module("riskrank.report.gate.junit").to_junit(document))
-    writers = {"json": to_json, "jsonl": to_jsonl, "csv": to_csv}
+    writers = {"json": to_json, "jsonl": to_jsonl, "csv": partial(to_csv, safe=csv_safe)}
     return writers[kind](document).encode("utf-8")
 
 

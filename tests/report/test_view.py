@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from riskrank.report.escapes import for_terminal
 from riskrank.report.formats.markdown import to_markdown
-from riskrank.report.formats.terminal import blocks, fitting_widths, showable, to_terminal
+from riskrank.report.formats.terminal import blocks, fitting_widths, to_terminal
 from riskrank.report.view import Cell, Column, Line, Table
 
 WORDS = st.text("abcxyz-./ 模é", min_size=1, max_size=40)
@@ -104,13 +105,13 @@ def test_line_breaks_of_a_line_are_kept():
     assert lines == [" Error: what", " found: x"]
 
 
-def test_showable():
-    assert showable("ε – “x”…", "ascii") == 'eps - "x"...'
-    assert showable("ε", "utf-8") == "ε"
-    assert showable("é", "latin-1") == "é"
-    assert showable("ж", "latin-1") == "\\u0436"
-    assert showable("a\x1b[1m\x07", "utf-8") == "a\\x1b[1m\\x07"
-    assert showable("a\nb", "utf-8") == "a\nb"
+def test_for_terminal():
+    assert for_terminal("ε – “x”…", "ascii") == 'eps - "x"...'
+    assert for_terminal("ε", "utf-8") == "ε"
+    assert for_terminal("é", "latin-1") == "é"
+    assert for_terminal("ж", "latin-1") == "\\u0436"
+    assert for_terminal("a\x1b[1m\x07", "utf-8") == "a\\x1b[1m\\x07"
+    assert for_terminal("a\nb", "utf-8") == "a\nb"
 
 
 @given(st.text(max_size=20), st.sampled_from(["ascii", "latin-1", "utf-8", "cp1252"]))
@@ -119,7 +120,7 @@ def test_what_is_showable_can_be_written(text, encoding):
         text.encode()
     except UnicodeEncodeError:
         return
-    assert showable(text, encoding).encode(encoding) or not text
+    assert for_terminal(text, encoding).encode(encoding) or not text
 
 
 def test_markdown():

@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
+from riskrank.report.escapes import UNSAFE
 from riskrank.report.figures.style import TEXT, characters, text_width
 
 # Shares of what is kept that go to the beginning of a name; the first that tells names apart is taken.
@@ -16,7 +17,9 @@ def displayable(name: str) -> str:
     """Write control characters, and those no font at hand has, as escapes."""
     known = characters()
     return "".join(
-        letter if ord(letter) in known and unicodedata.category(letter)[0] != "C" else _escaped(letter)
+        letter
+        if ord(letter) in known and unicodedata.category(letter)[0] != "C" and not UNSAFE.match(letter)
+        else _escaped(letter)
         for letter in name
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from riskrank import __version__
 from riskrank.errors import spell
+from riskrank.report.escapes import for_csv, for_json
 from riskrank.studies.document import Document
 from riskrank.studies.frames import FrameRows
 
@@ -47,23 +48,45 @@ def to_json(document: Document) -> str:
         "    {\n" + ",\n".join(cells) + "\n    }"
         for cells in zip(*_named_cells(document, indent=2, margin="      "), strict=True)
     ]
-    return before + ("[\n" + ",\n".join(rows) + "\n  ]" if rows else "[]") + "\n}\n"
+    return for_json(before + ("[\n" + ",\n".join(rows) + "\n  ]" if rows else "[]") + "\n}\n")
 
 
 def to_jsonl(document: Document) -> str:
     """Write one JSON object a row, without provenance."""
-    return "".join("{" + ", ".join(cells) + "}\n" for cells in zip(*_named_cells(document), strict=True))
+    lines = ("{" + ", ".join(cells) + "}\n" for cells in zip(*_named_cells(document), strict=True))
+    return for_json("".join(lines))
 
 
-def to_csv(document: Document) -> str:
-    """Write rows as CSV: unrounded numbers, empty for null, JSON for lists and objects."""
+def to_csv(document: Document, *, safe: bool = False) -> str:
+    """Write rows as CSV: unrounded numbers, empty for null, JSON for lists and objects.
+
+    Names stay what they are, so that another program finds them again; ``safe`` ones are for a spreadsheet,
+    which would run a cell that begins like a formula.
+    """
     if isinstance(document.rows, FrameRows):
-        return document.rows.frame.write_csv()
+        frame = document.rows.frame
+        return (_safe_frame(frame) if safe else frame).write_csv()
+    columns = list(map(_csv_column, document.written().values()))
+    if safe:
+        columns = [[for_csv(cell) if isinstance(cell, str) else cell for cell in cells] for cells in columns]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(document.fields)
-    writer.writerows(zip(*map(_csv_column, document.written().values()), strict=True))
+    writer.writerows(zip(*columns, strict=True))
     return text.getvalue()
+
+
+def _safe_frame(frame: Any) -> Any:
+    """Make a frame's names and texts safe: each distinct text once."""
+    import polars
+
+    safe = frame.rename(for_csv)
+    for name, kind in safe.schema.items():
+        if kind == polars.String:
+            texts = safe[name].unique().drop_nulls().to_list()
+            changed = {text: new for text in texts if (new := for_csv(text)) != text}
+            safe = safe.with_columns(polars.col(name).replace(changed)) if changed else safe
+    return safe
 
 
 def to_parquet(document: Document) -> bytes:

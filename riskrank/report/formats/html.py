@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
+from riskrank.report.escapes import for_html
 from riskrank.report.view import Cell, Line, Section, Table, text_of
 
 
@@ -15,27 +15,27 @@ def to_fragment(view: Sequence[Section]) -> str:
 
 def _section(section: Section) -> str:
     if isinstance(section, Line):
-        label = f"<b>{escape(section.label)}</b> " if section.label else ""
-        return f"<p>{label}{escape(section.text)}</p>"
+        label = f"<b>{for_html(section.label)}</b> " if section.label else ""
+        return f"<p>{label}{for_html(section.text)}</p>"
     return _table(section)
 
 
 def _table(table: Table) -> str:
     head = "".join(
-        f'<th style="text-align:{column.justify}">{escape(column.name or column.head)}</th>'
+        f'<th style="text-align:{column.justify}">{for_html(column.name or column.head)}</th>'
         for column in table.columns
     )
     rows = "\n".join(
         "<tr>"
         + "".join(
-            f'<td style="text-align:{column.justify}{_weight(cell)}">{escape(text_of(cell))}</td>'
+            f'<td style="text-align:{column.justify}{_weight(cell)}">{for_html(text_of(cell))}</td>'
             for column, cell in zip(table.columns, row, strict=True)
         )
         + "</tr>"
         for row in table.rows
     )
     return (
-        f"<table>\n<caption>{escape(table.title)}</caption>\n"
+        f"<table>\n<caption>{for_html(table.title)}</caption>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
     )
 

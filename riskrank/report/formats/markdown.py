@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from riskrank.report.escapes import for_markdown, for_markdown_code
 from riskrank.report.view import Line, Section, text_of
 
 
@@ -12,11 +13,11 @@ def to_markdown(view: Sequence[Section]) -> str:
     blocks = []
     for section in view:
         if isinstance(section, Line) and section.verbatim:
-            blocks.append("```\n" + " ".join(section.text.replace("```", "'''").split()) + "\n```")
+            blocks.append("```\n" + for_markdown_code(section.text) + "\n```")
             continue
         if isinstance(section, Line):
-            label = f"**{_escape(section.label)}** " if section.label else ""
-            blocks.append(label + _escape(section.text))
+            label = f"**{for_markdown(section.label)}** " if section.label else ""
+            blocks.append(label + for_markdown(section.text))
             continue
         marks = {"left": ":---", "right": "---:", "center": ":---:"}
         lines = [
@@ -24,15 +25,9 @@ def to_markdown(view: Sequence[Section]) -> str:
             _pipe_row((marks[column.justify] for column in section.columns), escape=False),
         ]
         lines += [_pipe_row(text_of(cell) for cell in row) for row in section.rows]
-        blocks.append(f"### {_escape(section.title)}\n\n" + "\n".join(lines))
+        blocks.append(f"### {for_markdown(section.title)}\n\n" + "\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
 
 def _pipe_row(cells: Iterable[str], *, escape: bool = True) -> str:
-    return "| " + " | ".join(_escape(cell) if escape else cell for cell in cells) + " |"
-
-
-def _escape(text: str) -> str:
-    for mark in ("\\", "|", "*", "_", "`", "<"):
-        text = text.replace(mark, "\\" + mark)
-    return text.replace("\n", " ")
+    return "| " + " | ".join(for_markdown(cell) if escape else cell for cell in cells) + " |"

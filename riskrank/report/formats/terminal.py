@@ -6,10 +6,10 @@ go on over several lines, and the columns that do not fit follow in a second tab
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TextIO
 
+from riskrank.report.escapes import for_terminal
 from riskrank.report.view import Cell, Column, Line, Section, Table, text_of
 
 if TYPE_CHECKING:
@@ -25,15 +25,6 @@ _NAME_WIDTH = 16
 _NARROWEST = 8
 _VERDICT_WIDTH = 10
 _EDGES, _GAP = 2, 2
-
-# Our own symbols in words, for terminals that cannot show them; names keep theirs as \\u escapes.
-_SPELLED = str.maketrans(
-    {
-        **{"ε": "eps", "τ": "tau", "α": "alpha", "δ": "delta", "ξ": "xi", "χ": "chi", "Δ": "Delta"},
-        **{"μ": "mu", "σ": "sigma", "Γ": "Gamma", "∞": "inf", "↑": "+", "↓": "-", "±": "+-"},
-        **{"–": "-", "−": "-", "…": "...", "·": ".", "“": '"', "”": '"', "²": "2", "√": "root "},
-    }
-)
 
 
 def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, color: bool) -> None:
@@ -74,10 +65,10 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
         if isinstance(section, Table) and isinstance(before, Line):
             page.print()
         if isinstance(section, Line) and section.verbatim:
-            page.print(Text(f"   {showable(section.text, encoding)}"), soft_wrap=True)
+            page.print(Text(f"   {for_terminal(section.text, encoding)}"), soft_wrap=True)
             continue
         if isinstance(section, Line):
-            label, text = showable(section.label, encoding), showable(section.text, encoding)
+            label, text = for_terminal(section.label, encoding), for_terminal(section.text, encoding)
             line = Text.assemble((f"{label} " if label else "", "bold"), (text, section.style))
             page.print(Padding(line, (0, 1)), width=text_width)
             continue
@@ -177,33 +168,12 @@ def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_on
 
 def _showable_table(table: Table, encoding: str) -> Table:
     def cell(given: Cell | str) -> Cell | str:
-        shown = showable(text_of(given).replace("\n", " "), encoding)
+        shown = for_terminal(text_of(given).replace("\n", " "), encoding)
         return shown if isinstance(given, str) else Cell(shown, given.style)
 
     return Table(
-        showable(table.title, encoding),
-        tuple(Column(showable(column.head, encoding), column.justify) for column in table.columns),
+        for_terminal(table.title, encoding),
+        tuple(Column(for_terminal(column.head, encoding), column.justify) for column in table.columns),
         tuple(tuple(cell(given) for given in row) for row in table.rows),
         table.stub,
     )
-
-
-def showable(text: str, encoding: str) -> str:
-    r"""Text as a terminal of this encoding can show it.
-
-    Our symbols are spelled out and other characters written as ``\u`` escapes where the encoding has no
-    room for them, so that two names never look the same; control characters are escaped everywhere, so
-    that a name cannot move the cursor.
-    """
-    if any(unicodedata.category(mark) == "Cc" and mark != "\n" for mark in text):
-        text = "".join(
-            mark.encode("unicode_escape").decode()
-            if unicodedata.category(mark) == "Cc" and mark != "\n"
-            else mark
-            for mark in text
-        )
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return text.translate(_SPELLED).encode(encoding, "backslashreplace").decode(encoding)
-    return text

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+from riskrank.report.escapes import visible
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow
 from riskrank.studies.gate.words import row_sentence
 
@@ -53,4 +54,4 @@ def _kind(document: GateDocument, row: GateRow) -> str | None:
 
 
 def _text(text: str) -> str:
-    return _UNWRITABLE.sub("\ufffd", text)
+    return _UNWRITABLE.sub("\ufffd", visible(text))

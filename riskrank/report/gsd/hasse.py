@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
+from riskrank.report.escapes import visible
 from riskrank.report.view import Cell, Column, Table
 
 
@@ -60,5 +61,5 @@ def _node_names(study: GsdAnalysis, models: Sequence[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    escaped = visible(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

@@ -1,0 +1,104 @@
+"""What text from a file may do to its reader: nothing. One function a destination, called at its last door.
+
+A name of a file, model or metric can hold what moves a cursor, turns the direction of the text around it,
+breaks a line, is a live link in Markdown or a formula in a spreadsheet.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+# C0 but for the line break, DEL and C1; marks of direction; line and paragraph separators; halves of
+# surrogate pairs, which no encoding can write.
+_MARKS = "\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+UNSAFE = re.compile(f"[{_MARKS}]")
+
+# The same without what JSON escapes anyway, and the line breaks between its own lines.
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+# Our own symbols in words, for terminals that cannot show them; names keep theirs as \\u escapes.
+_SPELLED = str.maketrans(
+    {
+        **{"ε": "eps", "τ": "tau", "α": "alpha", "δ": "delta", "ξ": "xi", "χ": "chi", "Δ": "Delta"},
+        **{"μ": "mu", "σ": "sigma", "Γ": "Gamma", "∞": "inf", "↑": "+", "↓": "-", "±": "+-"},
+        **{"–": "-", "−": "-", "…": "...", "·": ".", "“": '"', "”": '"', "²": "2", "√": "root "},
+    }
+)
+
+# Marks that mean something within a line: emphasis, code, links and images, HTML, entities, formulas.
+_MARKDOWN = re.compile(r"[\\|*_`<>\[&$~]")
+# What GitHub makes a link of without any mark around it.
+_AUTOLINK = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|(?<=mailto):|(?<=xmpp):")
+# What begins a heading, a list or a rule where it begins a paragraph.
+_BLOCK = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
+
+# What spreadsheets take for the beginning of a formula, also after white space.
+FORMULA = r"^\s*[=+\-@＝＋－＠]"
+_NUMBER = r"^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$"
+_FORMULA, _IS_NUMBER = re.compile(FORMULA), re.compile(_NUMBER)
+
+
+def visible(text: str) -> str:
+    r"""Write marks that would act on what is around them as escapes such as ``\x1b`` and ``\u202e``."""
+    return UNSAFE.sub(lambda mark: mark[0].encode("unicode_escape").decode(), text)
+
+
+def for_terminal(text: str, encoding: str) -> str:
+    r"""Text as a terminal of this encoding can show it.
+
+    Our symbols are spelled out and other characters written as ``\u`` escapes where the encoding has no
+    room for them, so that two names never look the same.
+    """
+    text = visible(text)
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_SPELLED).encode(encoding, "backslashreplace").decode(encoding)
+    return text
+
+
+def for_log(text: str, encoding: str) -> str:
+    """Text for standard error: as on a terminal, with characters the encoding lacks as escapes."""
+    return visible(text).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def for_markdown(text: str) -> str:
+    """Text that Markdown shows as it is, on one line: no emphasis, link, image, HTML, formula or list."""
+    text = visible(text.replace("\n", " ")).lstrip(" ")  # four blanks would begin a block of code
+    text = _MARKDOWN.sub(lambda mark: "\\" + mark[0], text)
+    text = _AUTOLINK.sub(lambda mark: "\\" + mark[0], text)
+    return _BLOCK.sub(_unblocked, text)
+
+
+def for_markdown_code(text: str) -> str:
+    """Text for a fenced block of Markdown, on one line."""
+    return visible(" ".join(text.replace("```", "'''").split()))
+
+
+def for_html(text: str) -> str:
+    """Text for HTML, between tags or within a quoted attribute."""
+    return html.escape(visible(text))
+
+
+def for_json(document: str) -> str:
+    r"""A whole JSON text in which what ``json`` leaves raw, DEL and beyond, is written as ``\u`` escapes.
+
+    Such marks can only stand in its strings, where the escape means the same.
+    """
+    return _UNSAFE_IN_JSON.sub(lambda mark: f"\\u{ord(mark[0]):04x}", document)
+
+
+def for_csv(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula, and no terminal for an order.
+
+    An apostrophe goes before what would begin a formula; numbers stay as they are.
+    """
+    text = visible(text)
+    formula = _FORMULA.match(text) and not _IS_NUMBER.match(text)
+    return "'" + text if formula else text
+
+
+def _unblocked(match: re.Match[str]) -> str:
+    mark, number, dot = match.groups()
+    return f"\\{mark}" if mark else f"{number}\\{dot}"

@@ -1,0 +1,104 @@
+"""Names that would move a cursor, be a link or a formula, at every door out of every command."""
+
+import csv
+import html
+import io
+import json
+import re
+import unicodedata
+
+import pytest
+from markdown_it import MarkdownIt
+
+LINK = "[x](javascript:alert(1))"
+MODELS = ("A\x1b[2J\x07", "B\u202egnp.exe\u2066", f"{LINK}![i](https://evil.example/i)")
+METRICS = ("acc\x9b31m\x7f", "=cmd|' /C calc'!A0\u2028x")
+COMMANDS = {
+    "rank": ("--resamples", "60", "--jobs", "1"),
+    "dominance": ("--no-test",),
+    "mrm": ("--resamples", "60", "--jobs", "1"),
+    "gsd": ("--no-test", "--higher", "*"),
+    "copa": ("--higher", "*"),
+    "portfolio": ("--summary",),
+    "check": (),
+}
+
+
+@pytest.fixture
+def hostile(make_scores, tmp_path):
+    path = tmp_path / "sc\x1b[31more\u202es.jsonl"
+    make_scores(models=MODELS, metrics=METRICS, n=24).write_ndjson(path)
+    return path
+
+
+def acts(text: str) -> list[str]:
+    """Marks that act, by the classes of Unicode."""
+    return [
+        mark
+        for mark in text
+        if mark != "\n"
+        and (
+            unicodedata.category(mark) in ("Cc", "Zl", "Zp", "Cs") or mark in "\u061c\u200e\u200f\u202e\u2066"
+        )
+    ]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("kind", ["table", "json", "jsonl", "markdown"])
+def test_no_mark_acts(run, hostile, command, kind):
+    outcome = run(command, hostile, *COMMANDS[command], "--format", kind)
+    assert outcome.status == 0, outcome.stderr
+    assert not acts(outcome.stdout), acts(outcome.stdout)
+    assert not acts(outcome.stderr)
+    if kind == "json":
+        assert outcome.document["meta"]["models"] == list(MODELS)
+        assert outcome.document["meta"]["inputs"][0]["path"] == str(hostile)
+    if kind == "markdown":
+        page = MarkdownIt("commonmark").enable("table").render(outcome.stdout)
+        assert not re.search(r"<(a|img|script)\b", page)
+        assert command in ("check", "portfolio") or LINK in html.unescape(page)
+
+
+def test_the_diagram_of_gsd_and_the_cases_of_gate(run, hostile, tmp_path):
+    dot = tmp_path / "order.dot"
+    assert run("gsd", hostile, *COMMANDS["gsd"], "--dot", dot).status == 0
+    assert "\\x1b" in dot.read_text()
+    assert not acts(dot.read_text())
+    claims = ("--not-worse", f"{MODELS[0]}:{MODELS[1]}", "--margin", "0.2", "--metric", METRICS[0])
+    outcome = run("gate", hostile, *claims, "--resamples", "60", "--jobs", "1", "--format", "junit")
+    assert outcome.stdout, outcome.stderr
+    assert not acts(outcome.stdout)
+
+
+def test_errors_and_warnings(run, write):
+    named = run("rank", "no\x1b]0;title\x07\u202esuch.csv")
+    assert named.status == 2
+    assert not acts(named.stderr)
+    loss = write("l.csv", metrics=("loss\x1b[31m\u200f", "acc"))
+    warned = run("rank", loss, "--no-test")
+    assert "loss\\x1b[31m\\u200f" in warned.stderr
+    assert not acts(warned.stderr)
+
+
+def test_csv_for_a_spreadsheet(run, refused, hostile):
+    plain = run("mrm", hostile, "--per-metric", "--format", "csv", *COMMANDS["mrm"])
+    safe = run("mrm", hostile, "--per-metric", "--format", "csv", "--csv-safe", *COMMANDS["mrm"])
+    rows, kept = (list(csv.DictReader(io.StringIO(one.stdout))) for one in (safe, plain))
+    assert {row["metric"] for row in kept} == set(METRICS)
+    assert {row["metric"] for row in rows} == {"acc\\x9b31m\\x7f", "'=cmd|' /C calc'!A0\\u2028x"}
+    assert [row["value"] for row in rows] == [row["value"] for row in kept]
+    assert not acts(safe.stdout)
+    refused("rank", hostile, "--csv-safe", "--format", "json")
+
+
+def test_a_converted_table_for_a_spreadsheet(run, write):
+    lines = "".join(f"{sample},=A,B,{'model_a' if sample % 2 else 'tie'}\n" for sample in range(20))
+    made = write("v.csv", f"sample,model_a,model_b,verdict\n{lines}")
+    args = ("convert", "verdicts", made, "--format", "csv")
+    assert "\n=A," in run(*args).stdout
+    assert "\n'=A," in run(*args, "--csv-safe").stdout
+
+
+def test_json_lines_hold_the_names(run, hostile):
+    stdout = run("rank", hostile, "--no-test", "--format", "jsonl").stdout
+    assert {json.loads(line)["model"] for line in stdout.splitlines()} == set(MODELS)

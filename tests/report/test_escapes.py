@@ -1,0 +1,146 @@
+"""Names from files act on no reader: terminals, Markdown, HTML, JSON and spreadsheets."""
+
+import html.parser
+import json
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from riskrank.report.escapes import (
+    for_csv,
+    for_html,
+    for_json,
+    for_log,
+    for_markdown,
+    for_markdown_code,
+    for_terminal,
+    visible,
+)
+
+HOSTILE = (
+    *map(chr, (*range(0x20), *range(0x7F, 0xA0))),
+    *"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029",
+)
+TEXTS = st.text(st.one_of(st.characters(), st.sampled_from([*HOSTILE, *"[]()!<>&*_`~#|:/\\.@$=+-1"])))
+MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def harmless(text: str, keep: str = "") -> bool:
+    """Told by the classes of Unicode, not by our own list."""
+    marks = set(text) - set(keep)
+    directions = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    return not any(
+        unicodedata.category(mark) in ("Cc", "Zl", "Zp", "Cs")
+        or unicodedata.bidirectional(mark) in directions
+        or mark in "\u061c\u200e\u200f"
+        for mark in marks
+    )
+
+
+@pytest.mark.parametrize("mark", [mark for mark in HOSTILE if mark != "\n"])
+def test_what_acts_is_written_as_an_escape(mark):
+    assert visible(f"a{mark}b") == "a" + mark.encode("unicode_escape").decode() + "b"
+
+
+@given(TEXTS)
+def test_nothing_acts_at_any_destination(text):
+    assert harmless(for_terminal(text, "utf-8"), keep="\n")
+    assert harmless(for_log(text, "ascii"), keep="\n")
+    assert harmless(for_markdown(text))
+    assert harmless(for_markdown_code(text))
+    assert harmless(for_html(text), keep="\n")
+    assert harmless(for_csv(text), keep="\n")
+    written = for_json(json.dumps(text, ensure_ascii=False))
+    assert harmless(written)
+    assert json.loads(written) == text
+
+
+@given(st.text(st.characters(exclude_categories=["C", "Z"])))
+def test_plain_text_is_left_alone(text):
+    assert visible(text) == text
+    assert for_terminal(text, "utf-8") == text
+
+
+def _shown(text: str) -> tuple[list[str], str]:
+    """Tags and text of a piece of HTML."""
+    tags, words = [], []
+    parser = html.parser.HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: tags.append(tag)
+    parser.handle_data = words.append
+    parser.feed(text)
+    parser.close()
+    return tags, "".join(words)
+
+
+@given(TEXTS)
+def test_markdown_shows_a_paragraph_as_it_is(text):
+    tags, shown = _shown(MARKDOWN.render(for_markdown(text)))
+    assert tags in (["p"], [])
+    assert shown.split() == visible(text.replace("\n", " ")).split()
+
+
+@given(TEXTS)
+def test_markdown_shows_a_cell_as_it_is(text):
+    page = f"| a | b |\n| --- | --- |\n| {for_markdown(text)} | x |\n"
+    tags, shown = _shown(MARKDOWN.render(page))
+    assert tags == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
+    assert shown.split() == ["a", "b", *visible(text.replace("\n", " ")).split(), "x"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[click](javascript:alert(1))",
+        "![x](https://evil.example/x.png)",
+        "<javascript:alert(1)>",
+        "<img src=x onerror=alert(1)>",
+        "[a]: javascript:alert(1)",
+        "# heading",
+        "1. list",
+        "- list",
+        "> quote",
+        "~~~ fence",
+        "```fence",
+        "---",
+        "&lt;b&gt;",
+        "    code",
+        "a | b",
+        "**bold** __bold__ ~~gone~~",
+    ],
+)
+def test_known_tricks_of_markdown(text):
+    tags, shown = _shown(MARKDOWN.render(f"{for_markdown(text)}\n\n[a]\n"))
+    assert tags == ["p", "p"]
+    assert shown.split() == [*text.split(), "[a]"]
+
+
+@pytest.mark.parametrize(
+    "link", ["https://evil.example", "HTTP://evil.example", "www.evil.example", "ftp://x"]
+)
+def test_github_makes_no_link_of_an_address(link):
+    """GitHub links bare addresses; a backslash before the mark they are known by stops that."""
+    written = for_markdown(link)
+    assert re.search(r"(?<!\\)://|www\.", written) is None
+    assert _shown(MARKDOWN.render(written))[1].strip() == link
+
+
+@given(TEXTS)
+def test_html_shows_text_as_it_is(text):
+    tags, shown = _shown(f'<p title="{for_html(text)}">{for_html(text)}</p>')
+    assert tags == ["p"]
+    assert shown == visible(text)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", " =1", "＝1", "-a"])
+def test_a_spreadsheet_sees_no_formula(text):
+    assert for_csv(text).startswith("'")
+    assert for_csv(text).endswith(visible(text))
+
+
+@pytest.mark.parametrize("text", ["-1.5", "+2e-3", ".5", "-.5E+10", "a=b", "", "gpt-4", "1=1"])
+def test_numbers_and_names_stay(text):
+    assert for_csv(text) == text
