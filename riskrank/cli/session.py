@@ -153,8 +153,9 @@ class Session:
 
         stdout, safe = self.environment.stdout, self.output.csv_safe
         if not self.output.files:
-            page = {"stdout": stdout, "width": self._terminal_width(), "color": self._wants_color()}
-            return [(None, render(document, self.formats[0], csv_safe=safe, **page))]
+            width, color = self._terminal_width(), self._wants_color()
+            page = render(document, self.formats[0], stdout=stdout, width=width, color=color, csv_safe=safe)
+            return [(None, page)]
         return [
             (file, render(document, kind, stdout=None, width=None, color=False, csv_safe=safe))
             for file, kind in zip(self.output.files, self.formats, strict=True)

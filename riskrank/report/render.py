@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
 from typing import TextIO
 
@@ -72,7 +71,9 @@ def render(
         return markdown_page(document).encode("utf-8")
     if kind == "junit":
         return bytes(import_module("riskrank.report.gate.junit").to_junit(document))
-    writers = {"json": to_json, "jsonl": to_jsonl, "csv": partial(to_csv, safe=csv_safe)}
+    if kind == "csv":
+        return to_csv(document, safe=csv_safe).encode("utf-8")
+    writers = {"json": to_json, "jsonl": to_jsonl}
     return writers[kind](document).encode("utf-8")
 
 
