@@ -1,4 +1,4 @@
-"""Bootstrap replicates of violation ratios, means, tails and win rates, all from one resampling (method §4).
+"""Bootstrap replicates of violation ratios, means and tails, all from one resampling (method §4).
 
 The ratios of every resample would be (B, orders, k, k) numbers. No test needs them whole: relative claims
 live on the k one-versus-all ratios of a resample, direct and absolute ones on counts of crossings and two
@@ -59,8 +59,6 @@ class Replicates:
         Mean of the worst share `tail_level` of each model's scores, in the same units.
     tail_level : float
         max(0.05, 5/n).
-    rates : ndarray, shape (B, s, k)
-        Means over the resampled samples of the per-sample statistics that were handed in.
     """
 
     orders: tuple[int, ...]
@@ -72,7 +70,6 @@ class Replicates:
     means: Floats
     tails: Floats
     tail_level: float
-    rates: Floats
 
     @property
     def count(self) -> int:
@@ -107,15 +104,12 @@ class Column:
         Values of ε_ij whose crossings are counted.
     pairs : tuple of (int, int), or None
         Pairs to look at; None for all, with one-versus-all ratios.
-    per_sample : ndarray, shape (s, k, n), or None
-        Further statistics per sample, averaged over the same resamples; paired designs only.
     """
 
     scores: ClusteredScores
     orders: tuple[int, ...] = (1, 2)
     thresholds: tuple[float, ...] = (0.5,)
     pairs: tuple[tuple[int, int], ...] | None = None
-    per_sample: Floats | None = None
 
     @property
     def comparisons(self) -> float:
@@ -138,7 +132,6 @@ def replicate(
     resamples: int,
     seed: int,
     thresholds: Sequence[float] = (0.5,),
-    per_sample: Floats | None = None,
     jobs: Jobs = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Replicates:
@@ -154,8 +147,6 @@ def replicate(
         Entropy of the random streams.
     thresholds : sequence of float
         Values of ε_ij whose crossings are counted.
-    per_sample : ndarray, shape (s, k, n), optional
-        Further statistics per sample, averaged over the same resamples; paired designs only.
     jobs : int or Workers
         Number of processes, or those there are, which stay open.
     progress : callable, optional
@@ -166,7 +157,7 @@ def replicate(
     Replicates
         Identical for any number of jobs.
     """
-    column = Column(scores, thresholds=tuple(thresholds), per_sample=per_sample)
+    column = Column(scores, thresholds=tuple(thresholds))
     with Bootstrap([column], seed=seed, jobs=jobs, progress=progress) as bootstrap:
         (found,) = bootstrap.extend({0: resamples}).values()
     return found
@@ -258,8 +249,6 @@ class _Problem:
     scores: ClusteredScores
     scale: CommonScale
     ratios: Floats
-    cluster_sums: Floats
-    cluster_sizes: Integers
     tail_level: float
 
     @classmethod
@@ -268,10 +257,7 @@ class _Problem:
         scale = CommonScale.of(scores.values)
         scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
         ratios = violation_matrices([np.sort(value) for value in scores.values], orders=column.orders)
-        sums, sizes = np.empty((0, scores.models, 0)), np.ones(0, dtype=np.int64)
-        if column.per_sample is not None:
-            sums, sizes = scores.cluster_totals(column.per_sample)
-        return cls(column, scaled, scale, ratios, sums, sizes, tail_level(scores))
+        return cls(column, scaled, scale, ratios, tail_level(scores))
 
 
 @dataclass(frozen=True)
@@ -285,7 +271,6 @@ class _Part:
     squares: Floats
     means: Floats
     tails: Floats
-    rates: Floats
 
 
 def _run(problems: Sequence[_Problem], task: Task) -> _Part:
@@ -299,11 +284,11 @@ def _run(problems: Sequence[_Problem], task: Task) -> _Part:
         if kernel is None or kernel.sizes != sizes:
             column = problem.column
             kernel = ViolationKernel.for_sizes(sizes, orders=column.orders, pairs=column.pairs)
-        parts.append(_summed(problem, kernel.ratios(batch.ordered), batch.ordered, batch.chosen[0]))
+        parts.append(_summed(problem, kernel.ratios(batch.ordered), batch.ordered))
     return _joined(parts)
 
 
-def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats], chosen: Integers) -> _Part:
+def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats]) -> _Part:
     column = problem.column
     o, k, _, count = ratios.shape
     # Summed over the beaten models along the middle axis; equal models have equal sums to the last bit.
@@ -331,10 +316,6 @@ def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats], c
         if isinstance(ordered, np.ndarray)
         else np.stack([tail_value_of_sorted(sample, level) for sample in ordered])
     )
-    rates = np.empty((count, len(problem.cluster_sums), k))
-    if problem.cluster_sums.size:
-        totals = problem.cluster_sums[:, :, chosen].sum(axis=3).transpose(2, 0, 1)
-        rates = totals / problem.cluster_sizes[chosen].sum(axis=1)[:, None, None]
     # A sum over a copied or a transposed array may differ in its last bit, and only some parts travel between
     # processes: all are laid out alike.
     return _Part(
@@ -345,7 +326,6 @@ def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats], c
         np.einsum("oijb,oijb->oij", deviations, deviations),
         np.ascontiguousarray(means.T),
         np.ascontiguousarray(tails.T),
-        np.ascontiguousarray(rates),
     )
 
 
@@ -360,7 +340,6 @@ def _joined(parts: Sequence[_Part]) -> _Part:
         np.sum([part.squares for part in parts], axis=0),
         np.concatenate([part.means for part in parts]),
         np.concatenate([part.tails for part in parts]),
-        np.concatenate([part.rates for part in parts]),
     )
 
 
@@ -399,5 +378,4 @@ class _Gathering:
             problem.scale.undo(np.concatenate([part.means for part in kept])),
             problem.scale.undo(np.concatenate([part.tails for part in kept])),
             problem.tail_level,
-            np.concatenate([part.rates for part in kept]),
         )

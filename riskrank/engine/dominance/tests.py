@@ -18,7 +18,7 @@ from riskrank.engine.dominance.claims import PAPER_THRESHOLDS, RELATIVE, Claim, 
 from riskrank.engine.dominance.closing import Counted, Family
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import ViolationInfluence
-from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
+from riskrank.engine.dominance.rank_guard import GUARD, direct_guard, relative_guard
 from riskrank.engine.dominance.tail import relative_tail
 from riskrank.engine.dominance.violation import CommonScale, violation_matrices
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
@@ -197,6 +197,9 @@ class BootstrapTest:
             guard = np.zeros(len(winners))
             if claim.boundary <= 0.5:
                 guard = direct_guard(scores, [*zip(*self._pairs, strict=True)])[self._pairs]
+        # Where the sample itself speaks for the null hypothesis, no count of resamples speaks against it.
+        against = claim.statistic(estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
+        guard = np.where(against, 0.5 * GUARD, guard)
         self._family = Family(
             samples,
             guard,

@@ -131,32 +131,6 @@ class ClusteredScores:
             means.append(np.ldexp(sums / np.bincount(sample), exponent))
         return tuple(means)
 
-    def cluster_totals(self, per_sample: Floats) -> tuple[Floats, Integers]:
-        """Sum a statistic of every sample over the samples of each cluster.
-
-        The mean over the samples of a resample that drew the clusters c is then
-        ``totals[..., c].sum(axis=-1) / samples[c].sum()``.
-
-        Parameters
-        ----------
-        per_sample : ndarray, shape (..., number of samples)
-            Statistics of the samples of a paired design, such as who is best there.
-
-        Returns
-        -------
-        totals : ndarray, shape (..., number of clusters)
-        samples : ndarray of int, shape (number of clusters,)
-            Samples of each cluster.
-        """
-        count = self.cluster_counts[0]
-        if self.samples is None:
-            return per_sample, np.ones(count, dtype=np.int64)
-        # Samples are grouped by cluster, so that each cluster is one slice of them.
-        first_rows = np.flatnonzero(np.diff(self.samples[0], prepend=-1))
-        starts = np.searchsorted(self.clusters[0][first_rows], np.arange(count))
-        totals = np.add.reduceat(per_sample, starts, axis=-1, dtype=np.float64)
-        return totals, np.diff(starts, append=len(first_rows))
-
 
 def _numbers(
     labels: Sequence[NDArray], sortings: Sequence[NDArray[np.intp]], paired: bool

@@ -56,15 +56,17 @@ def expanded_share(p_value: ArrayLike, samples: int | Integers) -> Floats:
     return ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, np.asarray(p_value, dtype=np.float64)))
 
 
-def expanded_interval(replicates: Floats, samples: int, *, level: float = 0.95) -> tuple[Floats, Floats]:
+def expanded_interval(
+    replicates: Floats, samples: int | Integers, *, level: float = 0.95
+) -> tuple[Floats, Floats]:
     """Expanded percentile interval of each column of replicates.
 
     Parameters
     ----------
     replicates : ndarray, shape (B, ...)
         Bootstrap replicates of one or more statistics.
-    samples : int
-        Independent samples n of the least-sampled model, at least 2.
+    samples : int or ndarray of int, shape (...)
+        Independent samples n behind the statistics, or behind each of them; at least 2.
     level : float
         Coverage wanted.
 
@@ -72,6 +74,12 @@ def expanded_interval(replicates: Floats, samples: int, *, level: float = 0.95) 
     -------
     low, high : ndarray, shape (...)
     """
-    tail = expanded_share((1 - level) / 2, samples)
-    low, high = np.quantile(replicates, [tail, 1 - tail], axis=0)
+    tails = expanded_share((1 - level) / 2, samples)
+    if tails.ndim == 0:
+        low, high = np.quantile(replicates, [tails, 1 - tails], axis=0)
+        return low, high
+    low, high = np.empty(tails.shape), np.empty(tails.shape)
+    for tail in np.unique(tails):
+        chosen = tails == tail
+        low[chosen], high[chosen] = np.quantile(replicates[:, chosen], [tail, 1 - tail], axis=0)
     return low, high

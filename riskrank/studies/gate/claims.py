@@ -156,7 +156,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
     k = len(claims)
     found = []
     for at, (claim, one) in enumerate(zip(claims, comparisons, strict=True)):
-        behind = one.samples if one.level is None else samples_behind_tail(one.samples, one.level)
+        behind = one.samples if one.level is None else int(samples_behind_tail(one.samples, one.level))
         found.append(
             Evidence.of_replicates(
                 difference(one),

@@ -18,27 +18,21 @@ def draws_of(seed, resamples):
             yield rng
 
 
-def brute_force(scores, *, resamples, seed, per_sample=None):
+def brute_force(scores, *, resamples, seed):
     """Resample plainly, model by model and sample by sample, and recompute everything."""
-    ratios, means, tails, rates = [], [], [], []
+    ratios, means, tails = [], [], []
     for rng in draws_of(seed, resamples):
         counts = scores.cluster_counts
         shared = rng.integers(0, counts[0], counts[0]) if scores.paired else None
-        models, chosen = [], []
+        models = []
         for value, cluster, count in zip(scores.values, scores.clusters, counts, strict=True):
             picks = shared if scores.paired else rng.integers(0, count, count)
             models.append(np.concatenate([value[cluster == pick] for pick in picks]))
-            chosen.append(picks)
         ratios.append([violation_matrix(models, order=order) for order in (1, 2)])
         means.append([model.mean() for model in models])
         level = max(0.05, 5 / min(counts))
         tails.append([tail_value_at_risk(model, level) for model in models])
-        if per_sample is not None:
-            numbers = scores.clusters[0] if scores.samples is None else scores.samples[0]
-            cluster_of = [scores.clusters[0][numbers == s][0] for s in range(per_sample.shape[2])]
-            rows = np.concatenate([np.flatnonzero(np.equal(cluster_of, pick)) for pick in chosen[0]])
-            rates.append(per_sample[:, :, rows].mean(axis=2))
-    return np.array(ratios), np.array(means), np.array(tails), np.array(rates)
+    return np.array(ratios), np.array(means), np.array(tails)
 
 
 def designs():
@@ -73,13 +67,9 @@ def designs():
 @pytest.mark.parametrize(("name", "scores"), list(designs()), ids=[name for name, _ in designs()])
 def test_replicates_against_plain_resampling(name, scores, batch, monkeypatch):
     monkeypatch.setattr(bootstrap, "_BATCH", batch)
-    per_sample = None
-    if scores.paired:
-        count = (scores.clusters if scores.samples is None else scores.samples)[0][-1] + 1
-        per_sample = np.random.default_rng(1).random((2, 3, count))
     thresholds = (0.2, 0.5, 0.7)
-    found = replicate(scores, resamples=30, seed=7, per_sample=per_sample, thresholds=thresholds)
-    ratios, means, tails, rates = brute_force(scores, resamples=30, seed=7, per_sample=per_sample)
+    found = replicate(scores, resamples=30, seed=7, thresholds=thresholds)
+    ratios, means, tails = brute_force(scores, resamples=30, seed=7)
     np.testing.assert_allclose(found.overall, one_versus_all(ratios), atol=1e-11)
     np.testing.assert_allclose(found.means, means, atol=1e-12)
     np.testing.assert_allclose(found.tails, tails, atol=1e-12)
@@ -92,8 +82,6 @@ def test_replicates_against_plain_resampling(name, scores, batch, monkeypatch):
         np.testing.assert_array_equal(found.wins[:, t], beaten.sum(axis=3))
         np.testing.assert_array_equal(found.won(2, threshold), beaten[:, 1].sum(axis=2))
         np.testing.assert_array_equal(found.crossed(1, threshold), found.crossings[t, 0])
-    if per_sample is not None:
-        np.testing.assert_allclose(found.rates, rates, atol=1e-12)
 
 
 def test_chosen_pairs_and_one_order_are_those_of_the_whole():
@@ -113,7 +101,7 @@ def test_chosen_pairs_and_one_order_are_those_of_the_whole():
 
 
 def equal(one, other, first=None):
-    for name in ("overall", "wins", "means", "tails", "rates"):
+    for name in ("overall", "wins", "means", "tails"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name)[:first], err_msg=name)
     if first is None:
         np.testing.assert_array_equal(one.crossings, other.crossings)

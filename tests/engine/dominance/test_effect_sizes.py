@@ -1,12 +1,15 @@
 import numpy as np
 import pytest
 from scipy.stats import t as student
+from scipy.stats import ttest_ind
 
 from riskrank.engine.dominance.effect_sizes import (
     effect_sizes,
+    equivalent_tails,
     pairwise_differences,
     samples_behind_tail,
 )
+from riskrank.engine.sampling.expanded_percentile import expanded_interval
 from riskrank.errors import NumericalError
 
 
@@ -27,6 +30,40 @@ def test_samples_behind_a_tail_never_exceed_those_there_are():
         10,
         30,
     ]
+
+
+def test_a_tail_that_varies_alone_is_behind_the_difference_alone():
+    # Welch's degrees of freedom with ten samples a tail, from SciPy: of equal and of one spread.
+    assert equivalent_tails([1.0, 4.0, 0.0, 1.0], [1.0, 1.0, 0.0, 0.0]).tolist() == pytest.approx(
+        [2, 25 / 17, 2, 1]
+    )
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(size=10), 3 * rng.normal(size=10)
+    welch = ttest_ind(first, second, equal_var=False).df
+    assert 9 * equivalent_tails(first.var(), second.var()) == pytest.approx(welch)
+    assert equivalent_tails(1e300, 4e300) == pytest.approx(25 / 17)
+    assert samples_behind_tail(300, 0.05, [1.0, 1.5, 2.0]).tolist() == [15, 22, 30]
+
+
+def test_a_tail_interval_is_expanded_for_the_tails_that_vary():
+    rng = np.random.default_rng(2)
+    tails = rng.normal(size=(4000, 3)) * [1.0, 1.0, 0.0]
+    found = effect_sizes(
+        [0.0] * 3, [0.0] * 3, leader=0, level=0.1, samples=100, mean_replicates=tails, tail_replicates=tails
+    ).tail_difference
+    for model, behind in ((1, 20), (2, 10)):
+        low, high = expanded_interval(tails[:, model] - tails[:, 0], behind)
+        assert (found.low[model], found.high[model]) == pytest.approx((low, high))
+    huge = effect_sizes(
+        [0.0] * 3,
+        [0.0] * 3,
+        leader=0,
+        level=0.1,
+        samples=100,
+        mean_replicates=tails,
+        tail_replicates=tails * 1e300,
+    ).tail_difference
+    assert huge.low / 1e300 == pytest.approx(found.low)
 
 
 def test_differences_to_the_leader_are_those_of_each_resample(resampled):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -189,3 +191,17 @@ def test_complete_separation_of_few_resamples_is_not_decided():
     assert found.resamples_needed[better].min() > 100
     enough = verdicts(scores, Claim(1, "direct"), int(found.resamples_needed.max()))
     np.testing.assert_array_equal(enough.dominates, better)
+
+
+@pytest.mark.parametrize("claim", [Claim(1), Claim(2, "direct"), Claim(1, "absolute", 0.8)])
+def test_no_claim_is_significant_against_its_own_sample(claim):
+    """Resamples that all stay below the boundary, of a sample that does not."""
+    scores = normal_scores([2.0, 0.0])
+    turned = replace(estimate(scores), ratios=1 - estimate(scores).ratios)
+    found = bootstrap_test(
+        scores, drawn(scores, claim, 200), claim, Inference(resamples=200), estimates=turned
+    )
+    assert found.statistic[0, 1] >= claim.boundary
+    assert found.crossings[0, 1] == 0
+    assert found.p_value[0, 1] == 0.5
+    assert not found.dominates.any()

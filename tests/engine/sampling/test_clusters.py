@@ -1,4 +1,4 @@
-"""Samples that belong together are drawn together by all that draws: bootstrap, influence, win rates."""
+"""Samples that belong together are drawn together by all that draws: bootstrap and influence functions."""
 
 import numpy as np
 import pytest
@@ -40,12 +40,8 @@ def test_clusters_of_equal_samples_are_as_good_as_one_of_them():
         clustered(np.repeat(one, 5, axis=1), np.repeat(range(20), 5)),
     )
     assert copied.effective_size == alone.effective_size == 20
-    found = [
-        replicate(design, resamples=40, seed=3, per_sample=win_statistics(design))
-        for design in (alone, copied)
-    ]
+    found = [replicate(design, resamples=40, seed=3) for design in (alone, copied)]
     np.testing.assert_allclose(found[0].means, found[1].means)
-    np.testing.assert_allclose(found[0].rates, found[1].rates)
     for order in (1, 2):
         errors = [
             influence_of_violation(design.values, order=order, clusters=design.clusters)
@@ -79,17 +75,16 @@ def spread(per_row):
     return np.sqrt((totals**2).sum(axis=-1)) / HOME.size
 
 
-def test_resampled_means_and_rates_spread_as_clusters_do(scores):
+def test_resampled_means_spread_as_clusters_do(scores):
     resamples = 4000
-    rates = win_statistics(scores)
-    found = replicate(scores, resamples=resamples, seed=0, per_sample=rates)
+    found = replicate(scores, resamples=resamples, seed=0).means
     # Means of ratios differ from their linear part in second order only.
-    for replicated, per_row in ((found.means, np.stack(scores.values)), (found.rates, rates)):
-        error = spread(per_row)
-        alone = per_row.std(axis=-1) / np.sqrt(HOME.size)
-        np.testing.assert_allclose(replicated.std(axis=0), error, rtol=0.15)
-        np.testing.assert_allclose(replicated.mean(axis=0), per_row.mean(axis=-1), atol=0.2 * error.max())
-        assert np.mean(error / alone) > 1.3  # drawing samples one by one would claim less
+    per_row = np.stack(scores.values)
+    error = spread(per_row)
+    alone = per_row.std(axis=-1) / np.sqrt(HOME.size)
+    np.testing.assert_allclose(found.std(axis=0), error, rtol=0.15)
+    np.testing.assert_allclose(found.mean(axis=0), per_row.mean(axis=-1), atol=0.2 * error.max())
+    assert np.mean(error / alone) > 1.3  # drawing samples one by one would claim less
 
 
 def test_every_resample_holds_whole_clusters():
@@ -98,12 +93,10 @@ def test_every_resample_holds_whole_clusters():
     home = np.repeat(np.arange(3), size)
     value = np.array([1.0, 100.0, 10_000.0])[home]
     design = clustered([value, -value], home)
-    per_sample = np.stack([design.sample_means()])
-    found = replicate(design, resamples=60, seed=1, per_sample=per_sample)
+    found = replicate(design, resamples=60, seed=1)
     possible = set()
     for chosen in np.ndindex(3, 3, 3):
         rows = np.concatenate([value[c == home] for c in chosen])
         possible.add(round(float(rows.mean()), 6))
     assert {round(float(mean), 6) for mean in found.means[:, 0]} <= possible
-    np.testing.assert_allclose(found.rates[:, 0], found.means)
     assert len({round(float(mean), 6) for mean in found.means[:, 0]}) > 5

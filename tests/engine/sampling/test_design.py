@@ -114,26 +114,6 @@ def test_paired_models_need_the_same_samples_within_equal_clusters():
         nested(samples=[[5, 1, 7, 7], [5, 1, 8, 8]])
 
 
-@pytest.mark.parametrize("clustered", [True, False])
-def test_totals_of_clusters_give_the_mean_over_resampled_samples(clustered):
-    rng = np.random.default_rng(1)
-    home = np.array([0, 0, 0, 1, 2, 2, 3, 3, 3, 3])
-    sample = np.arange(10)
-    scores = ClusteredScores.build(
-        rng.normal(size=(2, 10)), [home if clustered else sample] * 2, samples=[sample] * 2
-    )
-    per_sample = rng.random((3, 2, 10))
-    totals, counts = scores.cluster_totals(per_sample)
-    chosen = rng.integers(0, scores.cluster_counts[0], scores.cluster_counts[0])
-    picked = np.concatenate([np.flatnonzero((home if clustered else sample) == c) for c in chosen])
-    np.testing.assert_allclose(
-        totals[..., chosen].sum(axis=-1) / counts[chosen].sum(), per_sample[..., picked].mean(axis=-1)
-    )
-    if not clustered:
-        plain = per_sample[..., chosen].mean(axis=-1)
-        assert (totals[..., chosen].sum(axis=-1) / counts[chosen].sum()).tobytes() == plain.tobytes()
-
-
 def test_nine_clusters_cannot_carry_a_test_however_many_samples_they_hold():
     cluster = np.repeat(np.arange(9), 20)
     scores = ClusteredScores.build([np.arange(180.0)] * 2, [cluster] * 2, samples=[np.arange(180)] * 2)
