@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column_ranking import PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
 from riskrank.engine.dominance.methods import METRICS, Method, methods_on, parse_method
-from riskrank.engine.dominance.tests import Claim
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
 from riskrank.errors import UsageError, one_of, option
 from riskrank.scores.table import ScoreTable

@@ -16,11 +16,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from riskrank.engine.dominance.asymptotic_tests import clt_test
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.tests import clt_test, estimate
 from riskrank.engine.dominance.violation import violation_ratio
 from riskrank.engine.sampling.design import ClusteredScores
 

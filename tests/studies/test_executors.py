@@ -14,8 +14,8 @@ import pytest
 
 import riskrank
 from riskrank.engine.dominance import bootstrap
+from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference
-from riskrank.engine.dominance.tests import Claim
 from riskrank.engine.gsd.quality import quality_table
 from riskrank.engine.gsd.relabelling import relabelling_tests
 from riskrank.engine.power.distributions import parse_distribution

@@ -1,11 +1,15 @@
-"""P-values of dominance tests from standard errors, without resampling (method §4 "CLT")."""
+"""Dominance tests from standard errors, without resampling (method §4 "CLT")."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import logit, ndtr
 
+from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.influence import ViolationInfluence
+from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
+from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError
 
@@ -79,3 +83,51 @@ def relative_p_values(result: ViolationInfluence) -> Floats:
 
 def _pair_sizes(result: ViolationInfluence) -> Integers:
     return np.minimum(result.clusters[:, None], result.clusters[None, :])
+
+
+def clt_test(
+    estimates: ViolationEstimates,
+    influence: ViolationInfluence,
+    claim: Claim,
+    *,
+    alpha: float = 0.05,
+    correction: str = "holm",
+    pairs: Pairs | None = None,
+) -> DominanceTests:
+    """Asymptotic test by influence functions, without resampling ([RAB] Theorems 1 and 2, method §4).
+
+    Parameters
+    ----------
+    estimates : ViolationEstimates
+        Ratios of the sample.
+    influence : ViolationInfluence
+        Standard errors for the order of the claim.
+    claim : Claim
+        What to test.
+    alpha : float
+        Level of the family.
+    correction : str
+        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    pairs : sequence of (int, int), optional
+        Ordered pairs (winner, loser) that make up the family; by default all k(k - 1).
+
+    Returns
+    -------
+    DominanceTests
+        With logit-scale p-values, all decided.
+    """
+    family = family_of(len(estimates.means), pairs)
+    if claim.kind == RELATIVE:
+        p_value, error = relative_p_values(influence), influence.relative_error
+    else:
+        p_value, error = absolute_p_values(influence, claim.boundary), influence.ratio_error
+    p_adjusted = adjust(p_value[family], correction)
+    return decide(
+        estimates,
+        claim,
+        family,
+        error=error[family],
+        p_value=p_value[family],
+        p_adjusted=p_adjusted,
+        dominates=p_adjusted <= alpha,
+    )

@@ -1,8 +1,7 @@
 """Bootstrap replicates of violation ratios, means and tails, all from one resampling (method §4).
 
-The ratios of every resample would be (B, orders, k, k) numbers. No test needs them whole: relative claims
-live on the k one-versus-all ratios of a resample, direct and absolute ones on counts of crossings and two
-running moments a pair. Only those are kept.
+Columns are resampled in blocks with a random stream each, in as many processes as there are, and continued
+where an earlier round stopped.
 """
 
 from __future__ import annotations
@@ -12,14 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from riskrank.engine.dominance.violation import CommonScale, ViolationKernel, violation_matrices
+from riskrank.engine.dominance.common_scale import CommonScale
+from riskrank.engine.dominance.replicates import Gathering, Part, Replicates, joined
+from riskrank.engine.dominance.violation import ViolationKernel, violation_matrices
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, Workers
 from riskrank.engine.sampling.resamples import BLOCK, batches, blocks
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats
 
 Task = tuple[int, list[tuple[np.random.SeedSequence, int]]]
 
@@ -33,62 +33,6 @@ _BATCH = 1 << 16
 _TASK = 1 << 18
 
 TAIL_LEVEL = 0.05
-
-
-@dataclass(frozen=True)
-class Replicates:
-    """What is kept of every resample.
-
-    Attributes
-    ----------
-    orders : tuple of o int
-        Orders of dominance that were looked at.
-    thresholds : tuple of t float
-        Values of ε_ij whose crossings were counted.
-    overall : ndarray, shape (B, o, k), or None
-        One-versus-all ratios ε_i; None where only some pairs were looked at.
-    crossings : ndarray of int, shape (t, o, k, k)
-        Number of resamples with ε_ij at or above the threshold.
-    wins : ndarray of int, shape (B, t, o, k)
-        Models j with ε_ij below the threshold.
-    ratio_error : ndarray, shape (o, k, k)
-        Standard deviation of ε_ij.
-    means : ndarray, shape (B, k)
-        Mean score of each model, in the units of the scores.
-    tails : ndarray, shape (B, k)
-        Mean of the worst share `tail_level` of each model's scores, in the same units.
-    tail_level : float
-        max(0.05, 5/n).
-    """
-
-    orders: tuple[int, ...]
-    thresholds: tuple[float, ...]
-    overall: Floats | None
-    crossings: Integers
-    wins: Integers
-    ratio_error: Floats
-    means: Floats
-    tails: Floats
-    tail_level: float
-
-    @property
-    def count(self) -> int:
-        """Number of resamples, B."""
-        return len(self.means)
-
-    def one_versus_all(self, order: int) -> Floats:
-        """Replicates of ε_i for one order, shape (B, k)."""
-        if self.overall is None:
-            raise ValueError("one-versus-all ratios need all pairs")
-        return self.overall[:, self.orders.index(order)]
-
-    def crossed(self, order: int, threshold: float) -> Integers:
-        """Number of resamples with ε_ij at or above a threshold, shape (k, k)."""
-        return self.crossings[self.thresholds.index(threshold), self.orders.index(order)]
-
-    def won(self, order: int, threshold: float) -> Integers:
-        """Models beaten in each resample, shape (B, k)."""
-        return self.wins[:, self.thresholds.index(threshold), self.orders.index(order)]
 
 
 @dataclass(frozen=True)
@@ -189,7 +133,7 @@ class Bootstrap:
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._problems = [_Problem.of(column) for column in columns]
-        self._gathered = [_Gathering(problem) for problem in self._problems]
+        self._gathered = [problem.gathering() for problem in self._problems]
         self._seed = seed
         self._here = Workers(1)
         self._own = Workers(jobs) if isinstance(jobs, int) else None
@@ -225,7 +169,7 @@ class Bootstrap:
         # Processes of the caller's run already, and cost nothing to start.
         wait = self._own is not None and work <= _WORTH_A_PROCESS
         workers = self._here if wait else self._workers
-        results: Iterator[_Part] = workers.run(_run, self._problems, tasks)
+        results: Iterator[Part] = workers.run(_run, self._problems, tasks)
         for (at, _), part in zip(tasks, results, strict=True):
             self._gathered[at].add(part)
             self._done += len(part.means)
@@ -259,21 +203,14 @@ class _Problem:
         ratios = violation_matrices([np.sort(value) for value in scores.values], orders=column.orders)
         return cls(column, scaled, scale, ratios, tail_level(scores))
 
-
-@dataclass(frozen=True)
-class _Part:
-    """The resamples of one task, summed up where nothing more is needed."""
-
-    overall: Floats
-    crossings: Integers
-    wins: NDArray[np.int16]
-    sums: Floats
-    squares: Floats
-    means: Floats
-    tails: Floats
+    def gathering(self) -> Gathering:
+        column = self.column
+        return Gathering(
+            column.orders, column.thresholds, self.scale, self.tail_level, all_pairs=column.pairs is None
+        )
 
 
-def _run(problems: Sequence[_Problem], task: Task) -> _Part:
+def _run(problems: Sequence[_Problem], task: Task) -> Part:
     at, streams = task
     problem = problems[at]
     size = max(_BATCH // sum(problem.scores.sizes), 1)
@@ -285,10 +222,10 @@ def _run(problems: Sequence[_Problem], task: Task) -> _Part:
             column = problem.column
             kernel = ViolationKernel.for_sizes(sizes, orders=column.orders, pairs=column.pairs)
         parts.append(_summed(problem, kernel.ratios(batch.ordered), batch.ordered))
-    return _joined(parts)
+    return joined(parts)
 
 
-def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats]) -> _Part:
+def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats]) -> Part:
     column = problem.column
     o, k, _, count = ratios.shape
     # Summed over the beaten models along the middle axis; equal models have equal sums to the last bit.
@@ -318,7 +255,7 @@ def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats]) -
     )
     # A sum over a copied or a transposed array may differ in its last bit, and only some parts travel between
     # processes: all are laid out alike.
-    return _Part(
+    return Part(
         np.ascontiguousarray(overall),
         crossings,
         wins,
@@ -327,55 +264,3 @@ def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats]) -
         np.ascontiguousarray(means.T),
         np.ascontiguousarray(tails.T),
     )
-
-
-def _joined(parts: Sequence[_Part]) -> _Part:
-    if len(parts) == 1:
-        return parts[0]
-    return _Part(
-        np.concatenate([part.overall for part in parts]),
-        np.sum([part.crossings for part in parts], axis=0),
-        np.concatenate([part.wins for part in parts]),
-        np.sum([part.sums for part in parts], axis=0),
-        np.sum([part.squares for part in parts], axis=0),
-        np.concatenate([part.means for part in parts]),
-        np.concatenate([part.tails for part in parts]),
-    )
-
-
-class _Gathering:
-    """Resamples of one column as their parts come in."""
-
-    def __init__(self, problem: _Problem) -> None:
-        self._problem = problem
-        self._kept: list[_Part] = []
-        self._crossings: Any = 0
-        self._sums: Any = 0.0
-        self._squares: Any = 0.0
-        self.count = 0
-
-    def add(self, part: _Part) -> None:
-        """Take in the next part."""
-        self._crossings = self._crossings + part.crossings
-        self._sums = self._sums + part.sums
-        self._squares = self._squares + part.squares
-        empty = np.empty(0)
-        self._kept.append(replace(part, crossings=np.empty(0, dtype=np.int64), sums=empty, squares=empty))
-        self.count += len(part.means)
-
-    def replicates(self) -> Replicates:
-        """All resamples so far."""
-        problem, column, kept = self._problem, self._problem.column, self._kept
-        spread = self._squares - self._sums**2 / self.count
-        overall = np.concatenate([part.overall for part in kept])
-        return Replicates(
-            column.orders,
-            column.thresholds,
-            overall if column.pairs is None else None,
-            self._crossings,
-            np.concatenate([part.wins for part in kept]),
-            np.sqrt(np.maximum(spread, 0) / max(self.count - 1, 1)),
-            problem.scale.undo(np.concatenate([part.means for part in kept])),
-            problem.scale.undo(np.concatenate([part.tails for part in kept])),
-            problem.tail_level,
-        )

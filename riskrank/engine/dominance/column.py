@@ -7,21 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.bootstrap import Bootstrap, Column, Replicates
+from riskrank.engine.dominance.asymptotic_tests import clt_test
+from riskrank.engine.dominance.bootstrap import Bootstrap, Column
 from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
 from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
-from riskrank.engine.dominance.tests import (
-    BootstrapTest,
-    DominanceTests,
-    Pairs,
-    ViolationEstimates,
-    clt_test,
-    compare,
-    estimate,
-    family_of,
-    paper_test,
-)
+from riskrank.engine.dominance.paper_algorithm import paper_test
+from riskrank.engine.dominance.replicates import Replicates
+from riskrank.engine.dominance.resampled_tests import BootstrapTest
+from riskrank.engine.dominance.tests import DominanceTests, Pairs, compare, family_of
 from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, require_testable
 from riskrank.errors import UsageError, option
 

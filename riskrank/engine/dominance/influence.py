@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.dominance.common_scale import CommonScale
 from riskrank.engine.dominance.equal_distributions import equal_p_values
 from riskrank.engine.dominance.pair_influence import (
     MergedGrid,
@@ -24,7 +25,6 @@ from riskrank.engine.dominance.pair_influence import (
     integrated_distance,
     second_order_influence,
 )
-from riskrank.engine.dominance.violation import CommonScale
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, option
 

@@ -12,28 +12,28 @@ ratio of both directions at once: they add up to 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskrank.engine.dominance.common_scale import CommonScale
+from riskrank.engine.dominance.violation_pieces import (
+    in_range,
+    linear_pieces,
+    step_pieces,
+    weighted_lines,
+    weighted_steps,
+)
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, one_of
-
-Pieces = tuple[Floats, Floats]
 
 ORDERS = (1, 2)
 
 # Differences worked on at once, so that they and their sizes stay in a core's own cache.
 _CACHE = 1 << 16
-
-# OpenBLAS shares dot products of more than 10,000 numbers among threads.
-_DOT_LENGTH = 8192
-
-# Below this a sum of squares has lost digits, or everything, to underflow.
-_SMALLEST_SQUARES = 1e-250
 
 
 def violation_ratio(winner: ArrayLike, loser: ArrayLike, *, order: int) -> float:
@@ -131,43 +131,6 @@ def one_versus_all(ratios: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class CommonScale:
-    """One affine map of all samples, undone without rounding a single score.
-
-    A ratio does not change under it, but squares overflow and long sums cancel. The scale is a power
-    of two; a shift is only taken when all scores lie within a factor of two of it, where
-    floating-point subtraction is exact.
-
-    Attributes
-    ----------
-    shift : float
-    exponent : int
-        Scores become ``(x - shift) / 2**exponent``, at most 1 in size.
-    """
-
-    shift: float
-    exponent: int
-
-    @classmethod
-    def of(cls, samples: Sequence[Floats]) -> CommonScale:
-        """Find the map for samples of one unit."""
-        low = min(sample.min() for sample in samples)
-        high = max(sample.max() for sample in samples)
-        close = (low > 0 and high <= 2 * low) or (high < 0 and low >= 2 * high)
-        shift = float(low) if close else 0.0
-        largest = max(abs(low - shift), abs(high - shift))
-        return cls(shift, int(np.frexp(largest)[1]) if largest > 0 else 0)
-
-    def apply(self, scores: Floats) -> Floats:
-        """Scores on the common scale."""
-        return np.ldexp(scores - self.shift, -self.exponent)
-
-    def undo(self, scores: Floats) -> Floats:
-        """Scores in their own unit."""
-        return np.ldexp(scores, self.exponent) + self.shift
-
-
-@dataclass(frozen=True)
 class ViolationKernel:
     """Violation ratios of sorted samples of known sizes; built once, called for every batch of resamples.
 
@@ -262,10 +225,10 @@ class ViolationKernel:
                 rows, row_sizes = difference.reshape(-1, n), size.reshape(-1, n)
                 for order in range(1, len(squares) + 1):
                     heights = quantiles if order == 1 else integrated
-                    integrate = _step_pieces if order == 1 else _linear_pieces
+                    integrate = step_pieces if order == 1 else linear_pieces
                     np.subtract(heights[among], heights[i], out=difference)
                     np.abs(rows, out=row_sizes)
-                    found = _in_range(rows, integrate(rows, row_sizes), integrate)
+                    found = in_range(rows, integrate(rows, row_sizes), integrate)
                     squares[order - 1, i, among], signed[order - 1, i, among] = (
                         piece.reshape(len(j), batch) for piece in found
                     )
@@ -279,8 +242,8 @@ class ViolationKernel:
                 n, m = self.sizes[i], self.sizes[j]
                 steps_i, steps_j, widths = self._grid(n, m)
                 height_i, height_j = ordered[i][:, steps_i], ordered[j][:, steps_j]
-                difference, integrate = height_j - height_i, partial(_weighted_steps, widths=widths)
-                squares[0, i, j], signed[0, i, j] = _in_range(difference, None, integrate)
+                difference, integrate = height_j - height_i, partial(weighted_steps, widths=widths)
+                squares[0, i, j], signed[0, i, j] = in_range(difference, None, integrate)
                 if len(squares) == 1:
                     continue
                 ends = np.cumsum(widths)
@@ -290,8 +253,8 @@ class ViolationKernel:
                     + (ends - steps_j / m) * height_j
                     - (ends - steps_i / n) * height_i
                 )
-                integrate = partial(_weighted_lines, widths=widths)
-                squares[1, i, j], signed[1, i, j] = _in_range(right, None, integrate)
+                integrate = partial(weighted_lines, widths=widths)
+                squares[1, i, j], signed[1, i, j] = in_range(right, None, integrate)
 
     def _grid(self, n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
         """Step of each sample and width, for every segment between merged breakpoints.
@@ -303,87 +266,6 @@ class ViolationKernel:
             left = points[:-1]
             self._grids[n, m] = left // m, left // n, np.diff(points) / (n * m)
         return self._grids[n, m]
-
-
-def _in_range(
-    difference: Floats, found: Pieces | None, integrate: Callable[[Floats, Floats], Pieces]
-) -> Pieces:
-    """``∫ D²`` and ``∫ D|D|`` of every row, again on its own scale where a row's squares underflow.
-
-    One score of 1e200 among ones leaves differences whose squares would be 0, and two different models
-    would count as equal in silence.
-    """
-    squares, signed = integrate(difference, np.abs(difference)) if found is None else found
-    small = squares < _SMALLEST_SQUARES
-    if small.any():
-        rows = difference[small]
-        largest = np.abs(rows).max(axis=1)
-        rows = np.ldexp(rows, -np.frexp(largest)[1][:, None])
-        squares[small], signed[small] = integrate(rows, np.abs(rows))
-    return squares, signed
-
-
-def _dot(a: Floats, b: Floats) -> Floats:
-    """Row-wise inner products, in pieces so short that BLAS never shares one among threads.
-
-    The order of summation then depends neither on the number of threads nor on the rows around.
-    """
-    if a.shape[1] <= _DOT_LENGTH:
-        return np.vecdot(a, b)
-    pieces = range(0, a.shape[1], _DOT_LENGTH)
-    return np.sum(
-        [np.vecdot(a[:, at : at + _DOT_LENGTH], b[:, at : at + _DOT_LENGTH]) for at in pieces], axis=0
-    )
-
-
-def _step_pieces(difference: Floats, size: Floats) -> Pieces:
-    """``∫ D²`` and ``∫ D|D|`` of step functions, without the factor of the common width."""
-    return _dot(difference, difference), _dot(difference, size)
-
-
-def _weighted_steps(difference: Floats, size: Floats, *, widths: Floats) -> Pieces:
-    """``∫ D²`` and ``∫ D|D|`` of step functions with steps of the given widths."""
-    weighted = difference * widths
-    return _dot(weighted, difference), _dot(weighted, size)
-
-
-def _weighted_lines(right: Floats, _: Floats, *, widths: Floats) -> Pieces:
-    """``∫ D²`` and ``∫ D|D|`` of functions that start at 0 and are linear between the given values."""
-    left = np.pad(right[:, :-1], ((0, 0), (1, 0)))
-    squares = np.sum(widths * (left * left + left * right + right * right), axis=1) / 3
-    return squares, np.sum(widths * _signed_piece(left, right), axis=1)
-
-
-def _linear_pieces(difference: Floats, size: Floats) -> Pieces:
-    """``∫ D²`` and ``∫ D|D|`` of functions linear between the given values at 1/n, ..., 1.
-
-    Each starts at 0 and the constant factor of the segment width is left out, since only the
-    quotient matters. ``size`` is ``|difference|``; both arrays have shape (pairs, n).
-    """
-    left, right = difference[:, :-1], difference[:, 1:]
-    last = difference[:, -1]
-    squares = 2 * _dot(difference, difference) - last * last + _dot(left, right)
-    # With equal signs ∫ D|D| over a segment is (a|a| + a|b| + b|b|) / 3; the few segments on which D
-    # changes sign are put right afterwards.
-    signed = 2 * _dot(difference, size) - last * size[:, -1] + _dot(left, size[:, 1:])
-    negative = np.signbit(difference)
-    # A flat index over one contiguous mask is several times faster than a two-dimensional nonzero.
-    rows, columns = np.divmod(np.flatnonzero(negative[:, 1:] != negative[:, :-1]), left.shape[1])
-    a, b = left[rows, columns], right[rows, columns]
-    plain = a * np.abs(a) + a * np.abs(b) + b * np.abs(b)
-    signed += np.bincount(rows, 3 * _signed_piece(a, b) - plain, minlength=len(signed))
-    return squares / 3, signed / 3
-
-
-def _signed_piece(a: Floats, b: Floats) -> Floats:
-    """``∫ D|D|`` over a segment of width 1 on which D runs linearly from a to b."""
-    same = (np.abs(a) + np.abs(b)) * np.abs(a + b)
-    crossing = np.signbit(a) != np.signbit(b)
-    # Antiderivative |D|³/3: for opposite signs (|b|³ - |a|³) / (b - a), where |b - a| = |a| + |b|.
-    numerator = np.abs(b) ** 3 - np.abs(a) ** 3
-    span = np.where(crossing & (a != b), b - a, 1.0)
-    plain = np.sign(a + b) * (same - np.abs(a * b))
-    return np.where(crossing, numerator / span, plain) / 3
 
 
 def _ratio(squares: Floats, signed: Floats, same: NDArray[np.bool_]) -> Floats:

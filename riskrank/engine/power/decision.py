@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
-from riskrank.engine.dominance.tests import Claim
 from riskrank.engine.power.samplers import Draw
 from riskrank.engine.sampling.design import ClusteredScores
 

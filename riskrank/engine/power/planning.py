@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import RELATIVE
+from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
-from riskrank.engine.dominance.tests import Claim, DominanceTests, compare, estimate
+from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.tests import DominanceTests, compare
 from riskrank.engine.power.decision import DominanceDecision
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.required_size import RequiredSize, size_for_power

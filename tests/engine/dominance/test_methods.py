@@ -1,7 +1,7 @@
 import pytest
 
+from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.methods import methods_on, parse_method
-from riskrank.engine.dominance.tests import Claim
 from riskrank.errors import UsageError
 
 

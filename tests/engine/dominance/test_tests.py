@@ -9,9 +9,12 @@ from scipy.stats import norm, t
 
 from riskrank.engine.dominance.bootstrap import replicate
 from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.paper_algorithm import paper_test
 from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
-from riskrank.engine.dominance.tests import bootstrap_test, compare, estimate, paper_test
+from riskrank.engine.dominance.resampled_tests import bootstrap_test
+from riskrank.engine.dominance.tests import compare
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores

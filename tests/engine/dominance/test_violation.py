@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from riskrank.engine.dominance import violation
+from riskrank.engine.dominance.common_scale import CommonScale
 from riskrank.engine.dominance.violation import (
-    CommonScale,
     ViolationKernel,
     one_versus_all,
     violation_matrix,

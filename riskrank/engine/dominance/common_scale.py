@@ -1,0 +1,47 @@
+"""One affine map of all samples of a unit, so that neither squares overflow nor long sums cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.types import Floats
+
+
+@dataclass(frozen=True)
+class CommonScale:
+    """One affine map of all samples, undone without rounding a single score.
+
+    A ratio does not change under it, but squares overflow and long sums cancel. The scale is a power
+    of two; a shift is only taken when all scores lie within a factor of two of it, where
+    floating-point subtraction is exact.
+
+    Attributes
+    ----------
+    shift : float
+    exponent : int
+        Scores become ``(x - shift) / 2**exponent``, at most 1 in size.
+    """
+
+    shift: float
+    exponent: int
+
+    @classmethod
+    def of(cls, samples: Sequence[Floats]) -> CommonScale:
+        """Find the map for samples of one unit."""
+        low = min(sample.min() for sample in samples)
+        high = max(sample.max() for sample in samples)
+        close = (low > 0 and high <= 2 * low) or (high < 0 and low >= 2 * high)
+        shift = float(low) if close else 0.0
+        largest = max(abs(low - shift), abs(high - shift))
+        return cls(shift, int(np.frexp(largest)[1]) if largest > 0 else 0)
+
+    def apply(self, scores: Floats) -> Floats:
+        """Scores on the common scale."""
+        return np.ldexp(scores - self.shift, -self.exponent)
+
+    def undo(self, scores: Floats) -> Floats:
+        """Scores in their own unit."""
+        return np.ldexp(scores, self.exponent) + self.shift

@@ -1,0 +1,75 @@
+"""What the table at hand says before any test: violation ratios, means, tail means ([RAB] section 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.dominance.bootstrap import tail_level
+from riskrank.engine.dominance.common_scale import CommonScale
+from riskrank.engine.dominance.violation import violation_matrices
+from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Booleans, Floats
+
+
+@dataclass(frozen=True)
+class ViolationEstimates:
+    """Violation ratios of the table at hand.
+
+    Attributes
+    ----------
+    ratios : ndarray, shape (2, k, k)
+        Orders 1 and 2.
+    means : ndarray, shape (k,)
+        Mean score of each model.
+    identical : ndarray of bool, shape (k, k)
+        Pairs whose empirical distributions are equal.
+    samples : int
+        Independent samples behind the least-sampled model.
+    tails : ndarray, shape (k,)
+        Mean of the worst share `tail_level` of each model's scores.
+    tail_level : float
+        max(0.05, 5/n).
+    """
+
+    ratios: Floats
+    means: Floats
+    identical: Booleans
+    samples: int
+    tails: Floats
+    tail_level: float
+
+
+def estimate(scores: ClusteredScores) -> ViolationEstimates:
+    """Violation ratios of both orders ([RAB] section 2).
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        k models' scores.
+
+    Returns
+    -------
+    ViolationEstimates
+    """
+    ordered = [np.sort(value) for value in scores.values]
+    ratios = violation_matrices(ordered)
+    # On a common scale sums of scores near the largest double stay finite.
+    scale, level = CommonScale.of(ordered), tail_level(scores)
+    scaled = [scale.apply(value) for value in ordered]
+    means = scale.undo(np.array([value.mean() for value in scaled]))
+    tails = scale.undo(np.array([tail_value_of_sorted(value, level) for value in scaled]))
+    k = len(ordered)
+    identical = np.zeros((k, k), dtype=bool)
+    for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
+        identical[i, j] = identical[j, i] = _same_distribution(ordered[i], ordered[j])
+    return ViolationEstimates(ratios, means, identical, scores.effective_size, tails, level)
+
+
+def _same_distribution(a: Floats, b: Floats) -> bool:
+    """Whether two sorted samples have the same empirical CDF, sizes apart."""
+    values_a, counts_a = np.unique(a, return_counts=True)
+    values_b, counts_b = np.unique(b, return_counts=True)
+    return np.array_equal(values_a, values_b) and np.array_equal(counts_a * b.size, counts_b * a.size)

@@ -1,0 +1,154 @@
+"""The default test of a claim on all pairs, continued round by round (method §4, rules 1 to 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.closing import Counted, Family
+from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.rank_guard import GUARD, direct_guard, relative_guard
+from riskrank.engine.dominance.replicates import Replicates
+from riskrank.engine.dominance.tail import relative_tail
+from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Floats, Integers
+
+# Statistics of a tail are made for this many pairs at a time: B numbers each.
+_PAIRS_AT_ONCE = 256
+
+
+class BootstrapTest:
+    """The default test of one claim, continued round by round (method §4, rules 1 to 4).
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        k models' scores.
+    estimates : ViolationEstimates
+        Ratios of the sample.
+    claim : Claim
+        What to test; the null hypothesis is that the statistic is at or above its boundary.
+    inference : Inference
+        Level and correction of the family.
+    pairs : sequence of (int, int), optional
+        Ordered pairs (winner, loser) that make up the family; by default all k(k - 1).
+    """
+
+    def __init__(
+        self,
+        scores: ClusteredScores,
+        estimates: ViolationEstimates,
+        claim: Claim,
+        inference: Inference,
+        pairs: Pairs | None = None,
+    ) -> None:
+        self._estimates, self._claim = estimates, claim
+        self._pairs = family_of(scores.models, pairs)
+        winners, losers = self._pairs
+        if claim.kind == RELATIVE:
+            samples = np.full(len(winners), scores.effective_size)
+            guard = relative_guard(scores)[self._pairs]
+        else:
+            # Nobody else's presence in the table changes a claim about two models.
+            counts = np.array(scores.cluster_counts)
+            samples = np.minimum(counts[winners], counts[losers])
+            # Beyond ½ the claim is compatible with being the worse model, which ranks would show.
+            guard = np.zeros(len(winners))
+            if claim.boundary <= 0.5:
+                guard = direct_guard(scores, [*zip(*self._pairs, strict=True)])[self._pairs]
+        # Where the sample itself speaks for the null hypothesis, no count of resamples speaks against it.
+        against = claim.statistic(estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
+        guard = np.where(against, 0.5 * GUARD, guard)
+        self._family = Family(
+            samples,
+            guard,
+            alpha=inference.alpha,
+            correction=inference.correction,
+            most=inference.planned(len(winners)),
+        )
+
+    @property
+    def closed(self) -> bool:
+        """Whether no further resample can change a verdict."""
+        return bool(self._family.closed.all())
+
+    def settle(self, replicates: Replicates, *, last: bool) -> None:
+        """Close what the resamples so far can close; everything if no round follows."""
+        crossings = crossings_of(self._claim, replicates)[self._pairs]
+        tail = None
+        if self._claim.kind == RELATIVE:
+            tail = np.full(len(crossings), np.nan)
+            uncrossed = np.flatnonzero((crossings == 0) & ~self._family.closed)
+            overall = replicates.one_versus_all(self._claim.order)
+            for start in range(0, len(uncrossed), _PAIRS_AT_ONCE):
+                some = uncrossed[start : start + _PAIRS_AT_ONCE]
+                winners, losers = (side[some] for side in self._pairs)
+                tail[some] = relative_tail(overall[:, winners] - overall[:, losers])
+        self._family.settle(Counted(replicates.count, crossings, tail), last=last)
+
+    def result(self, replicates: Replicates) -> DominanceTests:
+        """Verdicts after the last round."""
+        family = self._family
+        return decide(
+            self._estimates,
+            self._claim,
+            self._pairs,
+            error=errors_of(self._claim, replicates)[self._pairs],
+            p_value=family.p_value,
+            p_adjusted=family.p_adjusted,
+            dominates=family.dominates,
+            extrapolated=family.extrapolated,
+            decided=family.decided,
+            crossings=crossings_of(self._claim, replicates)[self._pairs],
+            resamples=family.resamples,
+            resamples_needed=family.needed,
+        )
+
+
+def bootstrap_test(
+    scores: ClusteredScores,
+    replicates: Replicates,
+    claim: Claim,
+    inference: Inference,
+    *,
+    pairs: Pairs | None = None,
+    estimates: ViolationEstimates | None = None,
+) -> DominanceTests:
+    """The default test on a number of resamples that is settled already.
+
+    Parameters
+    ----------
+    scores, claim, inference, pairs
+        As in :class:`BootstrapTest`.
+    replicates : Replicates
+        Resamples of the scores, with the boundary of the claim among their thresholds.
+    estimates : ViolationEstimates, optional
+        Estimates of the scores, where they are there already.
+
+    Returns
+    -------
+    DominanceTests
+    """
+    test = BootstrapTest(scores, estimates or estimate(scores), claim, inference, pairs)
+    test.settle(replicates, last=True)
+    return test.result(replicates)
+
+
+def crossings_of(claim: Claim, replicates: Replicates) -> Integers:
+    """Resamples in which the statistic is at or above its boundary, shape (k, k)."""
+    if claim.kind != RELATIVE:
+        return replicates.crossed(claim.order, claim.boundary)
+    overall = replicates.one_versus_all(claim.order)
+    return np.array([np.count_nonzero(own[:, None] >= overall, axis=0) for own in overall.T])
+
+
+def errors_of(claim: Claim, replicates: Replicates) -> Floats:
+    """Bootstrap standard errors of the statistic, shape (k, k)."""
+    if claim.kind != RELATIVE:
+        return replicates.ratio_error[replicates.orders.index(claim.order)]
+    if replicates.count < 2:
+        return np.zeros(replicates.means.shape[1:] * 2)
+    overall = replicates.one_versus_all(claim.order)
+    return np.array([(own[:, None] - overall).std(axis=0, ddof=1) for own in overall.T])
