@@ -11,10 +11,11 @@ import numpy as np
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.assemble import Rows, assemble
-from riskrank.scores.entries import Entries, read_entries, select
+from riskrank.scores.entries import Entries, select
 from riskrank.scores.metrics import MetricSpec, resolve_metrics
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.source import InputFile, Source
+from riskrank.scores.reading import read_entries
 from riskrank.scores.validate import (
     constant_metrics,
     divided_samples,

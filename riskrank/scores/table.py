@@ -11,10 +11,11 @@ import numpy as np
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores.assemble import Rows, assemble
-from riskrank.scores.entries import Entries, read_entries, select
+from riskrank.scores.entries import Entries, select
 from riskrank.scores.metrics import MetricSpec, original_units, resolve_metrics
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.files import InputFile, Source
+from riskrank.scores.reading import read_entries
 from riskrank.scores.validate import (
     constant_metrics,
     divided_samples,

@@ -1,0 +1,76 @@
+"""Names become numbers: the sorted order of models, samples, draws and clusters, and of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.pieces import Piece
+from riskrank.scores.readers.derived import WHOLE_FLOAT
+
+
+def code_metrics(
+    pieces: Sequence[Piece], options: ReadOptions
+) -> tuple[tuple[str, ...], np.ndarray, tuple[str, ...]]:
+    """Return the metrics' names, the code of each entry, and every name an option may mention."""
+    if not options.wide:
+        names, codes = encode(pieces, "metric")
+        return names, codes, names
+    columns = tuple(dict.fromkeys(name for piece in pieces for name in piece.roles.values if name))
+    for name in options.metrics:
+        if name not in columns:
+            raise unknown_metric(name, columns)
+    names = tuple(sorted({name for piece in pieces for name in piece.metrics}))
+    index = {name: code for code, name in enumerate(names)}
+    parts = [np.tile([index[name] for name in piece.metrics], piece.rows) for piece in pieces]
+    known = columns if options.metrics else names
+    return names, np.concatenate(parts).astype(np.int64), known
+
+
+def encode(pieces: Sequence[Piece], role: str) -> tuple[tuple[str, ...], np.ndarray]:
+    """Code a column of names by their sorted order.
+
+    Only the distinct names are cleaned of blanks, so that millions of rows cost one hash look-up each.
+    """
+    parts = [getattr(piece, role) for piece in pieces]
+    series = parts[0] if len(parts) == 1 else pl.concat([part.rename(role) for part in parts])
+    distinct = series.unique().drop_nulls().sort()
+    clean = distinct.str.strip_chars()
+    if role in ("sample", "draw", "cluster"):
+        clean = clean.str.replace(WHOLE_FLOAT, "$1")
+    if series.null_count() or (clean == "").any():
+        raise _blank_name(pieces, role, series)
+    codes = series.cast(pl.Enum(distinct)).to_physical().to_numpy()
+    names = clean.unique().sort()
+    if names.len() != distinct.len() or not (names == distinct).all():
+        codes = clean.cast(pl.Enum(names)).to_physical().to_numpy()[codes]
+    return tuple(names.to_list()), codes.astype(np.int64)
+
+
+def _blank_name(pieces: Sequence[Piece], role: str, series: pl.Series) -> InputError:
+    blank = (series.is_null() | (series.str.strip_chars() == "")).to_numpy()
+    position = int(np.flatnonzero(blank)[0])
+    starts = np.cumsum([0, *(piece.rows for piece in pieces)])
+    which = int(np.searchsorted(starts, position, side="right")) - 1
+    piece = pieces[which]
+    row = piece.source.row_number(position - int(starts[which]))
+    count = int(blank.sum())
+    return InputError(
+        f"{piece.source.label}: row {row}, column {getattr(piece.roles, role)}: the {role} has no name",
+        found=f"an empty cell; {count} such row{'s' if count > 1 else ''} in all",
+        hint=f"fill it in, or name another column: --columns {role}=…",
+    )
+
+
+def unknown_metric(name: str, known: Sequence[str]) -> UsageError:
+    """The error of a metric that no file holds."""
+    close = nearest(name, known)
+    return UsageError(
+        f"--metric {name}: there is no such metric",
+        found=f"the scores hold {listing(known)}",
+        hint=f"did you mean --metric {close}?" if close else "name one of these metrics",
+    )

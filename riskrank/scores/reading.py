@@ -1,0 +1,191 @@
+"""Sources become flat coded entries: one entry is one score of one model on one sample and metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import BinaryIO
+
+import numpy as np
+
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.coding import code_metrics, encode
+from riskrank.scores.columns import assign_roles
+from riskrank.scores.entries import Entries
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.pieces import Piece, read_long, read_wide
+from riskrank.scores.preparation import prepared
+from riskrank.scores.readers.exports import ExportSource
+from riskrank.scores.readers.files import Source, open_sources
+from riskrank.scores.repeated_rows import repeats_hint
+
+
+def read_entries(
+    paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None = None
+) -> Entries:
+    """Read every input and code its names; nothing is selected or checked but the names themselves.
+
+    Raises
+    ------
+    InputError
+        For an unreadable file, a missing column, or an empty model, sample or metric name.
+    UsageError
+        For options that make no sense, or that name metrics the table does not have.
+    """
+    if options.from_ is not None:
+        return _read_exports(paths, options)
+    sources = open_sources(paths, input_format=options.input_format, stdin=stdin, sql=options.sql)
+    return _entries(sources, options)
+
+
+def _entries(sources: Sequence[Source], options: ReadOptions) -> Entries:
+    sources, options = prepared(sources, options)
+    roles = [assign_roles(source, options) for source in sources]
+    read = read_wide if options.wide else read_long
+    return _code([read(source, role, options) for source, role in zip(sources, roles, strict=True)], options)
+
+
+def _read_exports(paths: Sequence[str | Source], options: ReadOptions) -> Entries:
+    from riskrank.scores.readers.table import AUTO, read_export
+
+    named = [path for path in paths if isinstance(path, str)]
+    if len(named) < len(paths):
+        raise UsageError(
+            f"{option('from', options.from_)} reads files, and a frame was given",
+            found="data in memory",
+            hint=f"leave out {option('from')}, or name files",
+        )
+    export = read_export(options.from_ or AUTO, named, options.rules)
+    source = ExportSource(listing(named, 3), export)
+    entries = _entries([source], options)
+    return replace(
+        entries, directions=export.directions, notes=(*export.notes, *entries.notes), origin=source.label
+    )
+
+
+def _code(pieces: Sequence[Piece], options: ReadOptions) -> Entries:
+    """Put the pieces together and code their names."""
+    laid = _Layout.of(pieces)
+    models, model = encode(pieces, "model")
+    has_samples = _all_or_none_have_samples(pieces)
+    samples: tuple[str, ...] = ("",)
+    sample = np.zeros(laid.rows, dtype=np.int64)
+    if has_samples:
+        samples, sample = encode(pieces, "sample")
+    metrics, metric, known = code_metrics(pieces, options)
+    draw_column = all(piece.draw is not None for piece in pieces)
+    draw = None
+    if draw_column:
+        draw = laid.per_entry(encode(pieces, "draw")[1])
+    elif options.wide:
+        draw = laid.per_entry(np.arange(laid.rows))
+    clusters: tuple[str, ...] = ()
+    cluster = None
+    if pieces[0].cluster is not None:  # a named column is in every file, or there was an error
+        clusters, codes = encode(pieces, "cluster")
+        cluster = laid.per_entry(codes)
+    return Entries(
+        models=models,
+        samples=samples,
+        metrics=metrics,
+        model=laid.per_entry(model),
+        sample=laid.per_entry(sample),
+        metric=metric,
+        value=_joined([piece.value for piece in pieces]),
+        state=_states(pieces),
+        draw=draw,
+        draw_column=draw_column,
+        cluster=cluster,
+        clusters=clusters,
+        has_samples=has_samples,
+        known_metrics=known,
+        inputs=tuple(file for piece in pieces for file in piece.source.input_files(piece.rows)),
+        rows=laid.rows,
+        where=laid.where,
+        text=laid.text,
+        repeats_hint=lambda: repeats_hint(pieces, model, sample, options),
+        notes=tuple(doubt for piece in pieces for doubt in piece.doubts),
+    )
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Which rows and entries are whose: entries stand piece by piece, row by row, a row's metrics in order.
+
+    Attributes
+    ----------
+    pieces : tuple of Piece
+    ends : ndarray of int
+        Number of entries up to the end of each piece.
+    rows : int
+        Of all pieces.
+    """
+
+    pieces: tuple[Piece, ...]
+    ends: np.ndarray
+    rows: int
+
+    @classmethod
+    def of(cls, pieces: Sequence[Piece]) -> _Layout:
+        ends = np.cumsum([piece.rows * piece.width for piece in pieces])
+        return cls(tuple(pieces), ends, sum(piece.rows for piece in pieces))
+
+    def per_entry(self, codes: np.ndarray) -> np.ndarray:
+        """What is there a row, as one an entry."""
+        widths = [piece.width for piece in self.pieces]
+        if set(widths) == {1}:
+            return codes
+        starts = np.cumsum([0, *(piece.rows for piece in self.pieces)])
+        parts = [
+            np.repeat(codes[start:stop], width)
+            for start, stop, width in zip(starts[:-1], starts[1:], widths, strict=True)
+        ]
+        return np.concatenate(parts)
+
+    def where(self, entry: int) -> tuple[str, int, str]:
+        """File, row number and column of an entry."""
+        piece, position, column = self._locate(entry)
+        source = piece.source
+        return source.label, source.row_number(position), source.column_of(column, position)
+
+    def text(self, entry: int) -> str:
+        """The text of an entry's score as it stands in the file."""
+        piece, position, column = self._locate(entry)
+        return str(piece.source.load([column])[column][position])
+
+    def _locate(self, entry: int) -> tuple[Piece, int, str]:
+        which = int(np.searchsorted(self.ends, entry, side="right"))
+        piece = self.pieces[which]
+        offset = entry - (int(self.ends[which - 1]) if which else 0)
+        if piece.metric is not None:
+            return piece, offset, piece.roles.score or ""
+        return piece, offset // piece.width, piece.metrics[offset % piece.width]
+
+
+def _all_or_none_have_samples(pieces: Sequence[Piece]) -> bool:
+    has_samples = pieces[0].sample is not None
+    mixed = next((piece for piece in pieces if (piece.sample is not None) != has_samples), None)
+    if mixed is not None:
+        raise InputError(
+            f"{mixed.source.label}: some files have a sample column and some have none",
+            found=f"columns: {listing(mixed.source.columns, 20)}",
+            hint="name it in every file, or read the files one by one",
+        )
+    return has_samples
+
+
+def _states(pieces: Sequence[Piece]) -> np.ndarray | None:
+    """States of all scores, None if every one is valid."""
+    if all(piece.state is None for piece in pieces):
+        return None
+    return _joined(
+        [
+            np.zeros(piece.value.size, dtype=np.int8) if piece.state is None else piece.state
+            for piece in pieces
+        ]
+    )
+
+
+def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """One array; millions of scores of a single file are not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
