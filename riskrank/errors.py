@@ -16,6 +16,8 @@ Choice = TypeVar("Choice")
 _OPEN, _EQUALS, _CLOSE = "\ue000", "\ue001", "\ue002"
 # What a shell would split, expand or take away; a bar stands between choices in hints, not for a pipe.
 _SHELL = re.compile(r"[\s*{}'\"$`\\()&;<>\[\]]")
+# Characters of a line of an error; beyond, its middle is left out.
+_LONGEST = 2_000
 _PARAMETER = re.compile(f"{_OPEN}([a-z0-9_]+)(?:{_EQUALS}([^{_CLOSE}]*))?{_CLOSE}")
 
 
@@ -54,7 +56,7 @@ class RiskrankError(Exception):
     def lines(self, *, flags: bool = False) -> tuple[str, str, str]:
         """Return the three lines shown to the user, parameters written for Python or as flags."""
         texts = (f"error: {self.what}", f"found: {self.found}", f"hint: {self.hint}")
-        what, found, hint = (spell(text, flags=flags) for text in texts)
+        what, found, hint = (_bounded(spell(text, flags=flags)) for text in texts)
         return what, found, hint
 
     def __str__(self) -> str:
@@ -179,6 +181,14 @@ def index_of(
 def one_line(text: str) -> str:
     """Fold a text onto one line, so that an error is three lines whatever a file held."""
     return " ".join(str(text).split())
+
+
+def _bounded(line: str) -> str:
+    """Leave out the middle of a line nobody could read: a cell may hold ten million characters."""
+    if len(line) <= _LONGEST:
+        return line
+    half = _LONGEST // 2
+    return f"{line[:half]} … {len(line) - 2 * half:,} characters … {line[-half:]}"
 
 
 def listing(names: Iterable[object], most: int = 8) -> str:

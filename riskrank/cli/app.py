@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from riskrank import __version__
 from riskrank.cli.environment import Environment
 from riskrank.cli.help import Application
 from riskrank.cli.interrupts import INTERRUPTED, settle_interrupts
-from riskrank.errors import ExitStatus, NumericalError, RiskrankError, UsageError, nearest
+from riskrank.errors import ExitStatus, InputError, NumericalError, RiskrankError, UsageError, nearest
 
 # Errors of a stream that does not take what it is given.
 _NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -111,7 +112,25 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
         return error
     if isinstance(error, typer.TyperException):
         return _usage_error(error)
-    if isinstance(error, OSError) and error.errno in _NOT_WRITTEN and error.filename is None:
+    if isinstance(error, UnicodeEncodeError):
+        return InputError(
+            "a name is no Unicode text",
+            found=f"{error.object[max(error.start - 40, 0) : error.end + 40]!r}",
+            hint="rename it in UTF-8; names from the shell that are in another encoding can be converted",
+        )
+    if isinstance(error, FileNotFoundError) and error.filename is None:
+        return UsageError(
+            "the working directory is gone",
+            found=error.strerror or str(error),
+            hint="change to a directory that exists, and run again",
+        )
+    if isinstance(error, OSError) and error.filename is not None:
+        return InputError(
+            f"{os.fsdecode(error.filename)} cannot be used",
+            found=error.strerror or str(error),
+            hint="check its name and its permissions",
+        )
+    if isinstance(error, OSError) and error.errno in _NOT_WRITTEN:
         # Results and files are written elsewhere, with errors of their own; this is help or a version.
         return UsageError(
             "cannot write to standard output",

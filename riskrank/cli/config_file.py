@@ -123,10 +123,12 @@ def _parsed(path: str, text: str) -> Mapping[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(text)
+        document = tomllib.loads(text)
+        repr(document)  # a number of 5,000 digits could not be shown in a message
+        return document
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path}: the configuration is not valid TOML",
-            found=str(error),
+            found="values nested too deeply" if isinstance(error, RecursionError) else str(error),
             hint='write option = value, and a table a command: [rank], then top = 3; texts in quotes: "mean"',
         ) from None

@@ -68,7 +68,10 @@ def check_different(outputs: Sequence[str]) -> None:
     """
     taken: set[Path] = set()
     for output in outputs:
-        place = Path(output).resolve()
+        try:
+            place = Path(output).resolve()
+        except OSError as error:
+            raise _no_place(output, error) from None
         if place in taken and not _is_device(place):
             raise UsageError(
                 "two results cannot go to one file",
@@ -88,7 +91,13 @@ def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str 
     """
     if output is None:
         return
-    path = Path(output)
+    try:
+        _check_place(Path(output), output, inputs, parameter)
+    except OSError as error:
+        raise _no_place(output, error) from None
+
+
+def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str) -> None:
     if path.is_dir():
         raise UsageError(
             f"cannot write to {output}", found="a folder", hint="name a file, e.g. ranking.json in it"
@@ -113,6 +122,15 @@ def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str 
                 found=f"{source} is read",
                 hint="write the result to another file",
             )
+
+
+def _no_place(output: str, error: OSError) -> UsageError:
+    gone = isinstance(error, FileNotFoundError)
+    return UsageError(
+        f"cannot write to {output}",
+        found="the working directory is gone" if gone else error.strerror or str(error),
+        hint="name a file in a folder that exists, by its whole path" if gone else "write elsewhere",
+    )
 
 
 def _expanded(inputs: Iterable[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO
@@ -21,6 +22,7 @@ from riskrank.scores.validate import (
     divided_samples,
     out_of_range,
     too_few_models,
+    too_large,
     unusable_scores,
 )
 
@@ -153,6 +155,12 @@ def inspect_scores(
         If the options contradict each other or name something unknown.
     """
     options = options or ReadOptions()
+    # Scores too large to compute with are a problem to be told, not a warning of NumPy's.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _inspected(paths, options, stdin)
+
+
+def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> TableReport:
     entries = select(_read(paths, options, stdin), options)
     specs, doubts = resolve_metrics(
         entries.metrics, known=entries.known_metrics, options=options, told=entries.directions
@@ -227,6 +235,7 @@ def _errors(
 ) -> Iterable[InputError]:
     yield from too_few_models(entries, options.min_models)
     yield from unusable_scores(entries, nan_is_missing=options.missing != "error")
+    yield from too_large(entries)
     yield from out_of_range(entries, specs)
     yield from divided_samples(entries, unpaired=options.unpaired)
     repeated = _refusal(entries, replace(options, missing="keep"))
@@ -288,13 +297,14 @@ def _describe(
     cells = means.model.size if options.unpaired else covered.size
     low, high = spec.bounds or (-np.inf, np.inf)
     n = scores.size
+    # Not a matrix product: its last bit hangs on where in memory the arrays lie.
+    mean = float((values * counts).sum() / n) if n else math.nan
     return MetricReport(
         spec=spec,
         n=n,
         minimum=float(values[0]) if n else None,
         maximum=float(values[-1]) if n else None,
-        # Not a matrix product: its last bit hangs on where in memory the arrays lie.
-        mean=float((values * counts).sum() / n) if n else None,
+        mean=mean if math.isfinite(mean) else None,
         distinct=values.size,
         tied_share=float(counts[counts > 1].sum() / n) if n else 0.0,
         missing=int(cells - np.count_nonzero(~np.isnan(means.values[:, code]))),

@@ -91,6 +91,7 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
         document = tomllib.loads(text)
+        repr(document)  # a number of 5,000 digits could not be shown in a message
     except FileNotFoundError:
         raise InputError(
             f"{path}: no such metrics file",
@@ -103,10 +104,10 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
             found=error.strerror or str(error),
             hint="--metrics wants a readable TOML file",
         ) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # TOML that is wrong, no UTF-8, or a number of 5,000 digits
         raise InputError(
             f"{path}: the metrics file is not valid TOML",
-            found=str(error),
+            found="values nested too deeply" if isinstance(error, RecursionError) else str(error),
             hint='write a table per metric: [latency], then direction = "lower"; '
             'quote a name that has dots or spaces: ["top 1"]',
         ) from None
@@ -275,7 +276,12 @@ def _bounds(path: str, name: str, value: object) -> tuple[float, float]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floating-point ones
+        return False
 
 
 def _require_known(named: Sequence[str] | dict, known: Sequence[str], flag: str) -> None:

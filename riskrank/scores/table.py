@@ -21,6 +21,7 @@ from riskrank.scores.validate import (
     divided_samples,
     out_of_range,
     too_few_models,
+    too_large,
     unusable_scores,
 )
 
@@ -163,6 +164,7 @@ def read_scores(
     )
     _check(too_few_models(entries, options.min_models))
     _check(unusable_scores(entries, nan_is_missing=options.missing != "error"))
+    _check(too_large(entries))
     _check(out_of_range(entries, specs))
     _check(divided_samples(entries, unpaired=options.unpaired))
     rows, dropped = assemble(entries, _orient(entries, specs), options)

@@ -11,6 +11,9 @@ from riskrank.scores import parsing
 from riskrank.scores.entries import Entries
 from riskrank.scores.metrics import MetricSpec
 
+# The sum of a billion squares of such scores is still a number.
+LARGEST = 1e149
+
 _WRONG = {
     parsing.TEXT: (
         "is not a number",
@@ -44,6 +47,21 @@ def unusable_scores(entries: Entries, *, nan_is_missing: bool) -> Iterator[Input
                 found=f"{entries.score_text(first)!r} for {entries.cell(first)}{more}",
                 hint=hint,
             )
+
+
+def too_large(entries: Entries) -> Iterator[InputError]:
+    """Yield an error if a score is so large that its square, or a sum of them, is no number any more."""
+    with np.errstate(invalid="ignore"):
+        beyond = np.abs(entries.value) > LARGEST
+    if beyond.any():
+        yield _wrong_score(
+            entries,
+            beyond,
+            "is too large to compute with",
+            f"beyond {LARGEST:g}",
+            "leave it empty if it stands for a missing one, or give the metric in a larger unit, "
+            "such as thousands",
+        )
 
 
 def out_of_range(entries: Entries, specs: Sequence[MetricSpec]) -> Iterator[InputError]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -296,8 +297,14 @@ def _multiples(name: str, column: Floats, bounds: Floats, digits: float | None) 
     values = np.concatenate([column, bounds[np.isfinite(bounds)]])
     if digits is None:
         digits = _enough_digits(values)
+    if digits > sys.float_info.max_10_exp:
+        raise InputError(
+            f"{name}: the scores are too small to tell apart exactly",
+            found=f"scores up to {np.abs(values).max():g}, which need {digits:g} decimal places",
+            hint="give them in a smaller unit, or call the criterion ordinal",
+        )
     factor = 10.0**digits
-    if np.abs(values).max() * factor >= _EXACT:
+    if np.abs(values).max() >= _EXACT / factor:
         raise InputError(
             f"{name}: more digits than floating point has",
             found=f"scores up to {np.abs(values).max():g} with {digits:g} decimal places",
@@ -313,7 +320,7 @@ def _enough_digits(values: Floats) -> float:
     largest = np.abs(values).max()
     for digits in range(_MOST_DIGITS + 1):
         factor = 10.0**digits
-        if largest * factor >= _EXACT:
+        if largest >= _EXACT / factor:
             break
         # Division rounds correctly, so this holds exactly for the floats nearest to such decimals.
         if np.array_equal(np.rint(values * factor) / factor, values):

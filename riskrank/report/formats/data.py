@@ -11,7 +11,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from riskrank import __version__
-from riskrank.errors import spell
+from riskrank.errors import InputError, option, spell
 from riskrank.report.escapes import for_csv, for_json
 from riskrank.studies.document import Document
 from riskrank.studies.frames import FrameRows
@@ -48,13 +48,28 @@ def to_json(document: Document) -> str:
         "    {\n" + ",\n".join(cells) + "\n    }"
         for cells in zip(*_named_cells(document, indent=2, margin="      "), strict=True)
     ]
-    return for_json(before + ("[\n" + ",\n".join(rows) + "\n  ]" if rows else "[]") + "\n}\n")
+    return _written(before + ("[\n" + ",\n".join(rows) + "\n  ]" if rows else "[]") + "\n}\n")
 
 
 def to_jsonl(document: Document) -> str:
     """Write one JSON object a row, without provenance."""
     lines = ("{" + ", ".join(cells) + "}\n" for cells in zip(*_named_cells(document), strict=True))
-    return for_json("".join(lines))
+    return _written("".join(lines))
+
+
+def _written(text: str) -> str:
+    """JSON as it is written; a name that is no Unicode text, as files may have, cannot be."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        around = text[max(error.start - 40, 0) : error.end + 40].partition("\n")[0]
+        raise InputError(
+            "a name is no Unicode text, which JSON cannot hold",
+            found=repr(around),
+            hint="rename the file in UTF-8, or read it through a pipe: - with "
+            + option("input_format", "csv"),
+        ) from None
+    return for_json(text)
 
 
 def to_csv(document: Document, *, safe: bool = False) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +95,17 @@ def unzstd(label: str, data: bytes, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def parse_json(label: str, data: bytes) -> Any:
+def parse_json(
+    label: str, data: bytes, *, hook: Callable[[list[tuple[str, object]]], object] | None = None
+) -> Any:
     """Parse a JSON document; NaN and Infinity are numbers, as Python writes them.
+
+    Parameters
+    ----------
+    label : str
+    data : bytes
+    hook : callable, optional
+        Makes an object of its names and values.
 
     Raises
     ------
@@ -104,7 +113,7 @@ def parse_json(label: str, data: bytes) -> Any:
         If the text is not UTF-8, not JSON, or nested too deeply.
     """
     try:
-        return json.loads(data)
+        return json.loads(data, object_pairs_hook=hook)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{label}: the file is not valid JSON",

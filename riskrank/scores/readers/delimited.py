@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import polars as pl
 
@@ -31,7 +33,11 @@ class DelimitedSource(Source):
             raise self._empty(f"{len(data)} bytes, no header line")
         header = decode(label, body.partition(b"\n")[0].rstrip(b"\r"))
         self._separator = _sniff_separator(header, separator)
-        self._name_columns(next(csv.reader([header], delimiter=self._separator)))
+        try:
+            with long_fields():
+                self._name_columns(next(csv.reader([header], delimiter=self._separator)))
+        except csv.Error as error:
+            raise self._no_csv(str(error)) from None
         self._blank: set[int] | None = None
         self.decimal_comma = self._separator == ";"
 
@@ -69,11 +75,14 @@ class DelimitedSource(Source):
         except (pl.exceptions.PolarsError, OSError) as error:
             decode(self.label, self._data)
             self._check_lengths(allow_short=True)
-            raise InputError(
-                f"{self.label}: the file cannot be read as CSV",
-                found=first_line(error),
-                hint="look for a quote that is never closed; fields that hold quotes double them",
-            ) from None
+            raise self._no_csv(first_line(error)) from None
+
+    def _no_csv(self, found: str) -> InputError:
+        return InputError(
+            f"{self.label}: the file cannot be read as CSV",
+            found=found,
+            hint="look for a quote that is never closed; fields that hold quotes double them",
+        )
 
     def _without_blank_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         expected = (len(self.columns) - 1) * (frame.height + 1)
@@ -88,6 +97,13 @@ class DelimitedSource(Source):
 
     def _check_lengths(self, *, allow_short: bool) -> set[int]:
         """Return the positions of blank lines; raise at the first row with too many or too few fields."""
+        try:
+            with long_fields():
+                return self._checked_lengths(allow_short)
+        except csv.Error as error:
+            raise self._no_csv(str(error)) from None
+
+    def _checked_lengths(self, allow_short: bool) -> set[int]:
         blank = set()
         text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8", newline="")
         rows = csv.reader(text, delimiter=self._separator)
@@ -102,6 +118,16 @@ class DelimitedSource(Source):
                     hint="quote fields that hold the separator, or fill the row up",
                 )
         return blank
+
+
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """Let Python read fields of any length, as a column of responses has them; its limit is for everyone."""
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _sniff_separator(header: str, default: str) -> str:

@@ -22,7 +22,7 @@ from riskrank.scores.readers.json_arrays import JsonArraySource
 from riskrank.scores.readers.json_lines import JsonLinesSource
 from riskrank.scores.readers.object_stores import is_url, name_of
 from riskrank.scores.readers.parquet import ParquetSource
-from riskrank.scores.readers.paths import labelled_paths, read_bytes, require_file
+from riskrank.scores.readers.paths import exists, labelled_paths, read_bytes, require_file
 from riskrank.scores.readers.source import InputFile, Source, excerpt, first_line
 
 __all__ = ["FORMATS", "InputFile", "Source", "open_sources", "read_bytes"]
@@ -141,7 +141,7 @@ def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:
     suffixes = [suffix.lower() for suffix in Path(name_of(path) if is_url(path) else path).suffixes]
     compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
     kind = input_format or (SUFFIXES.get(suffixes[-1]) if suffixes else None)
-    if kind is None and (is_url(path) or (Path(path).exists() and not Path(path).is_dir())):
+    if kind is None and (is_url(path) or (exists(path) and not Path(path).is_dir())):
         raise InputError(
             f"{path}: the suffix does not tell the format",
             found=f"suffix {''.join(Path(path).suffixes[-2:]) or '(none)'}",

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.scores.readers.json_lines import json_text
+from riskrank.scores.readers.json_objects import is_half, no_unicode
 from riskrank.scores.readers.source import Source, decode
 from riskrank.scores.readers.tables import json_columns
 
@@ -22,13 +23,22 @@ class JsonArraySource(Source):
             raise self._empty(f"{len(data)} bytes")
         decode(label, data)
         columns = json_columns(Path(label), data)
-        self._frame = pl.DataFrame(
-            [pl.Series(name, map(json_text, cells), dtype=pl.String) for name, cells in columns.items()]
-        )
+        texts = {name: list(map(json_text, cells)) for name, cells in columns.items()}
+        self._halves = {}
+        for name, cells in texts.items():
+            at = next((at for at, cell in enumerate(cells) if cell is not None and is_half(cell)), None)
+            if is_half(name):
+                raise no_unicode(label, name)
+            if at is not None:
+                self._halves[name], texts[name] = at + 1, [None] * len(cells)
+        self._frame = pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
         self._data = b""
         self._name_columns(self._frame.columns)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """Return the named columns."""
         raw = dict(zip(self.columns, self._frame.columns, strict=True))
+        for name in names:
+            if raw[name] in self._halves:
+                raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
         return self._frame.select(pl.col(raw[name]).alias(name) for name in names)

@@ -5,12 +5,20 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import re
 from collections.abc import Sequence
 
 import polars as pl
 
 from riskrank.errors import InputError
+from riskrank.scores.readers.json_objects import Pairs, is_half, no_unicode, repeated_name
 from riskrank.scores.readers.source import Source, decode, excerpt
+
+# An escape for half of a surrogate pair, without the other half beside it.
+_HALF = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|"
+    rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
 
 
 class JsonLinesSource(Source):
@@ -21,10 +29,16 @@ class JsonLinesSource(Source):
         if not self._data.strip():
             raise self._empty(f"{len(data)} bytes")
         self._frame: pl.DataFrame | None = None
+        self._halves: dict[str, int] = {}
+        if _HALF.search(self._data):  # which Polars takes for something else
+            self._frame = self._read_line_by_line()
         try:
             # Every line is looked at: a metric that first occurs far down must not be lost.
-            schema = pl.scan_ndjson(io.BytesIO(self._data), infer_schema_length=None).collect_schema()
-            raw = list(schema)
+            if self._frame is None:
+                schema = pl.scan_ndjson(io.BytesIO(self._data), infer_schema_length=None).collect_schema()
+                raw = list(schema)
+            else:
+                raw = self._frame.columns
         except (pl.exceptions.PolarsError, OSError):
             self._frame = self._read_line_by_line()
             raw = self._frame.columns
@@ -35,9 +49,13 @@ class JsonLinesSource(Source):
         """Return the named columns."""
         raw = dict(zip(self.columns, self._raw, strict=True))
         schema = {raw[name]: pl.String for name in names}
+        for name in names:
+            if raw[name] in self._halves:
+                raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
         if self._frame is None:
             try:
                 frame = pl.read_ndjson(io.BytesIO(self._data), schema=schema)
+                self._refuse_repeated(frame)
                 return frame.select(pl.col(raw[name]).alias(name) for name in names)
             except (pl.exceptions.PolarsError, OSError):
                 self._frame = self._read_line_by_line()
@@ -56,26 +74,51 @@ class JsonLinesSource(Source):
             if not line.strip():
                 continue
             for name, value in self._object(number, line).items():
+                if is_half(name):
+                    raise no_unicode(f"{self.label}: row {number}", name)
                 values = columns.setdefault(name, [])
                 values.extend([None] * (height - len(values)))
-                values.append(json_text(value))
+                text = json_text(value)
+                if text is not None and is_half(text):
+                    self._halves.setdefault(name, number)
+                    text = None
+                values.append(text)
             height += 1
         for values in columns.values():
             values.extend([None] * (height - len(values)))
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
+    def _refuse_repeated(self, frame: pl.DataFrame) -> None:
+        """Refuse a line that names a column twice, of which Polars would take one without a word.
+
+        Names are counted first: where there are as many as rows, and no row lacks one, none has two.
+        """
+        for name in frame.columns:
+            key = re.escape(json.dumps(name, ensure_ascii=False).encode())
+            found = sum(1 for _ in re.finditer(key + rb"\s*:", self._data))
+            if found > frame.height - frame[name].null_count():
+                break
+        else:
+            return
+        for number, line in enumerate(self._data.split(b"\n"), start=1):
+            if line.strip():
+                self._object(number, line)
+
     def _object(self, number: int, line: bytes) -> dict:
         try:
-            value = json.loads(line.decode())
+            value = json.loads(line.decode(), object_pairs_hook=Pairs)
         except UnicodeDecodeError:
             decode(self.label, self._data)
             raise
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
+            reason = "values nested too deeply" if isinstance(error, RecursionError) else error
             raise InputError(
                 f"{self.label}: row {number} is not valid JSON",
-                found=f"{excerpt(line)} ({error})",
+                found=f"{excerpt(line)} ({reason})",
                 hint="write one JSON object a line; a file cut short ends in the middle of a line",
             ) from None
+        if isinstance(value, Pairs) and value.repeated is not None:
+            raise repeated_name(f"{self.label}: row {number}", value.repeated)
         if not isinstance(value, dict):
             raise InputError(
                 f"{self.label}: row {number} is not a JSON object",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from pathlib import Path
 
-from riskrank.errors import InputError, nearest, option
+from riskrank.errors import InputError, UsageError, nearest, option
 from riskrank.scores.readers.object_stores import expand_url, is_url, read_url
 
 STANDARD_INPUT = "-"
@@ -34,7 +34,7 @@ def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None
     for at in places:
         found = _files(text[at + 1 :], folders)
         if found:
-            return [(text[:at].strip(), path) for path in found]
+            return [(_label(text[:at].strip()), path) for path in found]
     # Nothing is there: a label that looks like a folder is more likely the beginning of a path.
     path = text[places[0] + 1 :] if places and "/" not in text[: places[0]] else text
     if not glob.has_magic(path):
@@ -49,12 +49,33 @@ def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None
 def _files(text: str, folders: bool) -> list[str]:
     if is_url(text):
         return expand_url(text)
-    if text == STANDARD_INPUT or Path(text).exists():
+    if text == STANDARD_INPUT or exists(text):
         return [text]
     if not glob.has_magic(text):
         return []
     matches = glob.glob(text, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
     return sorted(path for path in matches if folders or Path(path).is_file())
+
+
+def exists(path: str) -> bool:
+    """Whether there is something at a path; at one no system can have, there is nothing."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _label(text: str) -> str:
+    """Refuse a name for models that no table can hold: what the shell handed on was not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            "the name given to the models of a file is no Unicode text",
+            found=repr(text),
+            hint="write it in UTF-8",
+        ) from None
+    return text
 
 
 def require_file(path: str) -> None:
@@ -78,7 +99,7 @@ def read_bytes(path: str) -> bytes:
         close = nearest(path, there)
         raise InputError(
             f"{path}: no such file",
-            found=f"nothing at that path, in directory {folder.resolve()}",
+            found=f"nothing at that path, in directory {_resolved(folder)}",
             hint=f"did you mean {close}?" if close else "check the path",
         ) from None
     except IsADirectoryError:
@@ -88,9 +109,16 @@ def read_bytes(path: str) -> bytes:
             hint=f"name the files in it, for example '{path.rstrip('/')}/*.csv'; "
             f"if a harness wrote it, add {option('from', 'auto')}",
         ) from None
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name with a null character is a wrong value to Python
         raise InputError(
             f"{path}: the file cannot be read",
-            found=error.strerror or str(error),
-            hint="check its permissions",
+            found=getattr(error, "strerror", None) or str(error),
+            hint="check its name and its permissions",
         ) from None
+
+
+def _resolved(folder: Path) -> str:
+    try:
+        return str(folder.resolve())
+    except FileNotFoundError:
+        return "one that is gone: change to another"

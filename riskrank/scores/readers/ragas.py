@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.readers.delimited import long_fields
 from riskrank.scores.readers.gathering import Gathering, files_of, model_of
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.one_model_tables import add_table
@@ -43,7 +44,8 @@ def recognises(path: Path) -> bool:
     if head[:1] in ("{", "["):
         return False
     try:
-        names = {name.strip() for name in next(csv.reader([head]), [])}
+        with long_fields():
+            names = {name.strip() for name in next(csv.reader([head]), [])}
     except csv.Error:
         return False
     return not names.isdisjoint(_QUESTIONS) and any(_plain(name) in _HIGHER for name in names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.parsing import MISSING, TEXT, parse_scores
 from riskrank.scores.readers.bounded import parse_json
 from riskrank.scores.readers.delimited import DelimitedSource
+from riskrank.scores.readers.json_objects import unique_names
 
 Columns = dict[str, list[object]]
 
@@ -41,7 +43,7 @@ def json_columns(path: Path, data: bytes) -> Columns:
     InputError
         If it is none of these, or its columns differ in length.
     """
-    value = parse_json(str(path), data.removeprefix(b"\xef\xbb\xbf"))
+    value = parse_json(str(path), data.removeprefix(b"\xef\xbb\xbf"), hook=partial(unique_names, str(path)))
     columns: Columns = {}
     if isinstance(value, dict) and {"columns", "data"} <= value.keys():
         names, rows = value["columns"], value["data"]

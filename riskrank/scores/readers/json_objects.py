@@ -1,0 +1,59 @@
+"""What JSON allows and no table can mean: a name twice in an object, half of a character."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from riskrank.errors import InputError
+
+
+class Pairs(dict[str, object]):
+    """A JSON object that remembers a name it holds twice."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        super().__init__(pairs)
+        self.repeated: str | None = None
+        if len(self) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            self.repeated = next(name for name, count in counts.items() if count > 1)
+
+
+def unique_names(label: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make an object of its names and values, for ``object_pairs_hook``.
+
+    Raises
+    ------
+    InputError
+        If a name occurs twice.
+    """
+    found = Pairs(pairs)
+    if found.repeated is not None:
+        raise repeated_name(f"{label}: an object", found.repeated)
+    return found
+
+
+def repeated_name(place: str, name: str) -> InputError:
+    """Tell that an object holds a name twice: either value could be meant."""
+    return InputError(
+        f"{place} has two values called '{name}'",
+        found="one name twice in a JSON object",
+        hint="check the program that wrote it, and keep one of them",
+    )
+
+
+def no_unicode(place: str, name: str) -> InputError:
+    r"""Tell that a text is none: half of a pair of ``\ud800`` escapes stands for no character."""
+    return InputError(
+        f"{place}: '{name}' is no Unicode text",
+        found="half of a surrogate pair, such as \\ud800 on its own",
+        hint="check the program that wrote it: it may have cut a text in the middle of a character",
+    )
+
+
+def is_half(text: str) -> bool:
+    """Whether a text holds half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

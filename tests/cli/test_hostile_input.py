@@ -1,0 +1,242 @@
+"""Input nobody would write by hand: three short lines and exit 2, or the table is read as it is."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+LONG = "x" * 140_000  # Python's csv module stops at 131,072 characters unless told otherwise
+DEEP = "[" * 100_000 + "]" * 100_000
+HEAD = "model,sample,metric,score"
+
+
+def rows(models="ab", n=12):
+    return [
+        (model, str(sample), round(0.1 * sample + 0.01 * ord(model), 3))
+        for model in models
+        for sample in range(n)
+    ]
+
+
+def csv_text(*, head=HEAD, end=""):
+    return head + "\n" + "".join(f"{model},{sample},acc,{score}{end}\n" for model, sample, score in rows())
+
+
+def json_line(model, sample, score, /, **texts) -> str:
+    cells = {"model": f'"{model}"', "sample": f'"{sample}"', "metric": '"acc"', "score": str(score)} | texts
+    return "{" + ", ".join(f'"{name}": {text}' for name, text in cells.items()) + "}"
+
+
+def json_lines(**texts):
+    return [json_line(*row, **texts) for row in rows()]
+
+
+def bounded(lines):
+    assert max(map(len, lines)) < 2_100
+    return lines
+
+
+@pytest.mark.parametrize("command", ["rank", "check"])
+def test_a_column_of_long_responses(run, write, command):
+    plain = run(command, write("t.csv", csv_text()), *(("--no-test",) if command == "rank" else ()))
+    assert plain.status == 0
+    for name, text in {
+        "long.csv": csv_text(head=HEAD + ",response", end=f',"{LONG}"'),
+        "head.csv": csv_text(head=f'{HEAD},"{LONG}"', end=",x"),
+        # A blank line makes the rows be counted by Python.
+        "blank.csv": csv_text(head=HEAD + ",response", end=f',"{LONG}"').replace("\na,3", "\n\na,3"),
+    }.items():
+        long = run(command, write(name, text), *(("--no-test",) if command == "rank" else ()))
+        assert long.status == 0, long.stderr[:500]
+        if command == "rank":
+            assert long.stdout == plain.stdout
+
+
+def test_a_short_row_among_long_ones(refused, write):
+    text = csv_text(head=HEAD + ",response", end=f',"{LONG}"') + "a,99,acc\n"
+    what, _, _ = bounded(refused("rank", write("t.csv", text), "--no-test"))
+    assert "row 26 has 3 fields, the header has 5" in what
+
+
+@pytest.mark.parametrize("place", ["scores", "-o", "--plot", "--metrics", "--config"])
+def test_a_name_no_file_can_have(refused, run, table, place):
+    name = "n" * 300
+    args = {
+        "scores": (f"{name}.csv",),
+        "-o": (table, "-o", f"{name}.json"),
+        "--plot": (table, "--plot", f"{name}.svg"),
+        "--metrics": (table, "--metrics", f"{name}.toml"),
+        "--config": (table, "--config", f"{name}.toml"),
+    }[place]
+    outcome = run("rank", *args, "--no-test")
+    assert outcome.status == 2, outcome.stderr
+    lines = outcome.stderr.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["error", "found", "hint"]
+    assert "File name too long" in outcome.stderr
+
+
+def test_names_that_are_not_utf_8(run, refused, write, table, tmp_path):
+    odd = os.fsencode(tmp_path) + b"/n\xffame.csv"
+    Path(os.fsdecode(odd)).write_text(csv_text())
+    name = os.fsdecode(odd)
+    assert run("rank", name, "--no-test").status == 0
+    assert run("rank", name, "--no-test", "--format", "csv").status == 0
+    refused("rank", name, "--no-test", "--format", "json")
+    refused("rank", f"A\udcff={table}", "--no-test", "--format", "json")
+    refused("rank", f"A\udcff={table}", "--no-test")
+    refused("rank", table, "--no-test", "--models", "A\udcff,B")
+    refused("rank", table, "--no-test", "--where", "model = '\udcff'")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bounds = [0, 1" + "0" * 400 + "]",
+        "bounds = [0, 1" + "0" * 5000 + "]",
+        "weight = 1" + "0" * 400,
+        "weight = 0x" + "f" * 9000,
+        "direction = 0x" + "f" * 9000,
+        "x = " + "[" * 3000 + "]" * 3000,
+        "bounds = [0, inf]",
+    ],
+)
+def test_a_metrics_file_beyond_numbers(refused, write, table, text):
+    metrics = write("m.toml", f"[acc]\n{text}\n")
+    bounded(refused("rank", table, "--metrics", metrics, "--no-test"))
+
+
+@pytest.mark.parametrize(
+    "text", ["top = 1" + "0" * 5000, "top = 0x" + "f" * 9000, "x = " + "[" * 3000 + "]" * 3000]
+)
+def test_a_configuration_beyond_numbers(refused, write, table, text):
+    bounded(refused("rank", table, "--config", write("c.toml", f"{text}\n"), "--no-test"))
+
+
+def test_json_nested_deeply(refused, write):
+    lines = [*json_lines(), json_line("a", "99", 1.0, sample=DEEP)]
+    what, found, _ = bounded(refused("rank", write("t.jsonl", "\n".join(lines)), "--no-test"))
+    assert "row 25" in what
+    assert "nested too deeply" in found
+    bounded(refused("rank", write("t.json", DEEP), "--no-test"))
+
+
+@pytest.mark.parametrize("name", ["model", "sample", "metric"])
+@pytest.mark.parametrize("suffix", ["jsonl", "json"])
+@pytest.mark.parametrize("half", [r"x\ud800y", r"\udc00", r"\ud83dA", r"\ude00\ud83d"])
+def test_half_of_a_character(refused, write, name, suffix, half):
+    lines = json_lines()
+    lines[3] = json_line(*rows()[3], **{name: f'"{half}"'})
+    text = "\n".join(lines) if suffix == "jsonl" else f"[{', '.join(lines)}]"
+    what, found, _ = refused("rank", write(f"t.{suffix}", text), "--no-test")
+    assert f"row 4: '{name}' is no Unicode text" in what
+    assert "surrogate" in found
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json"])
+def test_half_of_a_character_where_nobody_reads_it(run, write, suffix):
+    plain = json_lines()
+    cut = [line[:-1] + r', "response": "cut \ud83d"}' for line in plain]
+    whole = [line[:-1] + r', "response": "whole \ud83d\ude00"}' for line in plain]
+    shown = [
+        run(
+            "rank",
+            write(f"t.{suffix}", "\n".join(lines) if suffix == "jsonl" else f"[{','.join(lines)}]"),
+            "--no-test",
+        )
+        for lines in (plain, cut, whole)
+    ]
+    assert [one.status for one in shown] == [0, 0, 0], shown[1].stderr
+    assert shown[0].stdout == shown[1].stdout == shown[2].stdout
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json"])
+@pytest.mark.parametrize("name", ["score", "model", "sample", "metric"])
+def test_a_name_twice_in_a_line(refused, write, suffix, name):
+    lines = json_lines()
+    again = {"score": "0.5", "model": '"c"', "sample": '"s"', "metric": '"m"'}[name]
+    lines[5] = lines[5][:-1] + f', "{name}" : {again}}}'
+    text = "\n".join(lines) if suffix == "jsonl" else f"[{', '.join(lines)}]"
+    what, _, _ = refused("rank", write(f"t.{suffix}", text), "--no-test")
+    assert f"two values called '{name}'" in what
+    assert suffix == "json" or "row 6" in what
+
+
+def test_a_name_in_a_nested_object_is_no_second_one(run, write):
+    lines = [line[:-1] + ', "judge": {"score": 3}}' for line in json_lines()]
+    assert run("rank", write("t.jsonl", "\n".join(lines)), "--no-test").status == 0
+
+
+@pytest.mark.parametrize("place", ["score", "model", "metric"])
+def test_a_cell_of_ten_megabytes_is_not_printed(refused, run, write, place):
+    cell = "y" * 10_000_000
+    line = {"score": f"a,99,acc,{cell}", "model": f"{cell},0,acc,1", "metric": f"a,0,{cell},1"}[place]
+    path = write("t.csv", csv_text() + line + "\n")
+    bounded(refused("rank", path, "--no-test"))
+    checked = run("check", path)
+    assert len(checked.stderr) < 10_000
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rank", "dominance", "mrm", "copa", "gsd", "portfolio", "power", "gate"],
+)
+@pytest.mark.parametrize("huge", [1.7e308, -1.7e308, 1e150])
+def test_scores_too_large_to_compute_with(refused, run, write, command, huge):
+    lines = csv_text() + f"a,99,acc,{huge!r}\nb,99,acc,1\n"
+    path = write("t.csv", lines)
+    extra = ("--higher", "*") if command in ("copa", "gsd") else ()
+    extra = ("--not-worse", "a:b", "--margin", "0.1") if command == "gate" else extra
+    what, found, _ = refused(command, path, *extra)
+    assert "row 26, column score: the score is too large to compute with" in what
+    assert repr(huge) in found
+    checked = run("check", path)
+    assert checked.status == 2
+    assert "too large to compute with" in checked.stdout
+    assert "Warning" not in checked.stderr
+
+
+def test_scores_too_small_for_exact_steps(refused, run, write):
+    rng = np.random.default_rng(0)
+    lines = [f"{m},{s},acc,{int(rng.integers(1, 9)) * 5e-324!r}" for m in "abc" for s in range(12)]
+    path = write("t.csv", "\n".join([HEAD, *lines]) + "\n")
+    what, _, hint = refused("gsd", path, "--higher", "*", "--no-test")
+    assert "too small" in what
+    assert run("gsd", path, "--higher", "*", "--no-test", "--ordinal", "acc").status == 0
+    assert "ordinal" in hint
+
+
+def test_more_digits_than_there_are(refused, table):
+    for digits in ("400", "308", "99999999999"):
+        refused("gsd", table, "--higher", "*", "--no-test", "--digits", digits)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a working directory cannot be removed there")
+@pytest.mark.parametrize("args", [("rank", "t.csv"), ("rank", "*.csv"), ("check", "t.csv", "-o", "c.json")])
+def test_a_deleted_working_directory(start, tmp_path, args):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = [sys.executable, "-m", "riskrank", *args]
+    script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
+    environment = dict(os.environ, PYTHONPATH=str(Path.cwd()))
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", gone, *command],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["error", "found", "hint"]
+
+
+def test_names_json_can_hold_come_back(run, write):
+    lines = [
+        json.dumps({"model": f"{model}😀", "sample": sample, "metric": "acc", "score": score})
+        for model, sample, score in rows()
+    ]
+    outcome = run("rank", write("t.jsonl", "\n".join(lines)), "--no-test", "--format", "json")
+    assert outcome.document["meta"]["models"] == ["a😀", "b😀"]
