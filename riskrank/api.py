@@ -38,11 +38,15 @@ from riskrank.studies import rank as rank_study
 from riskrank.studies.check import check as check_study
 from riskrank.studies.distributions import named_distributions
 from riskrank.studies.document import Document
+from riskrank.studies.grouping import refuse_groups
 from riskrank.studies.runtime import Runtime, available_jobs
 from riskrank.studies.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+# Studies of each group of samples beside all of them.
+_GROUPED = (rank_study.rank, dominance_study.dominance, mean_risk_study.mrm, gate_study.gate)
 
 # What every command can do without is no error yet when a table is only read.
 _TOLERANT = {"sample_optional": True, "min_models": 1, "allow_constant": True, "missing": "keep"}
@@ -278,7 +282,10 @@ def _run(
     given = dict(table.options) | dict(options)
     chosen = settings(**{name: value for name, value in given.items() if name in own})
     runtime = Runtime(jobs=available_jobs(jobs))
-    return Result(study(table.table(**commands_own), chosen, runtime))
+    read_table = table.table(**commands_own)
+    if study not in _GROUPED:
+        refuse_groups(read_table, study.__name__)
+    return Result(study(read_table, chosen, runtime))
 
 
 def _refuse_unknown(options: Mapping[str, Any], known: Sequence[str]) -> None:

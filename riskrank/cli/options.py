@@ -137,6 +137,16 @@ class InputOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GroupedInputOptions(InputOptions):
+    """Which scores to read, and how; each group of samples is studied beside all."""
+
+    group_by: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column of groups of samples: each group, and all together."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PortfolioOptions:
     """How metrics become one score."""
 

@@ -11,6 +11,7 @@ from riskrank.errors import spell
 from riskrank.report.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.report.formats.markdown import to_markdown
 from riskrank.report.formats.terminal import to_terminal
+from riskrank.report.groups import group_sections
 from riskrank.report.view import Line, Section
 from riskrank.studies.document import Document
 
@@ -37,6 +38,9 @@ def sections(document: Document) -> Sequence[Section]:
     """Tables and lines a person reads."""
     body = import_module(VIEWS[document.schema]).view(document)
     verdict = [Line(spell(document.verdict, flags=True), "Verdict:")] if document.verdict else []
+    groups = getattr(document, "groups", None)
+    if groups is not None:  # behind the study of all samples
+        body = [*body, *group_sections(groups)]
     return [*verdict, *body]
 
 

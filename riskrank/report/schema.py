@@ -24,10 +24,10 @@ DOCUMENTS = {
     "copa-comparison": ("copa.comparison", "ComparisonDocument"),
     "copa-explain": ("copa.explanation", "ExplanationDocument"),
     "copa-sweep": ("copa.sweep", "WeightSweepDocument", "OrderSweepDocument"),
-    "dominance": ("dominance", "DominanceDocument"),
+    "dominance": ("dominance", "DominanceDocument", "GroupedDominanceDocument"),
     "gate": ("gate", "GateDocument"),
     "gsd": ("gsd.document", "GsdDocument"),
-    "mrm": ("mean_risk", "MeanRiskDocument"),
+    "mrm": ("mean_risk", "MeanRiskDocument", "GroupedMeanRiskDocument"),
     "portfolio": (
         "portfolio",
         "PortfolioDocument",
@@ -35,7 +35,7 @@ DOCUMENTS = {
         "PortfolioSummaryDocument",
     ),
     "power": ("power", "PowerDocument"),
-    "rank": ("rank", "RankDocument"),
+    "rank": ("rank", "RankDocument", "GroupedRankDocument"),
 }
 
 _SCALARS: dict[Any, str] = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.pieces import Piece
 from riskrank.scores.readers.derived import WHOLE_FLOAT
@@ -40,7 +40,7 @@ def encode(pieces: Sequence[Piece], role: str) -> tuple[tuple[str, ...], np.ndar
     series = parts[0] if len(parts) == 1 else pl.concat([part.rename(role) for part in parts])
     distinct = series.unique().drop_nulls().sort()
     clean = distinct.str.strip_chars()
-    if role in ("sample", "draw", "cluster"):
+    if role in ("sample", "draw", "cluster", "group"):
         clean = clean.str.replace(WHOLE_FLOAT, "$1")
     if series.null_count() or (clean == "").any():
         raise _blank_name(pieces, role, series)
@@ -59,10 +59,15 @@ def _blank_name(pieces: Sequence[Piece], role: str, series: pl.Series) -> InputE
     piece = pieces[which]
     row = piece.source.row_number(position - int(starts[which]))
     count = int(blank.sum())
+    column = str(getattr(piece.roles, role))
+    other = f"name another column: {option('columns', f'{role}=…')}"
+    if role == "group":
+        shown = column if column.isidentifier() else f'"{column}"'
+        other = f"leave such rows out: {option('where', f'{shown} IS NOT NULL')}"
     return InputError(
-        f"{piece.source.label}: row {row}, column {getattr(piece.roles, role)}: the {role} has no name",
+        f"{piece.source.label}: row {row}, column {column}: the {role} has no name",
         found=f"an empty cell; {count} such row{'s' if count > 1 else ''} in all",
-        hint=f"fill it in, or name another column: --columns {role}=…",
+        hint=f"fill it in, or {other}",
     )
 
 

@@ -49,6 +49,7 @@ class Roles:
     score: str | None
     draw: str | None
     cluster: str | None = None
+    group: str | None = None
     values: tuple[str, ...] = ()
 
 
@@ -82,9 +83,10 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
     missing = [role for role in needed if role not in roles]
     if missing:
         raise _missing_columns(source, roles, missing, options)
+    group = _group_column(source, roles, options)
     values: tuple[str, ...] = ()
     if options.wide:
-        used = {roles.get(role) for role in ("model", "sample", "draw", "cluster")}
+        used = {roles.get(role) for role in ("model", "sample", "draw", "cluster")} | {group}
         values = tuple(column for column in source.columns if column not in used)
     return Roles(
         model=roles.get("model"),
@@ -93,8 +95,34 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
         score=None if options.wide else roles["score"],
         draw=roles.get("draw"),
         cluster=roles.get("cluster"),
+        group=group,
         values=values,
     )
+
+
+def _group_column(source: Source, roles: Mapping[str, str], options: ReadOptions) -> str | None:
+    column = options.group_by
+    if column is None:
+        return None
+    role = next((role for role, name in roles.items() if name == column and role != "cluster"), None)
+    if role is not None:
+        hint = "name a column that says something of the samples: a task, a language, a split"
+        if role == "metric":
+            hint = f"each metric on its own: {option('per_metric', True)}"
+        raise InputError(
+            f"{source.label}: {option('group_by', column)} is the column of the {role}s, and a group is one "
+            "of samples",
+            found=f"{column} is the {role}",
+            hint=hint,
+        )
+    if column not in source.columns:
+        close = nearest(column, source.columns)
+        raise InputError(
+            f"{source.label}: there is no column '{column}' to group by",
+            found=f"columns: {listing(source.columns, 20)}",
+            hint=f"did you mean {option('group_by', close)}?" if close else "name one of these columns",
+        )
+    return column
 
 
 def named_columns(source: Source, named: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:

@@ -36,6 +36,10 @@ class Entries:
         Index into `clusters` of what the sample of each entry belongs to; None where nobody named a column.
     clusters : tuple of str
         Names of the clusters, sorted.
+    group : ndarray of int64, shape (n,), or None
+        Index into `groups` of the group of the sample of each entry; None where nobody grouped them.
+    groups : tuple of str
+        Names of the groups, sorted.
     has_samples : bool
         Whether the table has a sample column.
     known_metrics : tuple of str
@@ -80,6 +84,8 @@ class Entries:
     origin: str = ""
     cluster: np.ndarray | None = None
     clusters: tuple[str, ...] = ()
+    group: np.ndarray | None = None
+    groups: tuple[str, ...] = ()
     repeats_hint: Callable[[], str] = str
     position: np.ndarray | None = None
 
@@ -167,6 +173,7 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
         state=state if state is not None and state.any() else None,
         draw=None if entries.draw is None else entries.draw[kept],
         cluster=None if entries.cluster is None else entries.cluster[kept],
+        group=None if entries.group is None else entries.group[kept],
         position=kept,
     )
 

@@ -30,6 +30,8 @@ class ReadOptions:
     cluster : str, optional
         Column that says which samples belong together (questions about one document): models meet on
         samples, resampling draws clusters. The same as the role ``cluster`` of `columns`.
+    group_by : str, optional
+        Column of the group of each sample; a study is then done for each group and for all together.
     wide : bool
         One row per model and sample, each remaining numeric column a metric.
     matrix : str, optional
@@ -81,6 +83,7 @@ class ReadOptions:
 
     columns: str | None = None
     cluster: str | None = None
+    group_by: str | None = None
     wide: bool = False
     matrix: str | None = None
     where: str | None = None
@@ -126,6 +129,12 @@ class ReadOptions:
                 else f"{option('matrix')} needs the name of the metric",
                 found="a column of numbers is a model in a matrix, and a metric in a wide table",
                 hint=f"leave one of the two out; a matrix of one metric: {option('matrix', 'accuracy')}",
+            )
+        if self.matrix is not None and self.group_by is not None:
+            raise UsageError(
+                f"{option('matrix', self.matrix)} contradicts {option('group_by', self.group_by)}",
+                found="every column of a matrix that has no other role is a model",
+                hint="give the scores as a long table, with a column of groups",
             )
         both = sorted(set(self.lower) & set(self.higher))
         if both:

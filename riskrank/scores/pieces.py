@@ -30,6 +30,7 @@ class Piece:
     sample: pl.Series | None
     draw: pl.Series | None
     cluster: pl.Series | None
+    group: pl.Series | None
     metric: pl.Series | None
     metrics: tuple[str, ...]
     value: np.ndarray
@@ -51,8 +52,8 @@ def read_long(source: Source, roles: Roles, options: ReadOptions) -> Piece:
     InputError
         If names cannot be read as names.
     """
-    wanted = [roles.model, roles.sample, roles.metric, roles.score, roles.draw, roles.cluster]
-    frame = source.load([column for column in wanted if column is not None])
+    wanted = (roles.model, roles.sample, roles.metric, roles.score, roles.draw, roles.cluster, roles.group)
+    frame = source.load([*dict.fromkeys(column for column in wanted if column is not None)])
     assert roles.score is not None
     assert roles.metric is not None  # a long table without them was refused
     value, state = parsing.parse_scores(frame[roles.score], source.decimal_comma)
@@ -68,8 +69,8 @@ def read_wide(source: Source, roles: Roles, options: ReadOptions) -> Piece:
         If a metric that was asked for is not numeric, a column holds numbers and text, or none is left.
     """
     asked = [name for name in options.metrics if name in roles.values]
-    id_roles = (roles.model, roles.sample, roles.draw, roles.cluster)
-    ids = [column for column in id_roles if column is not None]
+    id_roles = (roles.model, roles.sample, roles.draw, roles.cluster, roles.group)
+    ids = [*dict.fromkeys(column for column in id_roles if column is not None)]
     # A column without a name, or called as pandas calls one, is the index of the frame that was saved.
     values = asked or [c for c in roles.values if c and not c.startswith("Unnamed: ")]
     frame = source.load([*ids, *values])
@@ -144,6 +145,7 @@ def _piece(
         sample=None if roles.sample is None else _names(source, frame[roles.sample]),
         draw=None if roles.draw is None else _names(source, frame[roles.draw]),
         cluster=None if roles.cluster is None else _names(source, frame[roles.cluster]),
+        group=None if roles.group is None else _names(source, frame[roles.group]),
         metric=None if metric is None else _names(source, metric),
         metrics=metrics,
         value=value,

@@ -81,9 +81,14 @@ def _code(pieces: Sequence[Piece], options: ReadOptions) -> Entries:
         draw = laid.per_entry(np.arange(laid.rows))
     clusters: tuple[str, ...] = ()
     cluster = None
+    groups: tuple[str, ...] = ()
+    group = None
     if pieces[0].cluster is not None:  # a named column is in every file, or there was an error
         clusters, codes = encode(pieces, "cluster")
         cluster = laid.per_entry(codes)
+    if pieces[0].group is not None:
+        groups, codes = encode(pieces, "group")
+        group = laid.per_entry(codes)
     return Entries(
         models=models,
         samples=samples,
@@ -97,6 +102,8 @@ def _code(pieces: Sequence[Piece], options: ReadOptions) -> Entries:
         draw_column=draw_column,
         cluster=cluster,
         clusters=clusters,
+        group=group,
+        groups=groups,
         has_samples=has_samples,
         known_metrics=known,
         inputs=tuple(file for piece in pieces for file in piece.source.input_files(piece.rows)),

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from riskrank.engine.types import Integers
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores.assemble import Rows, assemble
@@ -52,6 +53,10 @@ class ScoreTable:
         Read-only.
     cluster_names : tuple of str, or None
         Sorted; None where samples are drawn one by one.
+    groups : tuple of ndarray of int64, each of shape (rows_i,), or None
+        Per model, the group of each row as an index into `group_names`; None where nobody grouped samples.
+    group_names : tuple of str
+        Sorted.
     has_draws : bool
         Whether some model has more than one row for a sample.
     inputs : tuple of InputFile
@@ -75,6 +80,8 @@ class ScoreTable:
     warnings: tuple[str, ...]
     rows: int
     options: ReadOptions = field(default_factory=ReadOptions)
+    groups: tuple[Integers, ...] | None = None
+    group_names: tuple[str, ...] = ()
 
     def index(self, model: str) -> int:
         """Return the index of a model by its name, or raise UsageError with the nearest name."""
@@ -245,8 +252,13 @@ def _table(
     row_samples = tuple(np.split(sample, cuts))
     clusters, cluster_names = row_samples, None
     if entries.cluster is not None:
-        cluster, cluster_names = _clusters(entries, entries.cluster, rows, options)
+        cluster, cluster_names = _whole_of(entries, entries.cluster, entries.clusters, rows, options)
         clusters = tuple(np.split(cluster, cuts))
+    groups: tuple[Integers, ...] | None = None
+    group_names: tuple[str, ...] = ()
+    if entries.group is not None:
+        group, group_names = _whole_of(entries, entries.group, entries.groups, rows, options)
+        groups = tuple(np.split(group, cuts))
     return ScoreTable(
         models=entries.models,
         metrics=specs,
@@ -261,18 +273,20 @@ def _table(
         warnings=warnings,
         rows=entries.rows,
         options=options,
+        groups=groups,
+        group_names=group_names,
     )
 
 
-def _clusters(
-    entries: Entries, cluster: np.ndarray, rows: Rows, options: ReadOptions
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Cluster of each row as an index into the names of those that are left."""
+def _whole_of(
+    entries: Entries, codes: Integers, names: Sequence[str], rows: Rows, options: ReadOptions
+) -> tuple[Integers, tuple[str, ...]]:
+    """Cluster or group of the sample of each row, as an index into the names of those that are left."""
     # Models with samples of their own may use one name for different samples.
     owner = len(entries.samples) if options.unpaired else 0
     known, first = np.unique(entries.model * owner + entries.sample, return_index=True)
     at = np.searchsorted(known, rows.model * owner + rows.sample)
-    used, numbers = np.unique(cluster[first[at]], return_inverse=True)
+    used, numbers = np.unique(codes[first[at]], return_inverse=True)
     numbers = np.ascontiguousarray(numbers, dtype=np.int64)
     numbers.flags.writeable = False
-    return numbers, tuple(entries.clusters[code] for code in used)
+    return numbers, tuple(names[code] for code in used)

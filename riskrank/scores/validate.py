@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from riskrank.engine.types import Integers
 from riskrank.errors import InputError, listing
 from riskrank.scores import parsing
 from riskrank.scores.entries import Entries
@@ -118,7 +119,7 @@ def constant_metrics(
 
 
 def divided_samples(entries: Entries, *, unpaired: bool) -> Iterator[InputError]:
-    """Yield an error if a sample lies in two clusters.
+    """Yield an error if a sample lies in two clusters, or in two groups.
 
     Parameters
     ----------
@@ -126,20 +127,27 @@ def divided_samples(entries: Entries, *, unpaired: bool) -> Iterator[InputError]
     unpaired : bool
         Whether models have samples of their own, so that equal names mean nothing.
     """
-    if entries.cluster is None:
+    yield from _divided(entries, entries.cluster, entries.clusters, "cluster", unpaired)
+    yield from _divided(entries, entries.group, entries.groups, "group", unpaired)
+
+
+def _divided(
+    entries: Entries, codes: Integers | None, names: Sequence[str], whole: str, unpaired: bool
+) -> Iterator[InputError]:
+    if codes is None:
         return
     key = entries.model * len(entries.samples) + entries.sample if unpaired else entries.sample
     order = np.argsort(key, kind="stable")
     first = order[np.searchsorted(key[order], key)]
-    at = np.flatnonzero(entries.cluster[first] != entries.cluster)
+    at = np.flatnonzero(codes[first] != codes)
     if at.size:
         entry, earlier = int(at[0]), int(first[at[0]])
-        names = [entries.clusters[entries.cluster[row]] for row in (earlier, entry)]
+        found = [names[codes[row]] for row in (earlier, entry)]
         yield InputError(
-            f"{entries.place(entry)}: sample '{entries.samples[entries.sample[entry]]}' lies in two clusters",
-            found=f"'{names[1]}' here and '{names[0]}' {entries.near(earlier, entry)}",
-            hint="a sample belongs to one cluster, the same for all models: correct the column, or name "
-            "samples so that they differ between clusters",
+            f"{entries.place(entry)}: sample '{entries.samples[entries.sample[entry]]}' lies in two {whole}s",
+            found=f"'{found[1]}' here and '{found[0]}' {entries.near(earlier, entry)}",
+            hint=f"a sample belongs to one {whole}, the same for all models: correct the column, or name "
+            f"samples so that they differ between {whole}s",
         )
 
 

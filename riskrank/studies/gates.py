@@ -100,9 +100,14 @@ class GateOutcome:
         return {"gates": [asdict(row) | {"holds": holds} for row, holds in pairs]}
 
 
+def gated(metric: str, scores: ClusteredScores, group: str | None = None) -> ScoreColumn:
+    """Return a column of scores as gates on dominance look at it."""
+    return ScoreColumn(metric, scores, Units(1.0, metric), (0.0, 0.0), group)
+
+
 def judge_gates(
     gates: Sequence[Gate],
-    columns: Sequence[tuple[str, ClusteredScores]],
+    columns: Sequence[ScoreColumn],
     settings: GateSettings,
     inference: Inference,
     models: Sequence[str],
@@ -116,8 +121,8 @@ def judge_gates(
     Parameters
     ----------
     gates : sequence of Gate
-    columns : sequence of (str, ClusteredScores)
-        Columns of scores to look at, by name.
+    columns : sequence of ScoreColumn
+        Columns of scores to look at, see :func:`gated`.
     settings : GateSettings
     inference : Inference
         With the level of the whole family.
@@ -134,12 +139,12 @@ def judge_gates(
             gate.kind.replace("_", "-"),
             gate.new,
             gate.old,
-            ScoreColumn(metric, scores, Units(1.0, metric), (0.0, 0.0)),
+            column,
             name,
             dominance=claim,
         )
         for gate in gates
-        for metric, scores in columns
+        for column in columns
     ]
     rows, _ = decide(claims, inference, models)
     holds = [row.verdict == PASS if row.claim == BETTER else row.verdict != FAIL for row in rows]
@@ -154,11 +159,12 @@ def _failure(failed: Sequence[GateRow], claim: Claim, alpha: float) -> GateFaile
     verb = "does not significantly dominate" if better else "significantly dominates"
     winner, loser = (row.new, row.old) if better else (row.old, row.new)
     asked = option(f"gate_{row.claim.replace('-', '_')}", f"{row.new}:{row.old}")
+    where = f" in {row.group}" if row.group else ""
     more = f" (and {rest} more failure{'s' if rest > 1 else ''})" if rest else ""
     return GateFailed(
         f"gate {asked} failed: {winner} {verb} {loser}{more}",
         found=(
-            f"{method_name(claim)}@{row.metric}, violation ratio {row.estimate:.4g}, "
+            f"{method_name(claim)}@{row.metric}{where}, violation ratio {row.estimate:.4g}, "
             f"adjusted p = {row.p_adjusted:.4g}, alpha = {alpha:g}"
         ),
         hint=f"{row.new} is not shown to be better; more samples narrow the verdict"

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import (
     MeanRiskStudy,
@@ -18,6 +20,7 @@ from riskrank.errors import UsageError, one_of, option
 from riskrank.scores.table import ScoreTable, portfolio_weights
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Document, Provenance
+from riskrank.studies.grouping import Groups, Standing, as_grouped, study_groups
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.ranking_methods import AGGREGATORS
 from riskrank.studies.runtime import Runtime
@@ -89,6 +92,13 @@ class MeanRiskRow:
     ssd_consistent: bool
 
 
+@dataclass(frozen=True, slots=True)
+class GroupedMeanRiskRow(MeanRiskRow):
+    """One model under one risk in a group; null is all samples together."""
+
+    group: str | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class MeanRiskDocument(Document[MeanRiskRow]):
     """Rankings by mean minus risk.
@@ -115,6 +125,36 @@ class MeanRiskDocument(Document[MeanRiskRow]):
         }
 
 
+@dataclass(frozen=True, kw_only=True)
+class GroupedMeanRiskDocument(MeanRiskDocument):
+    """Rankings of all samples, and of each group.
+
+    Attributes
+    ----------
+    groups : Groups
+    """
+
+    row_type: ClassVar[type] = GroupedMeanRiskRow
+
+    groups: Groups
+
+    def meta(self) -> Mapping[str, Any]:
+        """Entries of all samples, and the groups."""
+        return {**super().meta(), **self.groups.meta()}
+
+
+def standings(document: MeanRiskDocument) -> dict[str, Standing]:
+    """How all risks together, and each risk and level, rank the models; nothing is tested."""
+    aggregated = {name: Standing(-one.ranks) for name, one in document.aggregations}
+    models = list(document.provenance.models)
+    found: dict[str, np.ndarray] = {}
+    for row in document.rows:
+        level = "" if row.level is None else f"({row.level:g})"
+        scores = found.setdefault(f"{row.risk}{level}@{row.metric}", np.zeros(len(models)))
+        scores[models.index(row.model)] = -row.rank
+    return aggregated | {name: Standing(scores) for name, scores in found.items()}
+
+
 def mrm(
     table: ScoreTable, settings: MeanRiskSettings | None = None, runtime: Runtime | None = None
 ) -> MeanRiskDocument:
@@ -136,6 +176,12 @@ def mrm(
         If settings do not fit the table.
     """
     settings, runtime = settings or MeanRiskSettings(), runtime or Runtime()
+    if table.groups is not None:
+        whole, groups = study_groups(mrm, standings, table, settings, runtime)
+        grouped: GroupedMeanRiskDocument = as_grouped(
+            GroupedMeanRiskDocument, whole, GroupedMeanRiskRow, groups
+        )
+        return grouped
     check_portfolio(table, settings, per_metric=settings.per_metric and not settings.with_portfolio)
     chosen = targets(table, settings, per_metric=settings.per_metric)
     if settings.with_portfolio and len(table.metrics) > 1:

@@ -49,6 +49,8 @@ def reading_settings(options: ReadOptions) -> dict[str, Any]:
     }
     if options.cluster is not None:
         settings |= {"cluster": options.cluster}
+    if options.group_by is not None:
+        settings |= {"group_by": options.group_by}
     if options.from_ is not None:
         settings |= {"from": options.from_, **described_rules(options.rules)}
     return settings | described_shape(options)

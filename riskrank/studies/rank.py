@@ -22,7 +22,8 @@ from riskrank.scores.table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance import most_resamples
-from riskrank.studies.gates import GateOutcome, judge_gates, resolve_gates
+from riskrank.studies.gates import GateOutcome, gated, judge_gates, resolve_gates
+from riskrank.studies.grouping import Groups, Standing, as_grouped, study_groups
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.rank_verdict import rank_verdict
 from riskrank.studies.ranking_methods import MethodSettings, chosen_methods, gated_columns
@@ -100,6 +101,13 @@ class RankRow:
     decided: bool | None
 
 
+@dataclass(frozen=True, slots=True)
+class GroupedRankRow(RankRow):
+    """One model's place by one method in a group; null is all samples together."""
+
+    group: str | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class RankDocument(Document[RankRow]):
     """Rankings by one or more methods.
@@ -159,6 +167,37 @@ class RankDocument(Document[RankRow]):
         return list(self.study.aggregations.items())
 
 
+@dataclass(frozen=True, kw_only=True)
+class GroupedRankDocument(RankDocument):
+    """Rankings of all samples, and of each group.
+
+    Attributes
+    ----------
+    groups : Groups
+    """
+
+    row_type: ClassVar[type] = GroupedRankRow
+
+    groups: Groups
+
+    def meta(self) -> Mapping[str, Any]:
+        """Entries of all samples, and the groups."""
+        return {**super().meta(), **self.groups.meta()}
+
+
+def standings(document: RankDocument) -> dict[str, Standing]:
+    """How each method ranks the models, what a careful reader asks for first: second order."""
+    found = {}
+    for method in sorted(document.study.rankings, key=lambda name: not name.startswith("R-SSD")):
+        statistic, _, scope = method.rpartition("@")
+        tests = None
+        if document.inference.test and method not in document.study.aggregations:
+            tests = document.study.studies[scope].tests_of(statistic)
+        scores = -document.study.rankings[method].rank
+        found[method] = Standing(scores, None if tests is None else tests.dominates)
+    return found
+
+
 def rank(
     table: ScoreTable, settings: RankSettings | None = None, runtime: Runtime | None = None
 ) -> RankDocument:
@@ -182,10 +221,12 @@ def rank(
         If a method or a gate does not fit the table.
     """
     settings, runtime = settings or RankSettings(), runtime or Runtime()
+    if table.groups is not None:
+        return _by_group(table, settings, runtime)
     check_portfolio(table, settings, per_metric=settings.folds_nothing)
     gates = resolve_gates(settings, table.models)
     methods = chosen_methods(settings, table)
-    gated = gated_columns(methods) if gates else []
+    looked_at = gated_columns(methods) if gates else []
     tables = score_tables(table, settings)
     for name in columns_needed(methods, tables.metrics):
         if name in tables.metrics:  # portfolios lie between 0 and 1
@@ -226,8 +267,22 @@ def rank(
         scores=scores,
         units=units,
         top=top,
-        gates=judge_gates(gates, [(name, scores[name]) for name in gated], settings, inference, table.models),
+        gates=judge_gates(
+            gates, [gated(name, scores[name]) for name in looked_at], settings, inference, table.models
+        ),
     )
+
+
+def _by_group(table: ScoreTable, settings: RankSettings, runtime: Runtime) -> GroupedRankDocument:
+    """Rank all samples and each group; the gates on all of them are one family."""
+    gates = resolve_gates(settings, table.models)
+    names = gated_columns(chosen_methods(settings, table)) if gates else []
+    whole, groups = study_groups(rank, standings, table, settings, runtime)
+    documents = {None: whole} | {part.name: part.document for part in groups.parts}
+    columns = [gated(name, found.scores[name], group) for group, found in documents.items() for name in names]
+    outcome = judge_gates(gates, columns, settings, whole.inference, table.models)
+    found: GroupedRankDocument = as_grouped(GroupedRankDocument, whole, GroupedRankRow, groups, gates=outcome)
+    return found
 
 
 def _provenance(

@@ -13,6 +13,11 @@ LINES = [
     "rank t.csv --resamples 40 --rank-by wins --variance clt",
     "dominance t.csv --resamples 40 --ratios --metric acc",
     "dominance t.csv --no-test --test all",
+    "rank t.csv --no-test --group-by half",
+    "dominance t.csv --no-test --group-by half",
+    "mrm t.csv --no-test --group-by half",
+    "rank t.csv --resamples 40 --group-by half --gate-not-worse A:B",
+    "gate t.csv --group-by half --better A:B --inconclusive pass",
     "mrm t.csv --resamples 40",
     "mrm t.csv --no-test --per-metric --aggregate borda",
     "gsd t.csv --higher * --resamples 20 --models A,B",
@@ -49,9 +54,10 @@ def schema(run):
 
 
 @pytest.fixture
-def files(write, monkeypatch, tmp_path):
+def files(write, make_scores, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    write("t.csv")
+    frame = make_scores()
+    write("t.csv", frame.with_columns(half=frame["sample"].str.slice(1).cast(int) % 2))
     write("v.csv", VERDICTS)
     rows = [f"{m},{s},acc,{d},{(s * 7 + d) % 5}" for m in "AB" for s in range(4) for d in range(2)]
     write("draws.csv", "model,sample,metric,draw,score\n" + "\n".join(rows))

@@ -11,7 +11,7 @@ from riskrank.cli.grouped import grouped
 from riskrank.cli.options import (
     DominanceOptions,
     GateOptions,
-    InputOptions,
+    GroupedInputOptions,
     OutputOptions,
     PortfolioOptions,
     TestResamplingOptions,
@@ -22,7 +22,7 @@ from riskrank.cli.options import (
 @grouped
 def dominance(
     context: typer.Context,
-    inputs: InputOptions,
+    inputs: GroupedInputOptions,
     portfolio: PortfolioOptions,
     tests: DominanceOptions,
     resampling: TestResamplingOptions,

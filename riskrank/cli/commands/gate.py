@@ -13,7 +13,7 @@ from riskrank.cli.grouped import grouped
 from riskrank.cli.help import TESTS
 from riskrank.cli.options import (
     Correction,
-    InputOptions,
+    GroupedInputOptions,
     Names,
     OutputOptions,
     ResamplingOptions,
@@ -86,7 +86,7 @@ class GateOutputOptions(OutputOptions):
 @grouped
 def gate(
     context: typer.Context,
-    inputs: InputOptions,
+    inputs: GroupedInputOptions,
     claims: ClaimOptions,
     decision: DecisionOptions,
     output: GateOutputOptions,

@@ -8,14 +8,14 @@ import typer
 
 from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
-from riskrank.cli.options import InputOptions, OutputOptions, PortfolioOptions, ResamplingOptions
+from riskrank.cli.options import GroupedInputOptions, OutputOptions, PortfolioOptions, ResamplingOptions
 
 
 @app.command(short_help="Rank models by mean minus risk, for many risks.")
 @grouped
 def mrm(
     context: typer.Context,
-    inputs: InputOptions,
+    inputs: GroupedInputOptions,
     portfolio: PortfolioOptions,
     resampling: ResamplingOptions,
     output: OutputOptions,

@@ -9,7 +9,7 @@ from riskrank.cli.grouped import grouped
 from riskrank.cli.options import (
     DominanceOptions,
     GateOptions,
-    InputOptions,
+    GroupedInputOptions,
     MethodOptions,
     OutputOptions,
     PortfolioOptions,
@@ -21,7 +21,7 @@ from riskrank.cli.options import (
 @grouped
 def rank(
     context: typer.Context,
-    inputs: InputOptions,
+    inputs: GroupedInputOptions,
     portfolio: PortfolioOptions,
     methods: MethodOptions,
     tests: DominanceOptions,

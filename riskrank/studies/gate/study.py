@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, UsageError, index_of, option
+from riskrank.scores.groups import group_tables
 from riskrank.scores.metrics import MetricSpec
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.document import Provenance
@@ -15,6 +16,7 @@ from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, Gat
 from riskrank.studies.gate.settings import ClaimSettings
 from riskrank.studies.gate.statistics import Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence
+from riskrank.studies.grouping import require_samples
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, reading_settings
 from riskrank.studies.runtime import Runtime
@@ -77,14 +79,9 @@ def gate(
 
 
 def _claims(table: ScoreTable, settings: ClaimSettings, wanted: Sequence[Statistic]) -> list[GateClaim]:
-    columns = {}
-    for number, target in enumerate(targets(table, PortfolioSettings(), per_metric=True)):
-        check_range(target.name, target.scores, table.models)
-        limits = _limits(table, number)
-        columns[target.name] = ScoreColumn(
-            target.name, target.scores, units_of(target.name, table.metrics), limits
-        )
-    margins = _margins(settings, [*columns.values()], wanted)
+    """Every claim on every metric it is about, of all samples together and then of each group."""
+    columns = _columns(table)
+    margins = _margins(settings, [*columns[None].values()], wanted)
     asked = [(BETTER, "better", pair) for pair in settings.better]
     asked += [(NOT_WORSE, "not_worse", pair) for pair in settings.not_worse]
     claims = []
@@ -93,9 +90,29 @@ def _claims(table: ScoreTable, settings: ClaimSettings, wanted: Sequence[Statist
         for one in wanted:
             for metric in one.metrics:
                 margin = 0.0 if one.dominance is not None else margins.get(metric, 0.0)
-                column = columns[metric]
-                claims.append(GateClaim(kind, new, old, column, one.name, one.level, one.dominance, margin))
+                claims += [
+                    GateClaim(kind, new, old, found[metric], one.name, one.level, one.dominance, margin)
+                    for found in columns.values()
+                ]
     return list(dict.fromkeys(claims))
+
+
+def _columns(table: ScoreTable) -> dict[str | None, dict[str, ScoreColumn]]:
+    """Scores by group and metric; no group is all samples together."""
+    tables: dict[str | None, ScoreTable] = {None: table}
+    if table.groups is not None:
+        parts = group_tables(table)
+        require_samples(parts, table, otherwise="score more samples")
+        tables.update(parts)
+    limits = [_limits(table, number) for number in range(len(table.metrics))]
+    columns: dict[str | None, dict[str, ScoreColumn]] = {}
+    for group, part in tables.items():
+        columns[group] = {}
+        for target, ends in zip(targets(part, PortfolioSettings(), per_metric=True), limits, strict=True):
+            check_range(target.name, target.scores, table.models)
+            units = units_of(target.name, table.metrics)
+            columns[group][target.name] = ScoreColumn(target.name, target.scores, units, ends, group)
+    return columns
 
 
 def _limits(table: ScoreTable, number: int) -> tuple[float, float]:
@@ -160,10 +177,11 @@ def _failed(
         return None
     first = next(row for row in rows if row.verdict == outcome)
     more = f" (and {found[outcome] - 1} more)" if found[outcome] > 1 else ""
+    where = f" in {first.group}" if first.group else ""
     verb = "failed" if outcome == FAIL else "is inconclusive"
     asked = option(first.claim.replace("-", "_"), f"{first.new}:{first.old}")
     return kind(
-        f"gate {asked} {verb} on the {first.statistic} of {first.metric}{more}",
+        f"gate {asked} {verb} on the {first.statistic} of {first.metric}{where}{more}",
         found=row_sentence(first, metrics),
         hint=_advice(first, outcome),
     )

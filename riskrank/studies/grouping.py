@@ -1,0 +1,334 @@
+"""A study for each group of samples beside that of all together, and where they disagree.
+
+[RAB] Tables 2 and 6 rank the same models on all prompts and on groups of them; what changes is the question.
+A group's study is that of its samples alone, with portfolios and families of tests of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from riskrank.engine.aggregation.kendall import kendall_tau
+from riskrank.engine.sampling.design import FEWEST_SAMPLES
+from riskrank.engine.types import Booleans
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.groups import group_tables, leaving_out
+from riskrank.scores.table import ScoreTable
+from riskrank.studies.document import Document
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.wording import names
+
+Kind = TypeVar("Kind", bound=Document)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one method ranks the models.
+
+    Attributes
+    ----------
+    scores : ndarray, shape (k,)
+        Larger is better.
+    beats : ndarray of bool, shape (k, k), or None
+        Whose lead over whom is significant; None where the method tests nothing.
+    """
+
+    scores: np.ndarray
+    beats: Booleans | None = None
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """Ranks from 1; ties share the best."""
+        return 1 + (self.scores[None, :] > self.scores[:, None]).sum(axis=1)
+
+
+# By the name of the method.
+Standings = Mapping[str, Standing]
+
+
+@dataclass(frozen=True)
+class Group(Generic[Kind]):
+    """One group's study.
+
+    Attributes
+    ----------
+    name : str
+    samples : int
+    document : Document
+    standings : mapping of str to Standing
+    tau : mapping of str to float or None
+        Kendall's tau with the ranking of all samples, by method; None where a ranking ties everything.
+    """
+
+    name: str
+    samples: int
+    document: Kind
+    standings: Standings
+    tau: Mapping[str, float | None]
+
+    def moved(self, whole: Standings, models: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """Models whose rank is another than over all samples, by method."""
+        for method, own in self.standings.items():
+            everywhere, here = whole[method].ranks, own.ranks
+            for i in np.flatnonzero(everywhere != here).tolist():
+                yield {
+                    "method": method,
+                    "model": models[i],
+                    "rank_all": int(everywhere[i]),
+                    "rank_group": int(here[i]),
+                }
+
+
+@dataclass(frozen=True)
+class Reversal:
+    """Two models that tests put in one order somewhere, and in the other order elsewhere.
+
+    Attributes
+    ----------
+    method : str
+    model, other : str
+    better_in, worse_in : tuple of str or None
+        Groups in which `model` beats the other, and is beaten by it; None is all samples together.
+    """
+
+    method: str
+    model: str
+    other: str
+    better_in: tuple[str | None, ...]
+    worse_in: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Groups(Generic[Kind]):
+    """All groups of a study.
+
+    Attributes
+    ----------
+    column : str
+    models : tuple of str
+    whole : Standings
+        Of all samples together.
+    parts : tuple of Group
+        Sorted by name.
+    """
+
+    column: str
+    models: tuple[str, ...]
+    whole: Standings
+    parts: tuple[Group[Kind], ...]
+
+    def meta(self) -> dict[str, Any]:
+        """Entries of ``meta``."""
+        described = [
+            {
+                "group": part.name,
+                "samples": part.samples,
+                "kendall_tau": dict(part.tau),
+                "moved": [*part.moved(self.whole, self.models)],
+                "verdict": part.document.verdict,
+            }
+            for part in self.parts
+        ]
+        reversals = [
+            {
+                "method": found.method,
+                "model": found.model,
+                "other": found.other,
+                "better_in": list(found.better_in),
+                "worse_in": list(found.worse_in),
+            }
+            for found in self.reversals()
+        ]
+        return {"groups": described, "reversals": reversals}
+
+    def reversals(self) -> Iterator[Reversal]:
+        """Pairs whose order is significant both ways, in different places."""
+        for method, everywhere in self.whole.items():
+            places = {None: everywhere} | {part.name: part.standings[method] for part in self.parts}
+            beats = {name: one.beats for name, one in places.items() if one.beats is not None}
+            for i, model in enumerate(self.models):
+                for j in range(i + 1, len(self.models)):
+                    better = tuple(name for name, found in beats.items() if found[i, j])
+                    worse = tuple(name for name, found in beats.items() if found[j, i])
+                    if better and worse:
+                        yield Reversal(method, model, self.models[j], better, worse)
+
+    def sentence(self) -> str:
+        """Where the ranking changes between groups, by the first method."""
+        method = next(iter(self.whole))
+        everywhere = self.whole[method].ranks
+        moved = [part for part in self.parts if not np.array_equal(part.standings[method].ranks, everywhere)]
+        head = f"By {self.column}: the ranking by {method}"
+        if not moved:
+            return f"{head} is the same in all {len(self.parts)} groups."
+        most = min(moved, key=lambda part: _or_zero(part.tau[method]))
+        first = most.standings[method].ranks == 1
+        best = [self.models[i] for i in np.flatnonzero(first).tolist()]
+        verb = "comes" if len(best) == 1 else "come"
+        if np.array_equal(first, everywhere == 1):
+            verb = f"still {verb}"
+        tau = most.tau[method]
+        by_how_much = "" if tau is None else f" (Kendall tau {tau:.2g})"
+        return (
+            f"{head} changes in {len(moved)} of {len(self.parts)} groups, most in {most.name}{by_how_much}, "
+            f"where {names(best)} {verb} first; {self._reversed(method)}."
+        )
+
+    def _reversed(self, method: str) -> str:
+        if self.whole[method].beats is None:
+            return "nothing is tested"
+        found = [one for one in self.reversals() if one.method == method]
+        if not found:
+            return "no two models change places significantly"
+        first = found[0]
+        more = f", and {len(found) - 1} more such pairs" if len(found) > 1 else ""
+        return (
+            f"{first.model} is significantly better than {first.other} in {places(first.better_in)} and "
+            f"worse in {places(first.worse_in)}{more}"
+        )
+
+
+def places(groups: Sequence[str | None]) -> str:
+    """Groups in a sentence."""
+    return listing(["all together" if group is None else group for group in groups], 3)
+
+
+def refuse_groups(table: ScoreTable, command: str) -> None:
+    """Refuse groups where nothing would be done with them.
+
+    Raises
+    ------
+    UsageError
+    """
+    if table.groups is not None:
+        raise UsageError(
+            f"{command} does not study groups",
+            found=option("group_by", table.options.group_by),
+            hint=f"rank, dominance, mrm and gate do; read one group with {option('where')}",
+        )
+
+
+def study_groups(
+    study: Callable[[ScoreTable, Any, Runtime], Kind],
+    standings: Callable[[Kind], Standings],
+    table: ScoreTable,
+    settings: Any,
+    runtime: Runtime,
+) -> tuple[Kind, Groups[Kind]]:
+    """Study all samples together, then each group.
+
+    Gates are left to the caller, whose family they are; subsamples are of all samples.
+
+    Parameters
+    ----------
+    study : callable
+        From a table, settings and a runtime to a document.
+    standings : callable
+        How each method ranks the models in such a document.
+    table : ScoreTable
+        With groups.
+    settings : Settings
+    runtime : Runtime
+
+    Returns
+    -------
+    document : Document
+        Of all samples.
+    groups : Groups
+
+    Raises
+    ------
+    InputError
+        If a group has too few samples for tests, or none of a model.
+    """
+    parts = group_tables(table)
+    column = str(table.options.group_by)
+    if not settings.no_test:
+        require_samples(parts, table, otherwise=f"give statistics only: {option('no_test', True)}")
+    settings = _without(settings, gate_better=(), gate_not_worse=())
+    whole = study(replace(table, groups=None, group_names=()), settings, runtime)
+    everywhere = standings(whole)
+    found = []
+    smaller = _without(settings, stability=(), stability_repeats=None)
+    for name, part in parts.items():
+        document = study(part, smaller, runtime)
+        here = standings(document)
+        tau = {method: _tau(everywhere[method].scores, one.scores) for method, one in here.items()}
+        found.append(Group(name, len(part.samples), document, here, tau))
+    return whole, Groups(column, table.models, everywhere, tuple(found))
+
+
+def as_grouped(kind: type[Any], whole: Document, row_type: type, groups: Groups, **more: Any) -> Any:
+    """Document of a study of groups, from that of all samples: its rows, then those of each group."""
+    rows = [_with_group(row_type, row, None) for row in whole.rows]
+    warnings = dict.fromkeys(whole.provenance.warnings)
+    told: dict[str, list[str]] = {}
+    for part in groups.parts:
+        rows += [_with_group(row_type, row, part.name) for row in part.document.rows]
+        for warning in part.document.provenance.warnings:
+            if warning not in warnings:
+                told.setdefault(warning, []).append(part.name)
+    given = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
+    given |= {
+        "rows": rows,
+        "verdict": f"{whole.verdict} {groups.sentence()}".strip(),
+        "provenance": replace(
+            whole.provenance,
+            warnings=[*warnings, *(f"group {listing(where, 5)}: {text}" for text, where in told.items())],
+        ),
+        "groups": groups,
+    }
+    return kind(**given | more)
+
+
+def _with_group(row_type: type, row: Any, group: str | None) -> Any:
+    return row_type(**{field.name: getattr(row, field.name) for field in fields(row)}, group=group)
+
+
+def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, otherwise: str) -> None:
+    """Refuse groups that are too small for tests, all at once and before any work is done.
+
+    Parameters
+    ----------
+    parts : mapping of str to ScoreTable
+        Tables of the groups.
+    table : ScoreTable
+        Of all.
+    otherwise : str
+        What else to do than to leave them out.
+
+    Raises
+    ------
+    InputError
+    """
+    units = {name: min(len(np.unique(codes)) for codes in part.clusters) for name, part in parts.items()}
+    few = [name for name, count in units.items() if count < FEWEST_SAMPLES]
+    if not few:
+        return
+    unit = "samples" if table.cluster_names is None else "clusters of samples"
+    instead = leaving_out(table, few) if len(few) < len(parts) else "group by a column of fewer values"
+    raise InputError(
+        f"tests need {FEWEST_SAMPLES} {unit} in every group of {table.options.group_by}, and "
+        f"{len(few)} of {len(parts)} groups {'has' if len(few) == 1 else 'have'} fewer",
+        found=listing([f"{units[name]} in {name}" for name in few]),
+        hint=f"{instead}, or {otherwise}",
+    )
+
+
+def _without(settings: Any, **values: Any) -> Any:
+    """Settings with those of these entries they have."""
+    known = {field.name for field in fields(settings)}
+    return replace(settings, **{name: value for name, value in values.items() if name in known})
+
+
+def _tau(one: np.ndarray, other: np.ndarray) -> float | None:
+    tau = float(kendall_tau(np.stack([one, other]).astype(np.float64))[0, 1])
+    return None if np.isnan(tau) else tau
+
+
+def _or_zero(tau: float | None) -> float:
+    return 0.0 if tau is None else tau

@@ -1,0 +1,70 @@
+"""``--group-by`` through both doors."""
+
+import csv
+import io
+
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.errors import UsageError
+
+
+@pytest.fixture
+def grouped(write, make_scores):
+    frame = make_scores(n=40).with_columns(
+        pl.when(pl.col("sample").str.slice(1).cast(pl.Int64) < 25)
+        .then(pl.lit("math"))
+        .otherwise(pl.lit("law"))
+        .alias("task")
+    )
+    return write("g.csv", frame)
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
+def test_each_group_and_all_together(run, grouped, command):
+    args = (command, grouped, "--group-by", "task", "--resamples", "60")
+    document = run(*args, "--format", "json").document
+    assert {row["group"] for row in document["results"]} == {None, "math", "law"}
+    assert [(group["group"], group["samples"]) for group in document["meta"]["groups"]] == [
+        ("law", 15),
+        ("math", 25),
+    ]
+    assert document["meta"]["settings"]["group_by"] == "task"
+    rows = list(csv.DictReader(io.StringIO(run(*args, "--format", "csv").stdout)))
+    assert {row["group"] for row in rows} == {"", "math", "law"}
+    assert "Ranks by task" in run(*args).stdout
+    plain = run(command, grouped, "--resamples", "60", "--format", "json").document
+    assert "group" not in plain["results"][0]
+    assert "groups" not in plain["meta"]
+    result = getattr(rr, command)(str(grouped), group_by="task", resamples=60)
+    assert result.to_json() == run(*args, "--format", "json").stdout
+    assert set(result.frame["group"].to_list()) == {None, "math", "law"}
+
+
+def test_other_commands_refuse_groups(refused, grouped):
+    assert "--group-by" in refused("portfolio", grouped, "--group-by", "task")[1]
+    with pytest.raises(UsageError, match="does not study groups"):
+        rr.portfolio(str(grouped), group_by="task")
+
+
+def test_a_wrong_column_is_three_lines(refused, grouped):
+    lines = refused("rank", grouped, "--group-by", "tsk")
+    assert "no column 'tsk'" in lines[0]
+    assert "--group-by task" in lines[2]
+    assert "column of the models" in refused("rank", grouped, "--group-by", "model")[0]
+
+
+def test_gates_in_every_group(run, grouped, monkeypatch):
+    args = ("gate", grouped, "--group-by", "task", "--not-worse", "A:B", "--on", "acc")
+    result = run(*args, "--format", "json", "--inconclusive", "pass")
+    rows = result.document["results"]
+    assert [row["group"] for row in rows] == [None, "law", "math"]
+    assert result.document["meta"]["settings"]["group_by"] == "task"
+    assert " all " in run(*args, "--inconclusive", "pass").stdout
+    assert " math " in run(*args, "--inconclusive", "pass", "--format", "markdown").stdout
+    assert "acc in math" in run(*args, "--inconclusive", "pass", "--format", "junit").stdout
+    result = rr.gate(str(grouped), group_by="task", not_worse="A:B", on="acc")
+    assert result.frame["group"].to_list() == [None, "law", "math"]
+    assert "Ranks by task" in rr.rank(str(grouped), group_by="task", no_test=True).to_markdown()
+    assert "Ranks by task" in rr.rank(str(grouped), group_by="task", no_test=True)._repr_html_()

@@ -1,0 +1,262 @@
+"""Studies by group: each is that of its samples alone, and what changes is said."""
+
+import numpy as np
+import pytest
+
+from riskrank.errors import InputError, UsageError
+from riskrank.report.render import to_text
+from riskrank.scores.groups import group_tables
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.readers.frames import FrameSource
+from riskrank.scores.table import read_scores
+from riskrank.studies.dominance import DominanceSettings, dominance
+from riskrank.studies.gate import ClaimSettings, gate
+from riskrank.studies.mean_risk import MeanRiskSettings, mrm
+from riskrank.studies.rank import RankSettings, rank
+
+QUICK = {"resamples": 60}
+
+
+def columns(sizes=(("easy", 30), ("hard", 30)), models="ABC", draws=1):
+    """A is best on easy samples and worst on all others; the groups are sorted unlike the samples."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for group, size in sizes:
+        for number in range(size):
+            for draw in range(draws):
+                for place, model in enumerate(models):
+                    gap = place if group == "easy" else -2 * place
+                    for metric in ("acc", "f1"):
+                        rows.append((model, f"{number}{group}", metric, group, draw, rng.normal() - gap))
+    names = ("model", "sample", "metric", "task", "draw", "score")
+    table = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    return table if draws > 1 else {name: table[name] for name in names if name != "draw"}
+
+
+def read(given, **options):
+    return read_scores([FrameSource(given)], ReadOptions(**options))
+
+
+def only(given, group):
+    kept = [at for at, name in enumerate(given["task"]) if name == group]
+    return {name: [values[at] for at in kept] for name, values in given.items()}
+
+
+def same(one, other):
+    """Two tables with the same scores, samples and clusters."""
+    assert (one.models, one.samples, one.cluster_names) == (other.models, other.samples, other.cluster_names)
+    assert one.has_draws == other.has_draws
+    for name in ("values", "row_samples", "clusters"):
+        for ours, theirs in zip(getattr(one, name), getattr(other, name), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("options", [{}, {"unpaired": True}, {"cluster": "sample2"}])
+@pytest.mark.parametrize("draws", [1, 2])
+def test_the_table_of_a_group_is_that_of_its_rows(options, draws):
+    given = columns(draws=draws)
+    given["sample2"] = [
+        f"{sample[0]}{task}" for sample, task in zip(given["sample"], given["task"], strict=True)
+    ]
+    repeats = {"repeats": "draws"} if draws > 1 else {}
+    table = read(given, group_by="task", **options, **repeats)
+    assert table.group_names == ("easy", "hard")
+    for name, part in group_tables(table).items():
+        same(part, read(only(given, name), **options, **repeats))
+
+
+def test_groups_of_a_wide_table_are_no_metric():
+    wide = {"model": list("AABB"), "sample": [1, 2, 1, 2], "acc": [0.5, 0.2, 0.1, 0.9], "level": [1, 2, 1, 2]}
+    table = read(wide, wide=True, group_by="level")
+    assert [metric.name for metric in table.metrics] == ["acc"]
+    assert table.group_names == ("1", "2")
+    assert group_tables(table)["2"].samples == ("2",)
+
+
+def test_groups_with_numbers_for_names_are_in_their_order():
+    given = columns(sizes=(("10", 2), ("9", 2), ("2.5", 2)))
+    assert [*group_tables(read(given, group_by="task"))] == ["2.5", "9", "10"]
+
+
+@pytest.mark.parametrize(
+    ("study", "settings", "key"),
+    [
+        (rank, RankSettings(**QUICK), "method"),
+        (dominance, DominanceSettings(**QUICK), "winner"),
+        (mrm, MeanRiskSettings(**QUICK), "risk"),
+    ],
+)
+def test_rows_of_a_group_are_those_of_its_study(study, settings, key):
+    given = columns()
+    document = study(read(given, group_by="task"), settings)
+    plain = {None: study(read(given), settings)}
+    plain |= {name: study(read(only(given, name)), settings) for name in ("easy", "hard")}
+    assert [row.group for row in document.rows] == [name for name, one in plain.items() for _ in one.rows]
+    for name, one in plain.items():
+        ours = [row for row in document.rows if row.group == name]
+        for field in one.fields:
+            assert [getattr(row, field) for row in ours] == [getattr(row, field) for row in one.rows]
+    assert document.fields == (*plain[None].fields, "group")
+    assert key in document.fields
+    assert document.provenance.settings["group_by"] == "task"
+
+
+def test_where_the_ranking_changes_is_said():
+    given = columns(sizes=(("easy", 15), ("hard", 90)))
+    document = rank(read(given, group_by="task"), RankSettings(**QUICK))
+    easy, hard = document.meta()["groups"]
+    # On all samples the hard ones decide: C before B before A.
+    assert (easy["group"], hard["group"], easy["samples"]) == ("easy", "hard", 15)
+    assert easy["kendall_tau"]["R-SSD@P(IC)"] == -1
+    assert hard["kendall_tau"]["R-SSD@P(IC)"] == 1
+    moved = [entry for entry in easy["moved"] if entry["method"] == "R-SSD@P(IC)"]
+    assert moved == [
+        {"method": "R-SSD@P(IC)", "model": "A", "rank_all": 3, "rank_group": 1},
+        {"method": "R-SSD@P(IC)", "model": "C", "rank_all": 1, "rank_group": 3},
+    ]
+    assert "changes in 1 of 2 groups, most in easy (Kendall tau -1), where A comes first" in document.verdict
+    page = to_text(document)
+    assert "Ranks by task: R-SSD@P(IC)" in page
+
+
+def test_a_ranking_that_is_the_same_everywhere():
+    given = columns(sizes=(("x", 30), ("y", 30)))
+    document = dominance(read(given, group_by="task"), DominanceSettings(**QUICK))
+    assert "the ranking by SSD@P(IC) is the same in all 2 groups" in document.verdict
+    assert all(group["moved"] == [] for group in document.meta()["groups"])
+
+
+def test_groups_too_small_for_tests_are_named_and_can_be_left_out():
+    given = columns(sizes=(("easy", 30), ("a few", 9), ("it's", 3), ("ten", 10)))
+    for study in (dominance, rank, mrm):
+        with pytest.raises(InputError, match="2 of 4 groups have fewer") as caught:
+            study(read(given, group_by="task"))
+    lines = caught.value.lines()
+    assert lines[1] == "found: 9 in a few, 3 in it's"
+    assert """where="task NOT IN ('a few', 'it''s')""" in lines[2]
+    with pytest.raises(InputError, match="2 of 4 groups"):
+        gate(read(given, group_by="task"), ClaimSettings(better=("A:B",)))
+    kept = read(given, group_by="task", where="task NOT IN ('a few', 'it''s')")
+    assert {row.group for row in dominance(kept, DominanceSettings(**QUICK)).rows} == {None, "easy", "ten"}
+    untested = dominance(read(given, group_by="task"), DominanceSettings(no_test=True))
+    assert {row.group for row in untested.rows} == {None, "easy", "a few", "it's", "ten"}
+    assert "nothing is tested" in untested.verdict
+    with pytest.raises(InputError, match="3 of 3 groups") as caught:
+        rank(read(columns(sizes=(("1", 3), ("2", 3), ("3", 3))), group_by="task"))
+    assert "a column of fewer values" in caught.value.lines()[2]
+
+
+def test_numbers_are_left_out_as_numbers():
+    given = columns(sizes=((1, 30), (2, 3), (3, 30)))
+    given["task"] = [int(name) for name in given["task"]]
+    with pytest.raises(InputError) as caught:
+        rank(read(given, group_by="task", where="score < 100"))
+    assert 'where="(score < 100) AND task NOT IN (2)"' in caught.value.lines()[2]
+    kept = read(given, group_by="task", where="(score < 100) AND task NOT IN (2)")
+    assert kept.group_names == ("1", "3")
+
+
+def test_a_model_without_samples_of_a_group():
+    given = columns(sizes=(("easy", 30), ("ten", 10)))
+    keep = [at for at, task in enumerate(given["task"]) if (task, given["model"][at]) != ("ten", "B")]
+    lacking = {name: [values[at] for at in keep] for name, values in given.items()}
+    with pytest.raises(InputError, match="model 'B' has no sample in the group 'ten' of task") as caught:
+        dominance(read(lacking, group_by="task", unpaired=True), DominanceSettings(**QUICK))
+    assert caught.value.lines()[1] == "found: it has samples in easy"
+    assert "task NOT IN ('ten')" in caught.value.lines()[2]
+    with pytest.raises(InputError, match="B"):  # of paired models, scores are missing
+        read(lacking, group_by="task")
+
+
+def test_reversals_are_those_tests_show():
+    given = columns(sizes=(("easy", 30), ("hard", 90)))
+    document = dominance(read(given, group_by="task"), DominanceSettings(resamples=1000))
+    found = {(one["model"], one["other"]): one for one in document.meta()["reversals"]}
+    # Over all samples the hard ones decide; A leads on the easy ones.
+    for pair in (("A", "B"), ("A", "C"), ("B", "C")):
+        assert found[pair]["better_in"] == ["easy"]
+        assert found[pair]["worse_in"] == [None, "hard"]
+    rows = {(row.group, row.order, row.test, row.winner, row.loser): row.dominates for row in document.rows}
+    assert rows["easy", 2, "direct", "A", "B"]
+    assert rows["hard", 2, "direct", "B", "A"]
+    assert "A is significantly better than B in easy and worse in all together, hard" in document.verdict
+    page = to_text(document)
+    assert "Reversed between groups of task" in page
+    same_everywhere = dominance(read(columns(sizes=(("x", 30), ("y", 30))), group_by="task"))
+    assert same_everywhere.meta()["reversals"] == []
+
+
+def test_what_a_group_warns_of_is_told():
+    document = rank(read(columns(sizes=(("easy", 40), ("hard", 12))), group_by="task"), RankSettings(**QUICK))
+    assert any(line.startswith("group hard: only 12 samples") for line in document.provenance.warnings)
+
+
+def test_subsamples_are_of_all_samples():
+    settings = RankSettings(stability=(40,), stability_repeats=2, **QUICK)
+    document = rank(read(columns(), group_by="task"), settings)
+    assert document.steady is not None
+    assert document.groups.parts[0].document.steady is None
+
+
+@pytest.mark.parametrize(("study", "settings"), [(rank, RankSettings), (dominance, DominanceSettings)])
+def test_gates_of_all_groups_are_one_family(study, settings):
+    given = columns(sizes=(("easy", 40), ("hard", 40)))
+    document = study(read(given, group_by="task"), settings(gate_better=("A:C", "A:B"), resamples=1000))
+    rows = document.gates.rows
+    assert [(row.old, row.group) for row in rows] == [
+        (old, group) for old in ("C", "B") for group in (None, "easy", "hard")
+    ]
+    assert {(row.old, row.group) for row, holds in zip(rows, document.gates.holds, strict=True) if holds} == {
+        ("C", "easy"),
+        ("B", "easy"),
+    }
+    assert "gate_better" in str(document.failed)
+    assert document.meta()["gates"][1]["group"] == "easy"
+    smallest = min(row.p_value for row in rows)
+    assert min(row.p_adjusted for row in rows) == pytest.approx(min(6 * smallest, 1))
+
+
+def test_claims_in_every_group_are_one_family():
+    given = columns(sizes=(("easy", 90), ("hard", 30)))
+    document = gate(
+        read(given, group_by="task"), ClaimSettings(not_worse=("A:B",), on=("mean:acc",), resamples=4000)
+    )
+    assert [row.group for row in document.rows] == [None, "easy", "hard"]
+    assert [row.verdict for row in document.rows][1:] == ["pass", "fail"]
+    for row in document.rows[1:]:
+        scores = {
+            model: [
+                score
+                for score, whose, task, metric in zip(
+                    *(given[name] for name in ("score", "model", "task", "metric")), strict=True
+                )
+                if (whose, task, metric) == (model, row.group, "acc")
+            ]
+            for model in "AB"
+        }
+        assert row.estimate == pytest.approx(np.mean(scores["A"]) - np.mean(scores["B"]))
+        assert row.samples == {"easy": 90, "hard": 30}[row.group]
+    # Holm by hand.
+    p_values = sorted(row.p_value for row in document.rows)
+    adjusted = np.minimum(np.maximum.accumulate([p * (3 - at) for at, p in enumerate(p_values)]), 1)
+    assert sorted(row.p_adjusted for row in document.rows) == pytest.approx(list(adjusted))
+    assert "in hard" in document.failed.lines()[0]
+    assert "A is worse than B on acc in hard" in document.verdict
+
+
+def test_what_cannot_be_grouped():
+    given = columns()
+    with pytest.raises(InputError, match="no column 'tasks' to group by") as caught:
+        read(given, group_by="tasks")
+    assert "task" in caught.value.lines()[2]
+    for role in ("model", "sample", "metric", "score"):
+        with pytest.raises(InputError, match=f"is the column of the {role}s"):
+            read(given, group_by=role)
+    with pytest.raises(InputError, match="lies in two groups"):
+        read(given | {"parity": [at % 2 for at in range(len(given["task"]))]}, group_by="parity")
+    given["task"][3] = None
+    with pytest.raises(InputError, match="the group has no name") as caught:
+        read(given, group_by="task")
+    assert "task IS NOT NULL" in caught.value.lines()[2]
+    with pytest.raises(UsageError, match="contradicts"):
+        ReadOptions(matrix="acc", group_by="task")
