@@ -49,6 +49,8 @@ def print_commands(folder: Path, runs: int) -> None:
     paper, large = folder / "paper.parquet", folder / "large.parquet"
     write_table(paper, models=12, samples=5000, metrics=8)
     write_table(large, models=5, samples=200_000, metrics=6)
+    many = folder / "many.parquet"
+    write_table(many, models=1000, samples=500, metrics=1)
     leaderboard = folder / "leaderboard.parquet"
     write_leaderboard(leaderboard, models=2148, objectives=7)
     copa = ["--wide", "--higher", ",".join(f"objective-{j}" for j in range(7)), "--sweep", "objective-0"]
@@ -64,6 +66,8 @@ def print_commands(folder: Path, runs: int) -> None:
         ("rank --all-methods, 12 x 5,000 x 8", ["rank", str(paper), "--all-methods"], 30, None),
         ("rank --variance clt, 12 x 5,000 x 8", ["rank", str(paper), "--variance", "clt"], None, None),
         ("mrm, all risks, 12 x 5,000 x 8", ["mrm", str(paper)], 3, None),
+        ("mrm --no-test, 1,000 x 500", ["mrm", str(many), "--no-test"], 10, 1),
+        ("rank --no-test, 1,000 x 500", ["rank", str(many), "--no-test"], None, None),
         ("copa --sweep, 2,148 x 7", ["copa", str(leaderboard), *copa], 2, None),
         ("gsd, UCI study, 1,000 swaps", ["gsd", *uci, "--delta", "0.00001"], 20, None),
         (

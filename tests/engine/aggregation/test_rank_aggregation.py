@@ -239,6 +239,18 @@ def test_a_stopped_solver_says_how_far_it_may_be(monkeypatch):
     assert "above the optimum" in result.choice
 
 
+def test_too_many_disputed_pairs_are_left_to_single_moves_with_their_gap(monkeypatch):
+    rankings = noisy_copies(25, 5, 20.0, seed=2)
+    exact = aggregate_rankings(rankings)
+    monkeypatch.setattr(kemeny, "MOST_DISPUTED", 100)
+    moved = aggregate_rankings(rankings)
+    assert exact.gap == 0
+    assert 0 < moved.gap < 0.1
+    assert (1 - moved.gap) * moved.distance <= exact.distance <= moved.distance
+    assert moved.unique is not True
+    assert "above the optimum" in moved.choice
+
+
 def test_large_problems_decompose_into_majority_groups():
     rankings = noisy_copies(60, 9, 1.0, seed=3)
     result = aggregate_rankings(rankings)
