@@ -139,7 +139,8 @@ def _records(entries: Entries, pairs: _Grid) -> _Grid:
         raise InputError(
             f"{entries.place(second)}: the same draw occurs twice for {entries.cell(second)}",
             found=f"the first score is {entries.near(first, second)}; duplicates in all: {count:,}",
-            hint=entries.repeats_hint() or "remove the duplicates, or average them with --repeats mean",
+            hint=entries.repeats_hint()
+            or f"remove the duplicates, or average them with {option('repeats', 'mean')}",
         )
     pair = distinct // n_draws
     return _Grid(record=record, model=pairs.model[pair], sample=pairs.sample[pair])
@@ -271,7 +272,8 @@ def _require_every_model(entries: Entries, model: np.ndarray) -> None:
     raise InputError(
         what,
         found=lacking or f"{len(entries.samples):,} samples, none of them complete",
-        hint="select models and metrics that have scores in common, with --models and --metric",
+        hint="select models and metrics that have scores in common, with "
+        f"{option('models')} and {option('metric')}",
     )
 
 
@@ -297,14 +299,13 @@ def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
 
 def _duplicates(entries: Entries, cell: np.ndarray) -> InputError:
     first, second, count = _first_repeat(cell)
-    hint = (
-        "average them with --repeats mean, take the worst or the best run with min or max, or keep them as "
-    )
-    hint += "repeated draws with --repeats draws"
+    hint = f"average them with {option('repeats', 'mean')}, take the worst or the best run with min or max, "
+    hint += f"or keep them as repeated draws with {option('repeats', 'draws')}"
     if entries.draw_column:
         hint = f"a column numbers the runs: {option('repeats', 'draws')} keeps them, min takes the worst"
     if not entries.has_samples:
-        hint = "if a column names the sample, say so: --columns sample=…; otherwise --repeats mean"
+        hint = f"if a column names the sample, say so: {option('columns', 'sample=…')}; "
+        hint += f"otherwise {option('repeats', 'mean')}"
     return InputError(
         f"{entries.place(second)}: a second score for {entries.cell(second)}",
         found=f"the first score is {entries.near(first, second)}; duplicates in all: {count:,}",
@@ -316,8 +317,8 @@ def _unlinked_draws(entries: Entries) -> InputError:
     return InputError(
         f"{entries.files()}: nothing says which scores of different metrics belong to the same draw",
         found=f"several rows per model and sample, {len(entries.metrics)} metrics and no draw column",
-        hint="name the column that numbers the draws (--columns draw=…), pick one --metric, "
-        "or use --repeats mean",
+        hint=f"name the column that numbers the draws ({option('columns', 'draw=…')}), "
+        f"pick one {option('metric')}, or use {option('repeats', 'mean')}",
     )
 
 
@@ -331,11 +332,11 @@ def _different_samples(entries: Entries, covered: np.ndarray, options: ReadOptio
         if count < most or most < covered.shape[1]
     ]
     model, sample = (int(index) for index in np.argwhere(~covered)[0])
-    hint = "--unpaired compares models that have samples of their own"
+    hint = f"{option('unpaired', True)} compares models that have samples of their own"
     if options.paired_only:
         hint = "compare models that were scored on the same samples"
     if common:
-        hint = "--missing drop compares on the common samples"
+        hint = f"{option('missing', 'drop')} compares on the common samples"
     return InputError(
         f"{entries.files()}: the models were not scored on the same samples",
         found=f"{common:,} of {covered.shape[1]:,} samples are common to all {covered.shape[0]} models; "
@@ -358,7 +359,7 @@ def _missing_cells(entries: Entries, rows: Rows, gaps: np.ndarray) -> InputError
     return InputError(
         f"{place}: no score for {name}, metric '{entries.metrics[metric]}'",
         found=f"{count:,} missing of {rows.values.size:,} scores" + (f"; {lacking}" if lacking else ""),
-        hint="leave those metrics or models out with --metric or --models"
+        hint=f"leave those metrics or models out with {option('metric')} or {option('models')}"
         if lacking
-        else "--missing drop leaves out the samples that have a gap",
+        else f"{option('missing', 'drop')} leaves out the samples that have a gap",
     )

@@ -75,7 +75,7 @@ def unknown_metric(name: str, known: Sequence[str]) -> UsageError:
     """The error of a metric that no file holds."""
     close = nearest(name, known)
     return UsageError(
-        f"--metric {name}: there is no such metric",
+        f"{option('metric', name)}: there is no such metric",
         found=f"the scores hold {listing(known)}",
-        hint=f"did you mean --metric {close}?" if close else "name one of these metrics",
+        hint=f"did you mean {option('metric', close)}?" if close else "name one of these metrics",
     )

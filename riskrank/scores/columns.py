@@ -139,7 +139,9 @@ def named_columns(source: Source, named: Mapping[str, str], known: Sequence[str]
             raise InputError(
                 f"{source.label}: there is no column '{column}' (for the role {role})",
                 found=f"columns: {listing(source.columns, 20)}",
-                hint=f"did you mean --columns {role}={close}?" if close else "name one of these columns",
+                hint=f"did you mean {option('columns', f'{role}={close}')}?"
+                if close
+                else "name one of these columns",
             )
     free = set(source.columns) - set(named.values())
     return dict(named) | {role: role for role in known if role not in named and role in free}
@@ -161,25 +163,27 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
         if not equals or not column or role not in roles:
             close = nearest(role, roles)
             raise UsageError(
-                f"--columns: '{part.strip()}' does not name a role and its column",
-                found=f"--columns {text}; the roles are {listing(roles)}",
-                hint=f"did you mean --columns {close}={column or '…'}?"
+                f"{option('columns')}: '{part.strip()}' does not name a role and its column",
+                found=f"{option('columns', text)}; the roles are {listing(roles)}",
+                hint=f"did you mean {option('columns', close + '=' + (column or '…'))}?"
                 if close
-                else f"write ROLE=COLUMN, separated by commas: --columns {roles[0]}=…,{roles[1]}=…",
+                else "write ROLE=COLUMN, separated by commas: "
+                f"{option('columns', f'{roles[0]}=…,{roles[1]}=…')}",
             )
         if role in named or column in named.values():
             raise UsageError(
-                f"--columns: '{part.strip()}' gives a role or a column a second time",
-                found=f"--columns {text}",
+                f"{option('columns')}: '{part.strip()}' gives a role or a column a second time",
+                found=f"{option('columns', text)}",
                 hint="name each role and each column once",
             )
         named[role] = column
     for role in ("metric", "score"):
         if wide and role in named:
             raise UsageError(
-                f"--columns {role}={named[role]} contradicts --wide",
-                found="--wide, where every remaining numeric column is a metric",
-                hint=f"remove --wide, or pick metrics with --metric instead of {role}=…",
+                f"{option('columns', f'{role}={named[role]}')} contradicts {option('wide', True)}",
+                found=f"{option('wide', True)}, where every remaining numeric column is a metric",
+                hint=f"remove {option('wide', True)}, or pick metrics with {option('metric')} "
+                f"instead of {role}=…",
             )
     return named
 
@@ -255,18 +259,18 @@ def _missing_columns(
     mapping = ",".join(f"{role}={column}" for role, column in renamed.items())
     unknown = [role for role in missing if role not in guesses]
     if looks_wide:
-        hint = "with one row per model and sample and a column per metric, add --wide"
-        hint += f" --columns {mapping}" if guesses else ""
+        hint = f"with one row per model and sample and a column per metric, add {option('wide', True)}"
+        hint += f" {option('columns', mapping)}" if guesses else ""
         model = (dict(roles) | guesses).get("model")
         if unknown[:1] == ["sample"] and model and source.load([model])[model].is_unique().all():
             hint += "; one row a model is a table for copa"
     elif unknown == ["sample"]:
-        hint = "name the column that tells samples apart: --columns "
-        hint += f"{mapping},sample=…" if mapping else "sample=…"
+        named = option("columns", f"{mapping},sample=…" if mapping else "sample=…")
+        hint = f"name the column that tells samples apart: {named}"
     elif guesses:
-        hint = f"did you mean --columns {mapping}?"
+        hint = f"did you mean {option('columns', mapping)}?"
     else:
-        hint = "say which columns they are: --columns " + ",".join(f"{role}=…" for role in missing)
+        hint = f"say which columns they are: {option('columns', ','.join(f'{role}=…' for role in missing))}"
     plural = "s" if len(missing) > 1 else ""
     return InputError(
         f"{source.label}: missing column{plural} {listing(repr(role) for role in missing)}",

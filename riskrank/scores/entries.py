@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores import parsing
 from riskrank.scores.coding import unknown_metric
 from riskrank.scores.options import ReadOptions
@@ -136,9 +136,9 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
         if name not in entries.models:
             close = nearest(name, entries.models)
             raise UsageError(
-                f"--models {name}: there is no such model",
+                f"{option('models', name)}: there is no such model",
                 found=f"the scores hold {listing(entries.models)}",
-                hint=f"did you mean --models {close}?" if close else "name one of these models",
+                hint=f"did you mean {option('models', close)}?" if close else "name one of these models",
             )
     for name in options.metrics:
         if name not in entries.known_metrics:
@@ -155,7 +155,8 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
         raise InputError(
             f"{entries.files()}: no rows are left after the selection",
             found=f"models {listing(models)}; metrics {listing(metrics)}",
-            hint="check --models and --metric: the models selected have no scores for these metrics",
+            hint=f"check {option('models')} and {option('metric')}: "
+            "the models selected have no scores for these metrics",
         )
     used = np.zeros(len(entries.samples), dtype=bool)
     used[entries.sample[kept]] = True

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.errors import InputError, UsageError, listing, nearest, option
 from riskrank.scores.options import ReadOptions
 
 _CHOICES = {
@@ -96,13 +96,13 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
         raise InputError(
             f"{path}: no such metrics file",
             found="nothing at that path",
-            hint="check the path given to --metrics",
+            hint=f"check the path given to {option('metrics')}",
         ) from None
     except OSError as error:
         raise InputError(
             f"{path}: the metrics file cannot be read",
             found=error.strerror or str(error),
-            hint="--metrics wants a readable TOML file",
+            hint=f"{option('metrics')} wants a readable TOML file",
         ) from None
     except (ValueError, RecursionError) as error:  # TOML that is wrong, no UTF-8, or a number of 5,000 digits
         raise InputError(
@@ -146,15 +146,15 @@ def resolve_metrics(
     InputError
         If the metrics file is unreadable or describes a metric that is not in the table.
     """
-    _require_known([name for name in options.lower if name != ALL_OTHERS], known, "--lower {}")
-    _require_known([name for name in options.higher if name != ALL_OTHERS], known, "--higher {}")
-    _require_known(options.weights, known, "--weight {}=…")
+    _require_known([name for name in options.lower if name != ALL_OTHERS], known, "lower")
+    _require_known([name for name in options.higher if name != ALL_OTHERS], known, "higher")
+    _require_known(options.weights, known, "weight", of="=…")
     unused = [name for name in options.weights if name not in names]
     if unused:
         raise UsageError(
-            f"--weight {unused[0]}=… is for a metric that is not selected",
+            f"{option('weight', f'{unused[0]}=…')} is for a metric that is not selected",
             found=f"selected: {listing(names)}",
-            hint=f"add --metric {unused[0]}, or remove its weight",
+            hint=f"add {option('metric', unused[0])}, or remove its weight",
         )
     described = read_metrics_file(options.metrics_file) if options.metrics_file else {}
     for name in described:
@@ -284,14 +284,16 @@ def _is_number(value: object) -> bool:
         return False
 
 
-def _require_known(named: Sequence[str] | dict, known: Sequence[str], flag: str) -> None:
+def _require_known(named: Sequence[str] | dict, known: Sequence[str], parameter: str, of: str = "") -> None:
     for name in named:
         if name not in known:
             close = nearest(name, known)
             raise UsageError(
-                f"{flag.format(name)}: there is no metric '{name}'",
+                f"{option(parameter, name + of)}: there is no metric '{name}'",
                 found=f"the scores hold {listing(known)}",
-                hint=f"did you mean {flag.format(close)}?" if close else "name one of these metrics",
+                hint=f"did you mean {option(parameter, close + of)}?"
+                if close
+                else "name one of these metrics",
             )
 
 
@@ -299,9 +301,9 @@ def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> Metric
     asked = "lower" if spec.name in options.lower else "higher" if spec.name in options.higher else None
     if asked and spec.declared and spec.direction != asked:
         raise UsageError(
-            f"--{asked} {spec.name} contradicts {options.metrics_file}",
+            f"{option(asked, spec.name)} contradicts {options.metrics_file}",
             found=f'direction = "{spec.direction}" in the metrics file',
-            hint=f"remove --{asked} {spec.name}, or change the file",
+            hint=f"remove {option(asked, spec.name)}, or change the file",
         )
     if asked:
         spec = replace(spec, direction=asked, declared=True)
@@ -320,7 +322,8 @@ def _check_weights(specs: Sequence[MetricSpec]) -> None:
             raise UsageError(
                 f"bad weight for metric '{spec.name}'",
                 found=f"weight {spec.weight:g}",
-                hint=f"a weight is a finite number that is zero or positive: --weight {spec.name}=1",
+                hint="a weight is a finite number that is zero or positive: "
+                f"{option('weight', f'{spec.name}=1')}",
             )
     given = [spec.weight for spec in specs if spec.weight is not None]
     # Metrics without a weight may yet get what is left of one.
@@ -339,7 +342,7 @@ def _direction_warnings(spec: MetricSpec, *, named: bool) -> list[str]:
     if not named and higher and spec.transform == "none" and looks_like_a_cost(spec.name):
         texts.append(
             f"metric '{spec.name}' is taken as higher-is-better, but its name suggests the opposite: "
-            f"--lower {spec.name} says so, --higher {spec.name} confirms it"
+            f"{option('lower', spec.name)} says so, {option('higher', spec.name)} confirms it"
         )
     if spec.transform == "neg_log" and spec.direction == "lower":
         texts.append(

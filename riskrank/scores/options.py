@@ -15,7 +15,6 @@ _CHOICES = {
     "repeats": ("error", "mean", "min", "max", "draws"),
     "input_format": (None, *FORMATS),
 }
-_FLAGS = {"missing": "--missing", "repeats": "--repeats", "input_format": "--input-format"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,9 +116,9 @@ class ReadOptions:
                 known = [choice for choice in choices if choice]
                 close = nearest(str(value), known) or known[0]
                 raise UsageError(
-                    f"{_FLAGS[name]} {value} is not a choice",
+                    f"{option(name, value)} is not a choice",
                     found=f"{value!r}; the choices are {listing(known)}",
-                    hint=f"did you mean {_FLAGS[name]} {close}?",
+                    hint=f"did you mean {option(name, close)}?",
                 )
         self._check_export()
         if self.matrix is not None and (self.wide or not self.matrix.strip()):
@@ -140,7 +139,7 @@ class ReadOptions:
         if both:
             raise UsageError(
                 f"metric '{both[0]}' is declared both lower-is-better and higher-is-better",
-                found=f"{listing(both)} in --lower and in --higher",
+                found=f"{listing(both)} in {option('lower')} and in {option('higher')}",
                 hint=f"keep '{both[0]}' in one of the two",
             )
 

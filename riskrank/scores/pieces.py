@@ -81,7 +81,7 @@ def read_wide(source: Source, roles: Roles, options: ReadOptions) -> Piece:
             raise InputError(
                 f"{source.label}: column '{name}' is not numeric and cannot be a metric",
                 found=f"values such as {_example(frame[name])}",
-                hint="pick numeric or boolean columns with --metric",
+                hint=f"pick numeric or boolean columns with {option('metric')}",
             )
     for name in () if asked else values:
         share = parsing.numeric_share(frame[name], source.decimal_comma) if kinds[name] == "text" else 0
@@ -89,7 +89,7 @@ def read_wide(source: Source, roles: Roles, options: ReadOptions) -> Piece:
             raise InputError(
                 f"{source.label}: column '{name}' holds numbers and text",
                 found=f"{share:.0%} numbers, and values such as {_example(frame[name])}",
-                hint="clean it if it is a metric, or pick the metrics with --metric",
+                hint=f"clean it if it is a metric, or pick the metrics with {option('metric')}",
             )
     metrics = tuple(asked or sorted(name for name in values if kinds[name] == "number"))
     if not metrics and not options.metrics:
@@ -174,7 +174,7 @@ def _names(source: Source, series: pl.Series) -> pl.Series:
         raise InputError(
             f"{source.label}: column {series.name} cannot be used as names",
             found=f"a column of type {series.dtype}",
-            hint="name a column of text or whole numbers with --columns",
+            hint=f"name a column of text or whole numbers with {option('columns')}",
         ) from None
 
 

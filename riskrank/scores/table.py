@@ -194,7 +194,8 @@ def portfolio_weights(table: ScoreTable) -> np.ndarray:
         raise UsageError(
             "some metrics have a weight and others have none",
             found=f"no weight for {listing(lacking)}",
-            hint=f"give each metric a weight: --weight {lacking[0]}=1 (0 leaves it out of the portfolio)",
+            hint=f"give each metric a weight: {option('weight', f'{lacking[0]}=1')} "
+            "(0 leaves it out of the portfolio)",
         )
     weights = None if lacking else [weight for weight in given if weight is not None]
     return normalised_weights(weights, [spec.name for spec in table.metrics])

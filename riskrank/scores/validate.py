@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from riskrank.engine.types import Integers
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError, listing, option
 from riskrank.scores import parsing
 from riskrank.scores.entries import Entries
 from riskrank.scores.metrics import MetricSpec
@@ -18,10 +18,16 @@ LARGEST = 1e149
 _WRONG = {
     parsing.TEXT: (
         "is not a number",
-        "correct it, leave it empty if it is missing, or pick other metrics with --metric",
+        f"correct it, leave it empty if it is missing, or pick other metrics with {option('metric')}",
     ),
-    parsing.INFINITE: ("is infinite", "give it a finite value, or leave it empty and use --missing drop"),
-    parsing.NOT_A_NUMBER: ("is NaN", "--missing drop leaves out the samples that have a NaN or a gap"),
+    parsing.INFINITE: (
+        "is infinite",
+        f"give it a finite value, or leave it empty and use {option('missing', 'drop')}",
+    ),
+    parsing.NOT_A_NUMBER: (
+        "is NaN",
+        f"{option('missing', 'drop')} leaves out the samples that have a NaN or a gap",
+    ),
 }
 
 
@@ -112,7 +118,7 @@ def constant_metrics(
             yield InputError(
                 f"{entries.files()}: metric '{spec.name}' is constant, it cannot tell the models apart",
                 found=f"{entries.value[first]:g} for every model and sample",
-                hint="leave it out: " + " ".join(f"--metric {name}" for name in others[:8])
+                hint="leave it out: " + " ".join(option("metric", name) for name in others[:8])
                 if others
                 else "score the models with another metric",
             )
@@ -157,7 +163,8 @@ def too_few_models(entries: Entries, least: int) -> Iterator[InputError]:
         yield InputError(
             f"{entries.files()}: a comparison needs at least {least} models",
             found=f"{len(entries.models)} model: {listing(entries.models)}",
-            hint="add the scores of another model (several files can be given), or select more with --models",
+            hint="add the scores of another model (several files can be given), "
+            f"or select more with {option('models')}",
         )
 
 

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.columns import named_columns, parse_columns, synonym
 from riskrank.scores.parsing import MISSING_TEXT
 from riskrank.scores.readers.files import InputFile, Source, open_sources
@@ -150,5 +150,7 @@ def _missing_columns(source: Source, roles: dict[str, str], missing: Sequence[st
         f"{source.label}: missing column{'s' if len(missing) > 1 else ''} "
         f"{listing(repr(role) for role in missing)}",
         found=f"columns: {listing(source.columns, 20)}",
-        hint=f"did you mean --columns {mapping}?" if known else f"name them: --columns {mapping}",
+        hint=f"did you mean {option('columns', mapping)}?"
+        if known
+        else f"name them: {option('columns', mapping)}",
     )

@@ -190,7 +190,7 @@ def test_draws_of_several_metrics_need_a_link(write):
     rows = "A,1,m,1\nA,1,m,2\nA,1,n,3\nA,1,n,4\nB,1,m,5\nB,1,n,6\n"
     with pytest.raises(InputError, match="belong to the same draw") as caught:
         read(write, rows, repeats="draws")
-    assert "--columns draw=" in caught.value.hint
+    assert "--columns draw=" in caught.value.lines(flags=True)[2]
     assert values(read(write, rows, repeats="draws", metrics=("n",))) == [[3.0, 4.0], [6.0]]
     # Nothing is repeated: there is nothing to link.
     single = "A,1,m,1\nA,1,n,3\nB,1,m,5\nB,1,n,6\n"
@@ -276,7 +276,7 @@ def test_model_level_table(write):
         InputError, match="row 4, column acc: a second score for model 'B', metric 'acc'"
     ) as caught:
         read_scores([write("t.csv", text + "B,1,2\n")], ReadOptions(wide=True, sample_optional=True))
-    assert "--columns sample=" in caught.value.hint
+    assert "--columns sample=" in caught.value.lines(flags=True)[2]
 
 
 def test_sparse_unpaired_tables_stay_small(write):

@@ -24,7 +24,7 @@ def refusal(path, kind=InputError, stdin=None, **options):
     assert error.hint
     assert len(str(error).splitlines()) == 3
     if kind is InputError:
-        assert path in error.what
+        assert path in error.lines(flags=True)[0]
     return error
 
 
@@ -76,9 +76,9 @@ def refusal(path, kind=InputError, stdin=None, **options):
 )
 def test_bad_rows(write, rows, what, found, hint):
     error = refusal(write("t.csv", HEAD + rows))
-    assert what in error.what
+    assert what in error.lines(flags=True)[0]
     assert found in error.found
-    assert hint in error.hint
+    assert hint in error.lines(flags=True)[2]
 
 
 def test_row_numbers_count_blank_lines(write):
@@ -91,7 +91,10 @@ def test_row_numbers_without_a_header(write, suffix):
     frame = pl.DataFrame(
         {"model": ["A", "B"], "sample": ["1", "1"], "metric": ["m", "m"], "score": ["1", "x"]}
     )
-    assert "row 2, column score: the score is not a number" in refusal(write(f"t.{suffix}", frame)).what
+    assert (
+        "row 2, column score: the score is not a number"
+        in refusal(write(f"t.{suffix}", frame)).what
+    )
 
 
 def test_row_numbers_in_the_right_file(write):
@@ -183,9 +186,9 @@ ALL_FOUR = "'model', 'sample', 'metric', 'score'"
 )
 def test_missing_columns(write, header, row, options, missing, hint):
     error = refusal(write("t.csv", f"{header}\n{row}\n"), **options)
-    assert missing in error.what
+    assert missing in error.lines(flags=True)[0]
     assert header.replace(",", ", ") in error.found
-    assert hint in error.hint
+    assert hint in error.lines(flags=True)[2]
 
 
 @pytest.mark.parametrize(
@@ -202,14 +205,14 @@ def test_missing_columns(write, header, row, options, missing, hint):
 )
 def test_bad_columns_option(write, columns, options, kind, what, hint):
     error = refusal(write("t.csv", GOOD), kind, columns=columns, **options)
-    assert what in error.what
-    assert hint in error.hint
+    assert what in error.lines(flags=True)[0]
+    assert hint in error.lines(flags=True)[2]
 
 
 def test_missing_file(write, tmp_path):
     write("scores.csv", GOOD)
     error = refusal(str(tmp_path / "score.csv"))
-    assert "no such file" in error.what
+    assert "no such file" in error.lines(flags=True)[0]
     assert error.hint == f"did you mean {tmp_path / 'scores.csv'}?"
     assert "no such file" in refusal(str(tmp_path / "nowhere" / "x.csv")).what
 
@@ -234,14 +237,14 @@ def test_table_without_rows(write, name):
 
 def test_unknown_suffix(write):
     error = refusal(write("t.txt", GOOD))
-    assert "suffix" in error.what
-    assert "--input-format" in error.hint
+    assert "suffix" in error.lines(flags=True)[0]
+    assert "--input-format" in error.lines(flags=True)[2]
     assert read_scores([write("u.txt", GOOD)], ReadOptions(input_format="csv")).rows == 4
 
 
 def test_standard_input_that_could_be_anything_needs_a_format():
     error = refusal("-", UsageError, io.BytesIO(b"model sample\nA 1\n"))
-    assert "input_format" in error.hint
+    assert "input_format" in error.lines()[2]
 
 
 def test_no_files():
@@ -253,7 +256,7 @@ def test_no_files():
 def test_unknown_choice(options):
     with pytest.raises(UsageError, match="is not a choice") as caught:
         ReadOptions(**options)
-    assert "did you mean --" in caught.value.hint
+    assert "did you mean --" in caught.value.lines(flags=True)[2]
 
 
 def test_unreadable_parquet(write, long_frame):
@@ -294,11 +297,14 @@ def test_text_that_is_not_utf8(write, name):
         else '{"model": "Ä", "sample": 1, "metric": "m", "score": 1}\n'
     )
     error = refusal(write(name, text.encode("latin1")))
-    assert "not UTF-8" in error.what
+    assert "not UTF-8" in error.lines(flags=True)[0]
     assert "0xc4 in line" in error.found
-    assert "iconv" in error.hint
-    assert "not UTF-8" in refusal(write("u.csv", GOOD.encode("utf-16"))).what
-    assert "not UTF-8" in refusal(write("h.csv", GOOD.replace("sample", "Größe").encode("latin1"))).what
+    assert "iconv" in error.lines(flags=True)[2]
+    assert "not UTF-8" in refusal(write("u.csv", GOOD.encode("utf-16"))).lines(flags=True)[0]
+    assert (
+        "not UTF-8"
+        in refusal(write("h.csv", GOOD.replace("sample", "Größe").encode("latin1"))).lines(flags=True)[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -312,7 +318,7 @@ def test_text_that_is_not_utf8(write, name):
 def test_malformed_json_lines(write, line, what):
     good = '{"model": "A", "sample": 1, "metric": "m", "score": 1}\n'
     error = refusal(write("t.jsonl", good + "\n" + line + "\n" + good))
-    assert what in error.what
+    assert what in error.lines(flags=True)[0]
     assert line[:10] in error.found
 
 
@@ -326,8 +332,11 @@ def test_wide_table_without_numbers(write):
     text = "model,sample,note\nA,1,x\nB,1,y\n"
     assert "could be a metric" in refusal(write("t.csv", text), wide=True).what
     error = refusal(write("u.csv", text), wide=True, metrics=("note",))
-    assert "column 'note' is not numeric" in error.what
-    assert "--metric nte" in refusal(write("v.csv", text), UsageError, wide=True, metrics=("nte",)).what
+    assert "column 'note' is not numeric" in error.lines(flags=True)[0]
+    assert (
+        "--metric nte"
+        in refusal(write("v.csv", text), UsageError, wide=True, metrics=("nte",)).lines(flags=True)[0]
+    )
 
 
 def test_nested_columns(write):
@@ -341,4 +350,4 @@ def test_files_with_and_without_samples(write):
     one, two = write("a.csv", GOOD), write("b.csv", "model,metric,score\nC,m,1\n")
     with pytest.raises(InputError, match=re.escape(two)) as caught:
         read_scores([one, two], ReadOptions(sample_optional=True))
-    assert "some have none" in caught.value.what
+    assert "some have none" in caught.value.lines(flags=True)[0]

@@ -145,7 +145,7 @@ def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:
         raise InputError(
             f"{path}: the suffix does not tell the format",
             found=f"suffix {''.join(Path(path).suffixes[-2:]) or '(none)'}",
-            hint=f"add --input-format with one of {listing(FORMATS)}",
+            hint=f"add {option('input_format')} with one of {listing(FORMATS)}",
         )
     return kind or "csv", compression
 

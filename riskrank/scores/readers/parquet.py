@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from riskrank.errors import InputError
+from riskrank.errors import InputError, option
 from riskrank.scores.readers.source import Source, first_line
 
 Read = TypeVar("Read")
@@ -41,5 +41,6 @@ class ParquetSource(Source):
             raise InputError(
                 f"{self.label}: the file cannot be read as Parquet",
                 found=first_line(error),
-                hint="copy the file again (it may be cut short), or name its format with --input-format",
+                hint="copy the file again (it may be cut short), or name its format with "
+                f"{option('input_format')}",
             ) from None
