@@ -91,10 +91,7 @@ def test_row_numbers_without_a_header(write, suffix):
     frame = pl.DataFrame(
         {"model": ["A", "B"], "sample": ["1", "1"], "metric": ["m", "m"], "score": ["1", "x"]}
     )
-    assert (
-        "row 2, column score: the score is not a number"
-        in refusal(write(f"t.{suffix}", frame)).what
-    )
+    assert "row 2, column score: the score is not a number" in refusal(write(f"t.{suffix}", frame)).what
 
 
 def test_row_numbers_in_the_right_file(write):
