@@ -1,7 +1,8 @@
 """What Inspect writes: ``.eval`` archives, whatever they are compressed with, and ``.json`` logs.
 
 Every scorer is a metric; of a scorer whose value is an object, every key is (``scorer.key``). Epochs are
-draws of a sample, so reducers are the caller's choice of what to do about repeats.
+draws of a sample, so reducers are the caller's choice of what to do about repeats. A sample's metadata are
+columns, as far as they are short.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.columns import FOUND_BY_NAME
 from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
@@ -29,6 +31,9 @@ LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
 _ZIP = b"PK\x03\x04"
 _FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
+# Columns that mean something else already, and words no column of a row can be called.
+_TAKEN = {*FOUND_BY_NAME, "cluster", "value", "task", "self"}
+_LONGEST_METADATA = 200
 # An id may hold slashes and the word epoch, so that only the end of a member's name is known.
 _SAMPLE = re.compile(r"^samples/.+_epoch_\d+(?:\.json|/sample\.json)$")
 _JOURNAL = re.compile(r"^_journal/summaries/(\d+)\.json$")
@@ -36,7 +41,7 @@ _JOURNAL = re.compile(r"^_journal/summaries/(\d+)\.json$")
 
 @dataclass(frozen=True, kw_only=True)
 class _Log:
-    """One log: its header, and the id, epoch, scores and error of every sample."""
+    """One log: its header, and the id, epoch, scores, metadata and error of every sample."""
 
     path: Path
     model: str
@@ -70,7 +75,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     Returns
     -------
     Export
-        A sample is ``task/id``, a draw an epoch; a further column is ``task``.
+        A sample is ``task/id``, a draw an epoch; further columns are ``task`` and the samples' metadata.
 
     Raises
     ------
@@ -169,8 +174,37 @@ def _samples(archive: ZipMembers) -> list[Any]:
     # A sample that was run again comes once more; the last counts.
     distinct = {_key(entry): entry for entry in found}
     if len(distinct) < len(members):
-        return [_short(archive.json(name)) for name in members]
+        return [_short(_whole(name, archive)) for name in members]
+    # Older summaries leave out the metadata, and only these.
+    told = any(isinstance(entry, dict) and "metadata" in entry for entry in distinct.values())
+    if members and not told and _described(members[0], archive)[1]:
+        for key, metadata in (_described(name, archive) for name in members):
+            if key in distinct:
+                distinct[key] = {**distinct[key], "metadata": metadata}
     return list(distinct.values())
+
+
+def _whole(name: str, archive: ZipMembers) -> Any:
+    """A sample; of one in pieces, its metadata lie beside it."""
+    sample = archive.json(name)
+    beside = name.removesuffix("sample.json") + "metadata.json"
+    if name.endswith("/sample.json") and beside in archive and isinstance(sample, dict):
+        return sample | {"metadata": archive.json(beside)}
+    return sample
+
+
+def _described(name: str, archive: ZipMembers) -> tuple[object, Mapping[str, Any]]:
+    """Key and metadata of a sample whose scores are known already: one that is damaged has none."""
+    try:
+        sample = _whole(name, archive)
+    except InputError:
+        return None, {}
+    return _key(sample), _metadata(sample)
+
+
+def _metadata(sample: object) -> Mapping[str, Any]:
+    found = sample.get("metadata") if isinstance(sample, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _listed(value: object) -> list[Any]:
@@ -183,7 +217,7 @@ def _key(entry: object) -> object:
 
 def _short(sample: object) -> object:
     """What is needed of a sample, so that prompts do not pile up."""
-    wanted = ("id", "epoch", "scores", "score", "error")
+    wanted = ("id", "epoch", "scores", "score", "error", "metadata")
     return {key: sample[key] for key in wanted if key in sample} if isinstance(sample, dict) else sample
 
 
@@ -256,26 +290,51 @@ def _add(log: _Log, task: str, gathering: Gathering, *, run: str) -> None:
     flat = [_flat(_scores(sample), gathering.rules) for sample in log.samples]
     metrics = tuple(dict.fromkeys(name for scores in flat for name in scores))
     lettered = _lettered(flat)
+    about = _columns(log, gathering)
     scalar: set[str] = set()
-    missing: list[tuple[str, str, list[str]]] = []
-    for sample, scores in zip(log.samples, flat, strict=True):
+    missing: list[tuple[str, str, list[str], dict[str, str]]] = []
+    for sample, scores, columns in zip(log.samples, flat, about, strict=True):
         name, draw = f"{task}/{sample['id']}", f"{run} {sample['epoch']}".strip()
         absent = [metric for metric in metrics if metric not in scores]
         if absent:
             failed = sample.get("error") is not None
             gathering.count("samples that failed, without a score" if failed else "samples not scored")
-            missing.append((name, draw, absent))
+            missing.append((name, draw, absent, columns))
         for metric, value in scores.items():
             if isinstance(value, str) and metric in lettered:
                 value = LETTERS[value]
             before = gathering.height
-            gathering.add(model=log.model, sample=name, metric=metric, value=value, draw=draw, task=task)
+            gathering.add(
+                model=log.model, sample=name, metric=metric, value=value, draw=draw, task=task, **columns
+            )
             if gathering.height == before + 1:
                 scalar.add(metric)
-    for name, draw, absent in missing:
+    for name, draw, absent, columns in missing:
         for metric in absent:
             if metric in scalar:
-                gathering.add_missing(model=log.model, sample=name, metric=metric, draw=draw, task=task)
+                gathering.add_missing(
+                    model=log.model, sample=name, metric=metric, draw=draw, task=task, **columns
+                )
+
+
+def _columns(log: _Log, gathering: Gathering) -> list[dict[str, str]]:
+    """Metadata by sample, where a key is a number, a boolean or a short text in all of them."""
+    metadata = [_metadata(sample) for sample in log.samples]
+    keys = dict.fromkeys(key for found in metadata for key in found)
+    long = [key for key in keys if not all(_is_short(found.get(key)) for found in metadata)]
+    if long:
+        gathering.note(f"{log.path}: metadata that are no short text or number, left out: {listing(long)}")
+    names = {key: f"metadata_{key}" if key in _TAKEN or not key else key for key in keys if key not in long}
+    return [
+        {name: _plain(found[key]) for key, name in names.items() if found.get(key) is not None}
+        for found in metadata
+    ]
+
+
+def _is_short(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= _LONGEST_METADATA
+    return value is None or isinstance(value, bool | int | float)
 
 
 def _flat(scores: Mapping[str, Any], rules: ExportRules) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What promptfoo writes with ``--output``: results as JSON, or a line a row.
+"""What promptfoo writes with ``--output``: results as JSON, a line a row, or a table as CSV.
 
 A column of its table is a prompt with a provider. Repeats of a test get numbers of their own and nothing
 says which repeat a row is: rows of one test under one column are draws.
@@ -20,6 +20,7 @@ from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.readers.promptfoo_tables import is_table, results
 
 NAME = "promptfoo"
 
@@ -50,6 +51,8 @@ class _Row:
 def recognises(path: Path) -> bool:
     """Whether a file holds results of promptfoo."""
     head = first_bytes(path)
+    if _ending(path) == ".csv":
+        return is_table(head)
     if path.suffix == ".jsonl":
         return b'"namedScores"' in head and (b'"promptIdx"' in head or b'"promptId"' in head)
     if path.suffix != ".json" or head.lstrip()[:1] != b"{":
@@ -63,7 +66,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     Parameters
     ----------
     files : sequence of LabelledPath
-        JSON or JSONL files, or folders of them.
+        JSON, JSONL or CSV files, or folders of them.
     rules : ExportRules
         `filters` picks prompts. Of several, each with a provider is a model of its own.
 
@@ -92,12 +95,15 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     named: dict[str, dict[str, None]] = defaultdict(dict)
     for row in rows:
         named[row.test].update(dict.fromkeys(_named_scores(row)))
+    # Older tables tell only who passed.
+    general = [name for name in ("score", "success") if any(row.row.get(name) is not None for row in rows)]
     seen: Counter[tuple[str, str]] = Counter()
     for row, model in zip(rows, models, strict=True):
         seen[model, row.test] += 1
         draw = str(seen[model, row.test])
         gathering.attempt(
-            row.path, partial(_add, row, model, names[row.test], draw, tuple(named[row.test]), gathering)
+            row.path,
+            partial(_add, row, model, names[row.test], draw, general, tuple(named[row.test]), gathering),
         )
     gathering.direct("score", "higher")
     gathering.direct("success", "higher")
@@ -105,19 +111,23 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
 
 
 def _read_file(path: Path, gathering: Gathering, rows: list[_Row], data: bytes) -> None:
-    if path.name.removesuffix(".gz").removesuffix(".zst").endswith(".jsonl"):
-        found: list[Any] = [row for _, row in gathering.lines(path, data)]
-        columns: list[Any] = []
+    found: list[Any]
+    columns: list[Any] = []
+    if _ending(path) == ".jsonl":
+        found = [row for _, row in gathering.lines(path, data)]
+    elif _ending(path) == ".csv":
+        found = results(path, data)
+        gathering.note(f"{path}: promptfoo's CSV has scores of two decimals; its JSON holds them whole")
     else:
         document = parse_json(str(path), data)
-        results = document.get("results") if isinstance(document, dict) else None
-        if not isinstance(results, dict) or not isinstance(results.get("results"), list):
+        part = document.get("results") if isinstance(document, dict) else None
+        if not isinstance(part, dict) or not isinstance(part.get("results"), list):
             raise InputError(
                 f"{path}: no results of promptfoo",
                 found="a document without results.results",
                 hint="write it with promptfoo eval --output results.json",
             )
-        found, columns = results["results"], results.get("prompts") or []
+        found, columns = part["results"], part.get("prompts") or []
     if not found:
         raise InputError(f"{path}: no rows in it", found="an empty list", hint="was the evaluation finished?")
     for number, row in enumerate(found, start=1):
@@ -141,6 +151,11 @@ def _read_file(path: Path, gathering: Gathering, rows: list[_Row], data: bytes) 
                 row=row,
             )
         )
+
+
+def _ending(path: Path) -> str:
+    """Suffix of a file's name, that of a compression apart."""
+    return Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
 
 
 def _prompt(row: Mapping[str, Any], columns: Sequence[Any]) -> str:
@@ -214,11 +229,19 @@ def _named_scores(row: _Row) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _add(row: _Row, model: str, sample: str, draw: str, named: Sequence[str], gathering: Gathering) -> None:
+def _add(
+    row: _Row,
+    model: str,
+    sample: str,
+    draw: str,
+    general: Sequence[str],
+    named: Sequence[str],
+    gathering: Gathering,
+) -> None:
     place = {"model": model, "sample": sample, "draw": draw, "prompt": row.prompt}
     if row.failed:
         gathering.count("rows that ended in an error, whose score counts 0 as in promptfoo")
-    for metric in ("score", "success"):
+    for metric in general:
         gathering.add(metric=metric, value=row.row.get(metric), **place)
     scores = _named_scores(row)
     for metric in named:

@@ -248,3 +248,41 @@ def test_the_oldest_logs_have_one_score_without_a_name(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps(header() | {"samples": [{"id": 1, "epoch": 1, "score": {"value": "C"}}]}))
     assert cells(read(path)) == {("sums/1", "score"): 1.0}
+
+
+def test_metadata_of_samples_are_columns(write):
+    samples = [
+        scored(i, match="C") | {"metadata": {"level": i % 2, "hard": i > 2, "kind": "a b", "task": "own"}}
+        for i in range(4)
+    ]
+    samples[3]["metadata"] |= {"long": "x" * 300, "list": [1], "kind": None}
+    for path in (
+        write("a.eval", samples),
+        write("b.eval", samples, summaries=False),
+        write("c.json", samples),
+        write("d.eval", samples, chunked=True),
+    ):
+        export = read(path)
+        assert export.rows.columns[4:] == ["task", "level", "hard", "kind", "metadata_task"]
+        assert export.rows["level"].to_list() == ["0", "1", "0", "1"]
+        assert export.rows["hard"].to_list() == ["false", "false", "false", "true"]
+        assert export.rows["kind"].to_list() == ["a b"] * 3 + [None]
+        assert export.rows["metadata_task"].to_list() == ["own"] * 4
+        assert "left out: long, list" in export.notes[0]
+
+
+def test_metadata_that_summaries_leave_out_are_in_the_samples(tmp_path):
+    bare = [scored(1, match="C"), scored(2, match="I")]
+    whole = members(bare)
+    for name in [name for name in whole if name.startswith("samples/")]:
+        whole[name] = whole[name] | {"metadata": {"group": name[8]}}
+    path = tmp_path / "old.eval"
+    path.write_bytes(archives.archive(whole, archives.DEFLATED))
+    assert read(path).rows["group"].to_list() == ["1", "2"]
+    pieces = {
+        name.replace(".json", "/sample.json") if name[:8] == "samples/" else name: value
+        for name, value in members(bare, summaries=False).items()
+    }
+    pieces |= {f"samples/{i}_epoch_1/metadata.json": {"group": f"g{i}"} for i in (1, 2)}
+    path.write_bytes(archives.archive(pieces, archives.ZSTANDARD))
+    assert read(path).rows["group"].to_list() == ["g1", "g2"]
