@@ -21,6 +21,22 @@ PaperExact = Annotated[
 ]
 
 # Rules for reading what a harness exported; `convert` takes them too.
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ROLE=NAME,...",
+        help="Name the columns, e.g. model=system,sample=doc_id; sample=name+prompt joins two.",
+    ),
+]
+Where = Annotated[
+    str | None,
+    typer.Option(metavar="CONDITION", help="Read these rows only: SQL on any column of the file."),
+]
+Query = Annotated[
+    str | None,
+    typer.Option(metavar="QUERY", help="Reshape: SELECT ... FROM scores; a database gets the query."),
+]
+Matrix = Annotated[str | None, typer.Option(metavar="METRIC", help="One row a sample, a column a model.")]
 Filters = Annotated[
     Names,
     typer.Option(
@@ -66,13 +82,7 @@ class InputOptions:
             "-; LABEL=PATH names the models of a file.",
         ),
     ]
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ROLE=NAME,...",
-            help="Name the columns, e.g. model=system,sample=doc_id; sample=name+prompt joins two.",
-        ),
-    ] = None
+    columns: Columns = None
     cluster: Annotated[
         str | None,
         typer.Option(metavar="COL", help="Column of what samples belong to: resampling draws these whole."),
@@ -80,17 +90,9 @@ class InputOptions:
     wide: Annotated[bool, typer.Option("--wide", help="One row a model and sample, a column a metric.")] = (
         False
     )
-    matrix: Annotated[
-        str | None, typer.Option(metavar="METRIC", help="One row a sample, a column a model.")
-    ] = None
-    where: Annotated[
-        str | None,
-        typer.Option(metavar="CONDITION", help="Read these rows only: SQL on any column of the file."),
-    ] = None
-    sql: Annotated[
-        str | None,
-        typer.Option(metavar="QUERY", help="Reshape: SELECT ... FROM scores; a database gets the query."),
-    ] = None
+    matrix: Matrix = None
+    where: Where = None
+    sql: Query = None
     models: Annotated[
         Names, typer.Option("--models", metavar="A,B,...", help="Keep these models. Repeatable.")
     ] = None

@@ -168,8 +168,9 @@ class ReadOptions:
                 )
             return
         tables = {
-            "wide": self.wide,
-            "matrix": self.matrix is not None,
+            # A query may make any shape of an export's long rows.
+            "wide": self.wide and self.sql is None,
+            "matrix": self.matrix is not None and self.sql is None,
             "input_format": self.input_format is not None,
         }
         for name in (name for name, used in tables.items() if used):

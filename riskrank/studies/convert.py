@@ -10,13 +10,15 @@ from typing import Any, BinaryIO, ClassVar
 import polars as pl
 
 from riskrank.engine.portfolio.judge_verdicts import VerdictScores, score_verdicts
-from riskrank.errors import index_of, option
+from riskrank.errors import index_of, listing, option
+from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.interface import Export, ExportRules
 from riskrank.scores.readers.table import read_export
+from riskrank.scores.shaped_exports import shaped
 from riskrank.scores.verdicts import read_verdicts
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.frames import FrameRows
-from riskrank.studies.provenance import described_rules
+from riskrank.studies.provenance import described_rules, described_shape
 from riskrank.studies.settings import Settings
 
 
@@ -39,10 +41,22 @@ class ExportSettings(Settings):
     format : str
         Harness that wrote it, or ``auto``.
     rules : ExportRules
+    columns : str, optional
+        Roles of columns that are called otherwise, ``"model=system,sample=id"``.
+    where : str, optional
+        SQL condition on any column: keep these rows.
+    sql : str, optional
+        Reshape: ``SELECT … FROM scores``.
+    matrix : str, optional
+        The rows are then a sample each, every column of numbers a model; this is the metric.
     """
 
     format: str = "auto"
     rules: ExportRules = field(default_factory=ExportRules)
+    columns: str | None = None
+    where: str | None = None
+    sql: str | None = None
+    matrix: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +120,11 @@ def convert_export(paths: Sequence[str], settings: ExportSettings) -> ExportDocu
     UsageError
         If the format is unknown or not recognised, or a rule has to be given.
     """
-    export = _selected(read_export(settings.format, paths, settings.rules), settings.rules.metrics)
+    options = ReadOptions(
+        columns=settings.columns, where=settings.where, sql=settings.sql, matrix=settings.matrix
+    )
+    export = read_export(settings.format, paths, settings.rules)
+    export = _selected(shaped(export, options, listing(paths, 3)), settings.rules.metrics)
     return ExportDocument(
         provenance=Provenance(
             command="convert",
@@ -116,6 +134,8 @@ def convert_export(paths: Sequence[str], settings: ExportSettings) -> ExportDocu
                 "format": settings.format,
                 "metrics": list(settings.rules.metrics),
                 **described_rules(settings.rules),
+                **({"columns": settings.columns} if settings.columns is not None else {}),
+                **described_shape(settings),
             },
             inputs=[vars(entry) for entry in export.inputs],
             models=export.rows["model"].unique().sort().to_list(),

@@ -156,3 +156,42 @@ def test_names_that_need_quotes_come_back(run, runs, tmp_path):
     name = 'a "b" é,\x7f'
     assert tomllib.loads((tmp_path / "s.metrics.toml").read_text())[name] == {"direction": "higher"}
     assert name in set(pl.read_parquet(tmp_path / "s.parquet")["metric"])
+
+
+def test_converted_rows_are_chosen_and_reshaped_as_in_every_command(run, refused, runs, quick, tmp_path):
+    chosen = ("--filter", "strict", "--where", "metric = 'acc' AND sample <> 'sums/3'")
+    table = tmp_path / "scores.csv"
+    run("convert", "lm-eval", runs, *chosen, "-o", table)
+    frame = pl.read_csv(table)
+    assert set(frame["metric"]) == {"acc"}
+    assert frame.height == 58
+    assert "loss" not in (tmp_path / "scores.metrics.toml").read_text()
+    direct = run("rank", "--from", "lm-eval", runs, *chosen, *quick, "--format", "json").document
+    assert run("rank", table, *quick, "--format", "json").document["results"] == direct["results"]
+    settings = run("convert", "lm-eval", runs, *chosen, "--format", "json").document["meta"]["settings"]
+    assert settings["where"] == chosen[-1]
+
+    means = "SELECT model AS m, sample, metric, AVG(score) AS score FROM scores GROUP BY m, sample, metric"
+    both = run("convert", "lm-eval", runs, "--filter", "*", "--sql", means, "--columns", "model=m")
+    assert both.stdout.splitlines()[0] == "model,sample,metric,score"
+    pivot = (
+        "SELECT sample, MAX(CASE WHEN model = 'org/a' THEN score END) AS a, "
+        "MAX(CASE WHEN model = 'org/b' THEN score END) AS b FROM scores WHERE metric = 'acc' GROUP BY sample"
+    )
+    shape = ("--filter", "strict", "--sql", pivot, "--matrix", "accuracy")
+    long = pl.read_csv(run("convert", "lm-eval", runs, *shape).stdout.encode())
+    assert long.sort("model")["model"].unique(maintain_order=True).to_list() == ["a", "b"]
+    plain = pl.read_csv(
+        run("convert", "lm-eval", runs, "--filter", "strict", "--metric", "acc").stdout.encode()
+    )
+    assert long["score"].sum() == plain["score"].sum()
+    wide = run("rank", "--from", "lm-eval", runs, *shape, *quick, "--format", "json").document
+    assert wide["meta"]["models"] == ["a", "b"]
+
+    assert "missing column 'model'" in refused("convert", "lm-eval", runs, "--filter", "*", "--sql", means)[0]
+    assert "no row meets" in refused("convert", "lm-eval", runs, "--filter", "*", "--where", "score > 9")[0]
+    text = "SELECT model, sample, metric, 'x' AS score FROM scores"
+    lines = refused("convert", "lm-eval", runs, "--filter", "*", "--sql", text)
+    assert "no number" in lines[0]
+    assert "found: x" in lines[1]
+    assert "contradicts" in refused("convert", "lm-eval", runs, "--filter", "*", "--matrix", "acc")[0]

@@ -11,15 +11,19 @@ from riskrank.cli.grouped import grouped
 from riskrank.cli.help import Application
 from riskrank.cli.options import (
     MAX_BYTES,
+    Columns,
     Filters,
     InputOptions,
+    Matrix,
     MaxBytes,
     ModelFromPath,
     Names,
     OutputOptions,
     Parts,
+    Query,
     SkipBad,
     Splits,
+    Where,
     split_names,
 )
 from riskrank.scores.readers.catalogue import EXPORTS
@@ -99,6 +103,10 @@ def export(
     ],
     output: OutputOptions,
     metric: Annotated[Names, typer.Option(metavar="NAME", help="Keep this metric. Repeatable.")] = None,
+    columns: Columns = None,
+    where: Where = None,
+    sql: Query = None,
+    matrix: Matrix = None,
     filter: Filters = None,
     split: Splits = None,
     model_from_path: ModelFromPath = None,
@@ -120,6 +128,10 @@ def export(
         scores=paths,
         from_=context.info_name,
         metric=metric,
+        columns=columns,
+        where=where,
+        sql=sql,
+        matrix=matrix,
         filter=filter,
         split=split,
         model_from_path=model_from_path,
@@ -128,7 +140,14 @@ def export(
         max_bytes=max_bytes,
     )
     session = Session(context.obj, inputs, output, formats=(*FORMATS, "parquet"), piped="csv")
-    settings = ExportSettings(format=context.info_name or "auto", rules=session.read_options().rules)
+    settings = ExportSettings(
+        format=context.info_name or "auto",
+        rules=session.read_options().rules,
+        columns=columns,
+        where=where,
+        sql=sql,
+        matrix=matrix,
+    )
     document = convert_export(paths, settings)
     session.say(summary(document))
     session.finish(document)
