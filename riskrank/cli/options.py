@@ -60,12 +60,9 @@ SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Of an export: count what cannot be read, and go on without it.")
 ]
 MaxBytes = Annotated[
-    int,
-    typer.Option(
-        metavar="N", min=1, show_default=False, help="Of an export: most bytes a file may unpack to. [2 GiB]"
-    ),
+    int | None,
+    typer.Option(metavar="N", min=1, help="Most bytes a file may unpack to. [16 GiB; of an export 2 GiB]"),
 ]
-MAX_BYTES = 2 * 1024**3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +132,7 @@ class InputOptions:
     model_from_path: ModelFromPath = None
     parts: Parts = False
     skip_bad: SkipBad = False
-    max_bytes: MaxBytes = MAX_BYTES
+    max_bytes: MaxBytes = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.environment import Environment
+from riskrank.cli.memory import require_memory
 from riskrank.cli.options import InputOptions, OutputOptions, split_names
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
 from riskrank.cli.tidying import tidying_up
@@ -37,6 +38,8 @@ class Session:
     output : OutputOptions
     formats : tuple of str
         Chosen format of each output file, or the one of stdout.
+    named : tuple of str
+        Files that are read, which nothing may be written over.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class Session:
         piped: str = "table",
     ) -> None:
         from riskrank.report.files import check_different, check_writable, choose_formats
+        from riskrank.scores.readers.paths import named_files
 
         self.environment = environment
         self.inputs = inputs
@@ -62,8 +66,9 @@ class Session:
                 found=f"format {' and '.join(self.formats)}",
                 hint="add --format csv, or leave out --csv-safe",
             )
-        named = [*inputs.scores, *([inputs.metrics] if inputs.metrics else [])]
-        named += [text.partition("=")[2] for text in inputs.scores if "=" in text]
+        require_memory(inputs.scores)
+        named = [*named_files(inputs.scores), *([inputs.metrics] if inputs.metrics else [])]
+        self.named = tuple(named)
         for file in output.files:
             check_writable(file, named)
         check_different(output.files)

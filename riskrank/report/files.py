@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
-import stat
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from riskrank.errors import UsageError, option
+from riskrank.report.staging import is_device, refuse_foreign_links, staged
 from riskrank.report.streams import discard
 
 SUFFIXES = {
@@ -50,7 +47,7 @@ def _format_of(output: str, asked: str | None, choices: Sequence[str]) -> str:
     suffix = Path(output).suffix.lower()
     if SUFFIXES.get(suffix) in choices:
         return SUFFIXES[suffix]
-    if asked is not None or _is_device(Path(output)):
+    if asked is not None or is_device(Path(output)):
         return asked or "table"
     raise UsageError(
         f"cannot tell the format of {output} from its name",
@@ -72,7 +69,7 @@ def check_different(outputs: Sequence[str]) -> None:
             place = Path(output).resolve()
         except OSError as error:
             raise _no_place(output, error) from None
-        if place in taken and not _is_device(place):
+        if place in taken and not is_device(place):
             raise UsageError(
                 "two results cannot go to one file",
                 found=f"{output} twice",
@@ -98,6 +95,7 @@ def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str 
 
 
 def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str) -> None:
+    refuse_foreign_links(path)
     if path.is_dir():
         raise UsageError(
             f"cannot write to {output}", found="a folder", hint="name a file, e.g. ranking.json in it"
@@ -110,12 +108,12 @@ def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str)
         )
     # A file is replaced, not written into, so the folder has to be open too; a device is written into.
     places = [path] if path.exists() else []
-    places += [] if _is_device(path) else [path.resolve().parent]
+    places += [] if is_device(path) else [path.resolve().parent]
     if not all(os.access(place, os.W_OK) for place in places):
         raise UsageError(
             f"cannot write to {output}", found="no permission to write there", hint="write elsewhere"
         )
-    for source in _expanded(inputs):
+    for source in inputs:
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise UsageError(
                 f"{option(parameter, output)} would replace its own input",
@@ -131,13 +129,6 @@ def _no_place(output: str, error: OSError) -> UsageError:
         found="the working directory is gone" if gone else error.strerror or str(error),
         hint="name a file in a folder that exists, by its whole path" if gone else "write elsewhere",
     )
-
-
-def _expanded(inputs: Iterable[str]) -> Iterator[str]:
-    for source in inputs:
-        yield source
-        if glob.has_magic(source):
-            yield from glob.iglob(source, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute one)
 
 
 def write(data: bytes, output: str | None, stdout: TextIO) -> None:
@@ -174,15 +165,18 @@ def write_all(
         with contextlib.ExitStack() as stack:
             ready = []
             for place, content in files:
-                ready.append((place, stack.enter_context(_staged(Path(place), content))))
+                ready.append((place, stack.enter_context(staged(Path(place), content))))
             place = None
             for data in shown:
                 _send(data, stdout)
-            # A device may still be full; what replaces a file does not fail any more.
-            ready.sort(key=lambda one: not _is_device(Path(one[0])))
-            for place, appear in ready:  # noqa: B007 (an error names the place)
-                with contextlib.suppress(BrokenPipeError):
-                    appear()
+            # A device may be full, which cannot be undone; what replaced a file can.
+            ready.sort(key=lambda one: not is_device(Path(one[0])))
+            with contextlib.ExitStack() as undo:
+                for place, (appear, vanish) in ready:  # noqa: B007 (an error names the place)
+                    with contextlib.suppress(BrokenPipeError):
+                        appear()
+                    undo.callback(vanish)
+                undo.pop_all()
     except OSError as error:
         raise UsageError(
             f"cannot write to {place or 'standard output'}",
@@ -206,41 +200,3 @@ def _send(data: bytes, stdout: TextIO) -> None:
     except OSError:
         discard(stdout)
         raise
-
-
-@contextlib.contextmanager
-def _staged(path: Path, data: bytes) -> Iterator[Callable[[], object]]:
-    """Write a file whole under another name; what is yielded lets it appear under its own."""
-    if _is_device(path):
-        yield partial(_append, path, data)
-        return
-    target = path.resolve()  # a link stays a link
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        yield partial(Path(name).replace, target)
-    finally:
-        Path(name).unlink(missing_ok=True)
-
-
-def _append(device: Path, data: bytes) -> None:
-    with device.open("ab") as opened:  # appending, as /dev/stdout may be a file that holds something
-        opened.write(data)
-
-
-def _is_device(path: Path) -> bool:
-    """Whether a path is written into as it is: pipes, terminals, /dev/stdout wherever it leads."""
-    if path.is_relative_to("/dev"):
-        return path.exists()
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -68,8 +68,8 @@ class ReadOptions:
         Of an export: a list of numbers becomes one metric a part.
     skip_bad : bool
         Of an export: count what cannot be read, and go on without it.
-    max_bytes : int
-        Of an export: most bytes a file may unpack to.
+    max_bytes : int, optional
+        Most bytes a file may unpack to: 16 GiB by default, of an export 2 GiB.
     sample_optional : bool
         A table without a sample column has one row per model (its only sample is called ``""``).
     min_models : int
@@ -103,7 +103,7 @@ class ReadOptions:
     model_from_path: str | None = None
     parts: bool = False
     skip_bad: bool = False
-    max_bytes: int = MAX_BYTES
+    max_bytes: int | None = None
     sample_optional: bool = False
     min_models: int = 2
     allow_constant: bool = False
@@ -153,7 +153,7 @@ class ReadOptions:
             model_from_path=self.model_from_path,
             parts=self.parts,
             skip_bad=self.skip_bad,
-            max_bytes=self.max_bytes,
+            max_bytes=self.max_bytes or MAX_BYTES,
         )
 
     def _check_export(self) -> None:

@@ -34,7 +34,9 @@ def read_entries(
     """
     if options.from_ is not None:
         return _read_exports(paths, options)
-    sources = open_sources(paths, input_format=options.input_format, stdin=stdin, sql=options.sql)
+    sources = open_sources(
+        paths, input_format=options.input_format, stdin=stdin, sql=options.sql, max_bytes=options.max_bytes
+    )
     return _entries(sources, options)
 
 

@@ -10,7 +10,6 @@ from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
 from riskrank.cli.help import Application
 from riskrank.cli.options import (
-    MAX_BYTES,
     Columns,
     Filters,
     InputOptions,
@@ -112,7 +111,7 @@ def export(
     model_from_path: ModelFromPath = None,
     parts: Parts = False,
     skip_bad: SkipBad = False,
-    max_bytes: MaxBytes = MAX_BYTES,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Turn what a harness wrote into a score table.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -152,7 +153,7 @@ def gsd(
     from riskrank.studies.gsd import gsd as study
 
     session = Session(context.obj, inputs, output)
-    check_dot(output, inputs)
+    check_dot(output, session.named)
     options = session.settings(scales, relation, relabelling, questions)
     options["ordinal"] = split_names(scales.ordinal)
     settings = GsdSettings(**options)
@@ -166,7 +167,7 @@ def gsd(
     session.finish(document, beside=beside)
 
 
-def check_dot(output: DiagramOptions, inputs: CriteriaInputs) -> None:
+def check_dot(output: DiagramOptions, named: Sequence[str]) -> None:
     """Refuse early a file for the diagram that could not be written.
 
     Raises
@@ -177,7 +178,6 @@ def check_dot(output: DiagramOptions, inputs: CriteriaInputs) -> None:
 
     from riskrank.report.files import check_writable
 
-    named = [*inputs.scores, *([inputs.metrics] if inputs.metrics else [])]
     check_writable(output.dot, named, parameter="dot")
     files = [Path(file).resolve() for file in output.files]
     if output.dot is not None and Path(output.dot).resolve() in files:

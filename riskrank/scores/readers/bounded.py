@@ -39,8 +39,17 @@ def read_bounded(path: str | Path, limit: int) -> bytes:
     return data
 
 
-def decompressed(label: str, data: bytes, limit: int) -> bytes:
+def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True) -> bytes:
     """Undo gzip and Zstandard, told by their first bytes; other data stays as it is.
+
+    Parameters
+    ----------
+    label : str
+    data : bytes
+    limit : int
+        Most bytes it may unpack to.
+    skippable : bool
+        Whether the caller can leave out what is corrupt.
 
     Raises
     ------
@@ -48,11 +57,11 @@ def decompressed(label: str, data: bytes, limit: int) -> bytes:
         If the data is cut short or corrupt, or holds more than `limit` bytes.
     """
     if data[:2] == _GZIP:
-        return inflate(label, data, limit, window=31)
-    return unzstd(label, data, limit) if data[:4] == _ZSTD else data
+        return inflate(label, data, limit, window=31, skippable=skippable)
+    return unzstd(label, data, limit, skippable=skippable) if data[:4] == _ZSTD else data
 
 
-def inflate(label: str, data: bytes, limit: int, *, window: int = -15) -> bytes:
+def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable: bool = True) -> bytes:
     """Undo deflate (``window=-15``) or gzip (``window=31``, members one after another)."""
     parts: list[bytes] = []
     rest = data
@@ -68,11 +77,11 @@ def inflate(label: str, data: bytes, limit: int, *, window: int = -15) -> bytes:
                 raise zlib.error("the compressed data ends too early")
             rest = stream.unused_data if window > 15 else b""
     except zlib.error as error:
-        raise _corrupt(label, str(error)) from None
+        raise _corrupt(label, str(error), skippable) from None
     return b"".join(parts)
 
 
-def unzstd(label: str, data: bytes, limit: int) -> bytes:
+def unzstd(label: str, data: bytes, limit: int, *, skippable: bool = True) -> bytes:
     """Undo Zstandard, frame after frame."""
     parts: list[bytes] = []
     size = 0
@@ -89,9 +98,9 @@ def unzstd(label: str, data: bytes, limit: int) -> bytes:
                     raise too_large(label, limit)
                 chunk = stream.unused_data
     except (zstandard.ZstdError, MemoryError) as error:
-        raise _corrupt(label, str(error) or type(error).__name__) from None
+        raise _corrupt(label, str(error) or type(error).__name__, skippable) from None
     if not stream.eof:
-        raise _corrupt(label, "the compressed data ends too early")
+        raise _corrupt(label, "the compressed data ends too early", skippable)
     return b"".join(parts)
 
 
@@ -161,11 +170,12 @@ def too_large(label: str, limit: int) -> InputError:
     )
 
 
-def _corrupt(label: str, reason: str) -> InputError:
+def _corrupt(label: str, reason: str, skippable: bool) -> InputError:
     return InputError(
         f"{label}: the compressed data cannot be read",
         found=reason,
-        hint=f"copy the file again (it may be cut short); {option('skip_bad', True)} leaves such files out",
+        hint="copy the file again (it may be cut short)"
+        + (f"; {option('skip_bad', True)} leaves such files out" if skippable else ""),
     )
 
 

@@ -43,7 +43,8 @@ class DelimitedSource(Source):
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """Return the named columns."""
-        places = [self.columns.index(name) for name in names]
+        known = {name: place for place, name in enumerate(self.columns)}
+        places = [known[name] for name in names]
         # The last column tells whether a row was cut short: Polars fills the rest of such a row with nulls.
         last = len(self.columns) - 1
         frame = self._read(sorted({*places, last}))

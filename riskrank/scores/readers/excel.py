@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import zipfile
+from collections import Counter
 from collections.abc import Sequence
 
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.readers.bounded import too_large
 from riskrank.scores.readers.cells import column
 from riskrank.scores.readers.query import TABLE, run_sql
 from riskrank.scores.readers.source import Source
@@ -22,12 +25,15 @@ class ExcelSource(Source):
         As for any source.
     sql : str, optional
         Query over the sheets by their names; the only sheet is also called ``scores``.
+    limit : int
+        Most bytes it may unpack to.
     """
 
-    def __init__(self, label: str, data: bytes, sha256: str, *, sql: str | None = None) -> None:
+    def __init__(self, label: str, data: bytes, sha256: str, *, sql: str | None = None, limit: int) -> None:
         super().__init__(label, b"", sha256)
         if not data:
             raise self._empty("0 bytes")
+        _require_size(label, data, limit)
         sheets = _sheets(label, data)
         if not sheets:
             raise self._empty("no sheet with a header and rows")
@@ -93,7 +99,7 @@ def _frame(label: str, title: str, rows: list[tuple[object, ...]]) -> pl.DataFra
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
     width = len(header)
     names = [name for name in header if name]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise InputError(
             f"{label}: two columns of sheet {title} are called '{twice}'",
@@ -102,3 +108,14 @@ def _frame(label: str, title: str, rows: list[tuple[object, ...]]) -> pl.DataFra
         )
     cells = [(*row, *[None] * width)[:width] for row in rows[1:]]
     return pl.DataFrame([column(name, [row[at] for row in cells]) for at, name in enumerate(header) if name])
+
+
+def _require_size(label: str, data: bytes, limit: int) -> None:
+    """Refuse a workbook whose parts say they unpack to more than allowed; openpyxl believes them too."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except zipfile.BadZipFile:
+        return  # told of where it is read
+    if size > limit:
+        raise too_large(label, limit)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import polars as pl
-
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.readers.beginnings import sniffed
+from riskrank.scores.readers.bounded import decompressed, too_large
 from riskrank.scores.readers.databases import DatabaseSource
 from riskrank.scores.readers.delimited import DelimitedSource
 from riskrank.scores.readers.excel import ExcelSource
@@ -23,7 +19,10 @@ from riskrank.scores.readers.json_lines import JsonLinesSource
 from riskrank.scores.readers.object_stores import is_url, name_of
 from riskrank.scores.readers.parquet import ParquetSource
 from riskrank.scores.readers.paths import exists, labelled_paths, read_bytes, require_file
-from riskrank.scores.readers.source import InputFile, Source, excerpt, first_line
+from riskrank.scores.readers.source import InputFile, Source, excerpt
+
+# Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
+MAX_TABLE_BYTES = 16 * 1024**3
 
 __all__ = ["FORMATS", "InputFile", "Source", "open_sources", "read_bytes"]
 
@@ -34,6 +33,7 @@ def open_sources(
     input_format: str | None = None,
     stdin: BinaryIO | None = None,
     sql: str | None = None,
+    max_bytes: int | None = None,
 ) -> list[Source]:
     """Open every input, globs expanded, in the order given.
 
@@ -48,6 +48,8 @@ def open_sources(
         Where ``-`` reads from.
     sql : str, optional
         Query for inputs that hold several tables: databases, in their own SQL, and workbooks.
+    max_bytes : int, optional
+        Most bytes a file may unpack to; `MAX_TABLE_BYTES` by default. Databases are read where they are.
 
     Returns
     -------
@@ -72,15 +74,15 @@ def open_sources(
             opened.append(given)
         else:
             for label, path in labelled_paths(given):
-                source = _open(path, input_format, stdin, sql)
+                source = _open(path, input_format, stdin, sql, max_bytes or MAX_TABLE_BYTES)
                 source.model_label = label
                 opened.append(source)
     return opened
 
 
-def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None) -> Source:
+def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None, limit: int) -> Source:
     if path == "-":
-        data = stdin.read() if stdin is not None else b""
+        data = stdin.read(limit + 1) if stdin is not None else b""
         told, compression = input_format or sniffed(data), None
         if told is None:
             raise UsageError(
@@ -99,7 +101,10 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
             )
         if kind in DATABASES:
             return _open_database(path, kind, compression, sql)
+        _require_size(path, limit)
         data = read_bytes(path)
+    if len(data) > limit:
+        raise too_large(path, limit)
     if kind in DATABASES:
         raise UsageError(
             "-: a database cannot be read from standard input",
@@ -107,7 +112,7 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
             hint="write it to a file and name that",
         )
     digest = hashlib.sha256(data).hexdigest()
-    data = _decompress(path, data, kind, compression)
+    data = _decompress(path, data, kind, compression, limit)
     if kind == "parquet":
         return ParquetSource(path, data, digest)
     if kind == "jsonl":
@@ -115,7 +120,7 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
     if kind == "json":
         return JsonArraySource(path, data, digest)
     if kind == "xlsx":
-        return ExcelSource(path, data, digest, sql=sql)
+        return ExcelSource(path, data, digest, sql=sql, limit=limit)
     return DelimitedSource(path, data, digest, separator="\t" if kind == "tsv" else ",")
 
 
@@ -150,21 +155,16 @@ def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:
     return kind or "csv", compression
 
 
-def _decompress(label: str, data: bytes, kind: str, compression: str | None) -> bytes:
+def _require_size(path: str, limit: int) -> None:
+    """Refuse a file that is too large as it lies there, before it is read."""
+    if not is_url(path) and exists(path) and Path(path).stat().st_size > limit:
+        raise too_large(path, limit)
+
+
+def _decompress(label: str, data: bytes, kind: str, compression: str | None, limit: int) -> bytes:
     """Undo gzip and zstd, told by their magic numbers, so that a pipe of compressed bytes works too."""
-    try:
-        if data[:2] == b"\x1f\x8b":
-            return gzip.decompress(data)
-        if data[:4] == b"\x28\xb5\x2f\xfd" and kind != "parquet":
-            # The standard library has no zstd before Python 3.14; Polars undoes it for lines of text.
-            lines = pl.scan_lines(io.BytesIO(data)).collect().to_series()
-            return lines.str.join("\n").item().encode()
-    except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError) as error:
-        raise InputError(
-            f"{label}: the file cannot be decompressed",
-            found=first_line(error),
-            hint="copy the file again (it may be cut short); its text must be UTF-8",
-        ) from None
+    if data[:2] == b"\x1f\x8b" or (data[:4] == b"\x28\xb5\x2f\xfd" and kind != "parquet"):
+        return decompressed(label, data, limit, skippable=False)
     if data[:4] == b"\x28\xb5\x2f\xfd":
         raise InputError(
             f"{label}: a Parquet file inside zstd cannot be read",

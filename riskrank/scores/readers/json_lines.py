@@ -94,9 +94,12 @@ class JsonLinesSource(Source):
         Names are counted first: where there are as many as rows, and no row lacks one, none has two.
         """
         for name in frame.columns:
-            key = re.escape(json.dumps(name, ensure_ascii=False).encode())
-            found = sum(1 for _ in re.finditer(key + rb"\s*:", self._data))
-            if found > frame.height - frame[name].null_count():
+            key = json.dumps(name, ensure_ascii=False).encode()
+            filled = frame.height - frame[name].null_count()
+            # The name may also be a value somewhere; only then is it worth looking for the colon.
+            if self._data.count(key) <= filled:
+                continue
+            if len(re.findall(re.escape(key) + rb"\s*:", self._data)) > filled:
                 break
         else:
             return

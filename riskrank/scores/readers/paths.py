@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import glob
+from collections.abc import Iterable
 from pathlib import Path
 
 from riskrank.errors import InputError, UsageError, nearest, option
 from riskrank.scores.readers.object_stores import expand_url, is_url, read_url
+from riskrank.scores.readers.patterns import matches
 
 STANDARD_INPUT = "-"
 
@@ -53,8 +55,7 @@ def _files(text: str, folders: bool) -> list[str]:
         return [text]
     if not glob.has_magic(text):
         return []
-    matches = glob.glob(text, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
-    return sorted(path for path in matches if folders or Path(path).is_file())
+    return [path for path in matches(text) if folders or Path(path).is_file()]
 
 
 def exists(path: str) -> bool:
@@ -85,6 +86,17 @@ def require_file(path: str) -> None:
             return
     except OSError:
         read_bytes(path)
+
+
+def named_files(inputs: Iterable[str]) -> list[str]:
+    """Return every file or folder that inputs could mean, with and without a label, and those of patterns."""
+    found: dict[str, None] = {}
+    for text in inputs:
+        for name in (text, text.partition("=")[2]):
+            found[name] = None
+            if glob.has_magic(name) and not is_url(name):
+                found |= dict.fromkeys(matches(name))
+    return [name for name in found if name]
 
 
 def read_bytes(path: str) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -74,7 +75,7 @@ class Source(ABC):
         """Strip the column names; one that occurs twice could mean either column."""
         self.columns = tuple(name.strip() for name in raw)
         named = [name for name in self.columns if name]
-        twice = [name for name in named if named.count(name) > 1]
+        twice = [name for name, count in Counter(named).items() if count > 1]
         if twice:
             raise InputError(
                 f"{self.label}: two columns are called '{twice[0]}'",

@@ -1,0 +1,113 @@
+"""Files that are written under another name first and then appear whole: all of them or none."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from riskrank.errors import UsageError
+
+# What a file that is replaced passes on: who may read and write it, never the right to run as its owner.
+_PERMISSIONS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
+
+
+@contextlib.contextmanager
+def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Callable[[], object]]]:
+    """Write a file whole under another name.
+
+    Yields
+    ------
+    appear, vanish : callable
+        Let it appear under its own name, and put back what was there before.
+    """
+    if is_device(path):
+        yield partial(_append, path, data), _nothing
+        return
+    target = path.resolve()  # a link stays a link
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_prefix(target))
+    before = Path(f"{name}.old")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            _keep_rights(file.fileno(), target)
+        if target.exists():
+            with contextlib.suppress(OSError):  # no links there: what was cannot be put back
+                before.hardlink_to(target)
+        yield partial(Path(name).replace, target), partial(_put_back, target, before)
+    finally:
+        Path(name).unlink(missing_ok=True)
+        before.unlink(missing_ok=True)
+
+
+def refuse_foreign_links(path: Path) -> None:
+    """Refuse a path through a link that anybody could have made, in a folder as open as /tmp.
+
+    Raises
+    ------
+    UsageError
+    """
+    for place in (path, *path.parents):
+        if not place.is_symlink():
+            continue
+        folder = place.parent.stat()
+        if folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH:
+            raise UsageError(
+                f"cannot write to {path}",
+                found=f"{place} is a link in a folder where anybody may make one",
+                hint="name the file it leads to, or write elsewhere",
+            )
+
+
+def is_device(path: Path) -> bool:
+    """Whether a path is written into as it is: pipes, terminals, /dev/stdout wherever it leads."""
+    if path.is_relative_to("/dev"):
+        return path.exists()
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _prefix(target: Path) -> str:
+    """Begin of a temporary name: the file's own, as far as names may be long."""
+    return f".{os.fsdecode(os.fsencode(target.name)[:200])}."
+
+
+def _keep_rights(descriptor: int, target: Path) -> None:
+    """Give a new file the rights of the one it replaces, and its owner where that is allowed."""
+    try:
+        old = target.stat()
+    except FileNotFoundError:
+        os.fchmod(descriptor, 0o666 & ~_umask())
+        return
+    with contextlib.suppress(OSError):
+        os.fchown(descriptor, -1, old.st_gid)
+        os.fchown(descriptor, old.st_uid, -1)
+    os.fchmod(descriptor, old.st_mode & _PERMISSIONS)
+
+
+def _put_back(target: Path, before: Path) -> None:
+    with contextlib.suppress(OSError):
+        if before.exists():
+            before.replace(target)
+        else:
+            target.unlink(missing_ok=True)
+
+
+def _append(device: Path, data: bytes) -> None:
+    with device.open("ab") as opened:  # appending, as /dev/stdout may be a file that holds something
+        opened.write(data)
+
+
+def _nothing() -> None:
+    """What is written into a device is written."""
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

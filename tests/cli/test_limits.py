@@ -1,0 +1,210 @@
+"""What is large, endless or not ours: thousands of columns, links in circles, bombs, limits, open folders."""
+
+import gzip
+import io
+import os
+import resource
+import stat
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+import zstandard
+
+from riskrank.cli.memory import needed_memory
+from riskrank.scores.readers.frames import FrameSource
+from riskrank.scores.readers.patterns import matches
+
+ROOT = Path(__file__).resolve().parents[2]
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="modes, owners and links of POSIX")
+TABLE = "model,sample,metric,score\n" + "".join(
+    f"{m},{s},acc,{0.1 * s + 0.01 * ord(m):.3f}\n" for m in "ab" for s in range(12)
+)
+
+
+def test_columns_by_the_thousand(refused, run, write):
+    """Eight times the columns take eight times as long, not sixty-four times."""
+
+    def effort(n):
+        source = FrameSource(pl.DataFrame({"a": [1]}))
+        names = [f"column {place}" for place in range(n)]
+        spent = []
+        for _ in range(3):
+            start = time.process_time()
+            source._name_columns(names)
+            spent.append(time.process_time() - start)
+        return min(spent)
+
+    assert effort(16_000) < 25 * effort(2_000)
+    many = ",".join(f"c{place}" for place in range(20_000))
+    rows = "".join(
+        f"{m},{s},{0.1 * s + 0.01 * ord(m):.3f}" + ",1" * 20_000 + "\n" for m in "ab" for s in range(3)
+    )
+    path = write("many.csv", f"model,sample,acc,{many}\n{rows}")
+    assert run("rank", path, "--wide", "--metric", "acc", "--no-test").status == 0
+    twice = write("t.csv", f"model,sample,acc,{many},c7\n{rows}")
+    assert "two columns are called 'c7'" in refused("rank", twice, "--wide", "--no-test")[0]
+
+
+@POSIX
+def test_patterns_do_not_go_round_in_circles(tmp_path, monkeypatch):
+    for folder in ("a", "a/b", "a/b/c", "a/.hidden"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "t.csv").write_text(TABLE)
+    expected = {"a/b/c/t.csv", "a/b/t.csv", "a/t.csv"}
+    monkeypatch.chdir(tmp_path)
+    assert set(matches("**/*.csv")) == set(matches("a/**/t.csv")) == expected
+    for name in ("one", "two", "three"):  # of which each doubles the ways round
+        (tmp_path / "a" / "b" / name).symlink_to(tmp_path / "a")
+        (tmp_path / "a" / name).symlink_to("..")
+    found = matches("**/*.csv")
+    assert expected <= set(found)
+    assert len(found) < 100
+    assert {os.path.realpath(path) for path in found} == {str(tmp_path / path) for path in expected}
+    (tmp_path / "linked").symlink_to(tmp_path / "a" / "b" / "c")
+    assert "linked/t.csv" in matches("**/*.csv")
+    assert set(matches(str(tmp_path / "a" / "b" / "**" / "c" / "*.csv"))) >= {str(tmp_path / "a/b/c/t.csv")}
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*.csv", "**", "**/*.csv", "x/**", "x/**/y/**/*", "[ab].csv", "x/*/t.csv", "/**/no"]
+)
+def test_patterns_match_what_glob_matches(tmp_path, monkeypatch, pattern):
+    import glob
+
+    for folder in ("x", "x/y", "x/y/z", "x/y/z/y", "q[1]"):
+        (tmp_path / folder).mkdir()
+        for name in ("t.csv", "a.csv", ".hidden.csv"):
+            (tmp_path / folder / name).write_text("")
+    monkeypatch.chdir(tmp_path)
+    if pattern.startswith("/"):
+        pattern = str(tmp_path) + pattern
+    expected = {path.rstrip("/") for path in glob.glob(pattern, recursive=True)}  # noqa: PTH207
+    assert {path.rstrip("/") for path in matches(pattern)} == expected - {""}
+
+
+def _bomb(kind) -> bytes:
+    text = TABLE.encode() + b"a,99,acc,0.5\n" * 200_000
+    if kind == "gz":
+        return gzip.compress(text)
+    if kind == "zst":
+        return zstandard.compress(text)
+    book = io.BytesIO()
+    with zipfile.ZipFile(book, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", text)
+    return book.getvalue()
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.zst", "t.xlsx"])
+def test_what_unpacks_without_end(refused, write, name):
+    path = write(name, _bomb(name.rpartition(".")[2] if name != "t.xlsx" else "xlsx"))
+    what, _, hint = refused("rank", path, "--no-test", "--max-bytes", "100000")
+    assert "more than 100,000 bytes" in what
+    assert "--max-bytes 200000" in hint
+
+
+def test_a_file_and_a_pipe_larger_than_allowed(refused, run, write):
+    path = write("t.csv", TABLE)
+    assert run("rank", path, "--no-test", "--max-bytes", str(len(TABLE))).status == 0
+    assert "--max-bytes" in refused("rank", path, "--no-test", "--max-bytes", "100")[2]
+    piped = ("rank", "-", "--input-format", "csv", "--no-test", "--max-bytes", "100")
+    assert "--max-bytes" in refused(*piped, stdin=TABLE.encode())[2]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space as Linux counts them")
+def test_a_limit_on_memory_is_told_of_beforehand(write):
+    path = write("t.csv", TABLE)
+
+    def limited(size):
+        return subprocess.run(
+            [sys.executable, "-m", "riskrank", "rank", str(path), "--no-test"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
+        )
+
+    enough = limited(needed_memory([str(path)]) + 10**8)
+    assert (enough.returncode, enough.stderr) == (0, "")
+    short = limited(10**9)
+    assert short.returncode == 3
+    assert [line.partition(":")[0] for line in short.stderr.splitlines()] == ["error", "found", "hint"]
+    assert "1.0 GB (ulimit -v)" in short.stderr
+
+
+def test_the_memory_needed_grows_with_the_files(write):
+    small, large = write("s.csv", TABLE), write("l.csv", TABLE * 1000)
+    grown = needed_memory([str(large)]) - needed_memory([str(small)])
+    assert 3 * len(TABLE) * 999 < grown < 10 * len(TABLE) * 999
+    assert needed_memory([f"new={large}"]) == needed_memory([str(large)])
+
+
+@POSIX
+def test_a_replaced_file_keeps_its_rights(run, table, tmp_path):
+    place = tmp_path / "r.json"
+    place.write_text("old")
+    place.chmod(0o6741)
+    if os.geteuid() == 0:
+        os.chown(place, 12345, 23456)
+        place.chmod(0o6741)
+    assert run("rank", table, "--no-test", "-o", place).status == 0
+    status = place.stat()
+    assert stat.S_IMODE(status.st_mode) == 0o741
+    if os.geteuid() == 0:
+        assert (status.st_uid, status.st_gid) == (12345, 23456)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@POSIX
+def test_no_link_in_an_open_folder_is_followed(refused, run, table, tmp_path):
+    victim = tmp_path / "victim.json"
+    victim.write_text("mine")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "out.json").symlink_to(victim)
+    (shared / "folder").symlink_to(tmp_path)
+    shared.chmod(0o1777)
+    for place in (shared / "out.json", shared / "folder" / "new.json"):
+        outcome = run("rank", table, "--no-test", "-o", place)
+        assert outcome.status == 2
+        assert "is a link in a folder where anybody may make one" in outcome.stderr
+    assert victim.read_text() == "mine"
+    assert not (tmp_path / "new.json").exists()
+    shared.chmod(0o755)
+    assert run("rank", table, "--no-test", "-o", shared / "out.json").status == 0
+    assert (shared / "out.json").is_symlink()
+    assert victim.read_text().startswith("{")
+
+
+@pytest.mark.parametrize("broken", ["full", "folder"])
+def test_all_files_appear_or_none(run, table, tmp_path, monkeypatch, broken):
+    """A diagram must not stay beside a result that could not be written, nor replace an older one."""
+    old, new = tmp_path / "old.json", tmp_path / "new.csv"
+    old.write_text("old")
+    dot = tmp_path / "order.dot"
+    blocked = tmp_path / "z.md"
+    if broken == "full":
+        if not Path("/dev/full").exists():
+            pytest.skip("no /dev/full")
+        blocked.symlink_to("/dev/full")
+    else:
+        replace = Path.replace
+
+        def fails(self, target):
+            if Path(target).name == "z.md":
+                raise OSError(28, "No space left on device")
+            return replace(self, target)
+
+        monkeypatch.setattr(Path, "replace", fails)
+    args = ("gsd", table, "--higher", "*", "--no-test", "--dot", dot, "-o", old, "-o", new, "-o", blocked)
+    outcome = run(*args)
+    assert outcome.status == 2, outcome.stderr
+    assert old.read_text() == "old"
+    assert not new.exists()
+    assert not dot.exists()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
