@@ -172,7 +172,7 @@ def too_large(label: str, limit: int) -> InputError:
 
 def _corrupt(label: str, reason: str, skippable: bool) -> InputError:
     return InputError(
-        f"{label}: the compressed data cannot be read",
+        f"{label}: the file cannot be decompressed",
         found=reason,
         hint="copy the file again (it may be cut short)"
         + (f"; {option('skip_bad', True)} leaves such files out" if skippable else ""),
