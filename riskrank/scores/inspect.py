@@ -11,12 +11,14 @@ import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.assemble import Rows, assemble
+from riskrank.scores.assemble import assemble
 from riskrank.scores.entries import Entries, select
-from riskrank.scores.metrics import MetricSpec, resolve_metrics
+from riskrank.scores.metrics import resolve_metrics
+from riskrank.scores.metrics_file import MetricSpec
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.source import InputFile, Source
 from riskrank.scores.reading import read_entries
+from riskrank.scores.rows import Rows
 from riskrank.scores.validate import (
     constant_metrics,
     divided_samples,

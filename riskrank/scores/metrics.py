@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
 from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.scores.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.options import ReadOptions
-
-_CHOICES = {
-    "direction": ("higher", "lower"),
-    "scale": ("cardinal", "ordinal"),
-    "transform": ("none", "neg_log"),
-}
-_KEYS = (*_CHOICES, "weight", "bounds")
 
 # Stands in --lower or --higher for the metrics that have no direction otherwise.
 ALL_OTHERS = "*"
@@ -32,86 +24,6 @@ _COST_NAMES = """loss losses logloss error errors err latency cost costs toxicit
     bias ece flops overhead delay deviation"""
 _COST_WORDS = frozenset(_COST_NAMES.split())
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
-
-
-@dataclass(frozen=True, kw_only=True)
-class MetricSpec:
-    """One metric and how its scores are to be read.
-
-    Parameters
-    ----------
-    name : str
-        Name of the metric in the table.
-    direction : {"higher", "lower"}
-        Which values are better, after the transform.
-    declared : bool
-        Whether anybody said so; otherwise "higher" is an assumption.
-    weight : float, optional
-        Weight in a portfolio or norm; None if not given.
-    scale : {"cardinal", "ordinal"}
-        Whether differences of the scores mean something.
-    transform : {"none", "neg_log"}
-        Applied to the raw scores first; ``neg_log`` is −log x.
-    bounds : tuple of float, optional
-        Smallest and largest possible raw score.
-    """
-
-    name: str
-    direction: str = "higher"
-    declared: bool = False
-    weight: float | None = None
-    scale: str = "cardinal"
-    transform: str = "none"
-    bounds: tuple[float, float] | None = None
-
-    @property
-    def sign(self) -> float:
-        """Factor that makes larger better, applied after the transform."""
-        return -1.0 if self.direction == "lower" else 1.0
-
-
-def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
-    """Read a TOML file that holds a table per metric.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file. Keys of a table, all optional: ``direction``, ``weight``, ``scale``, ``transform``,
-        ``bounds``.
-
-    Returns
-    -------
-    dict of str to MetricSpec
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or holds an unknown key, a wrong type or an impossible value.
-    """
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-        document = tomllib.loads(text)
-        repr(document)  # a number of 5,000 digits could not be shown in a message
-    except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such metrics file",
-            found="nothing at that path",
-            hint=f"check the path given to {option('metrics')}",
-        ) from None
-    except OSError as error:
-        raise InputError(
-            f"{path}: the metrics file cannot be read",
-            found=error.strerror or str(error),
-            hint=f"{option('metrics')} wants a readable TOML file",
-        ) from None
-    except (ValueError, RecursionError) as error:  # TOML that is wrong, no UTF-8, or a number of 5,000 digits
-        raise InputError(
-            f"{path}: the metrics file is not valid TOML",
-            found="values nested too deeply" if isinstance(error, RecursionError) else str(error),
-            hint='write a table per metric: [latency], then direction = "lower"; '
-            'quote a name that has dots or spaces: ["top 1"]',
-        ) from None
-    return {name: _spec(str(path), name, table) for name, table in document.items()}
 
 
 def resolve_metrics(
@@ -219,69 +131,6 @@ def looks_like_a_cost(name: str) -> bool:
     """Whether a word of the metric's name says that less of it is better."""
     words = [word.lower() for word in _WORD.findall(name)]
     return any(word in _COST_WORDS or word.rstrip("0123456789") in _COST_WORDS for word in words)
-
-
-def _spec(path: str, name: str, table: object) -> MetricSpec:
-    if not isinstance(table, dict):
-        raise InputError(
-            f"{path}: '{name}' is not a table",
-            found=f"{name} = {table!r}",
-            hint=f'write [{name}] on a line of its own and its keys below it: direction = "lower"',
-        )
-    for key, value in table.items():
-        if key not in _KEYS:
-            close = nearest(key, _KEYS)
-            raise InputError(
-                f"{path}: unknown key '{key}' for metric '{name}'",
-                found=f"{key} = {value!r}; the keys are {listing(_KEYS)}",
-                hint=f"did you mean {close}?" if close else "remove it",
-            )
-        if key in _CHOICES and value not in _CHOICES[key]:
-            close = nearest(str(value), _CHOICES[key]) or _CHOICES[key][0]
-            raise InputError(
-                f"{path}: bad {key} for metric '{name}'",
-                found=f"{key} = {value!r}; the choices are {listing(_CHOICES[key])}",
-                hint=f'did you mean {key} = "{close}"?',
-            )
-    return MetricSpec(
-        name=name,
-        direction=table.get("direction", "higher"),
-        declared="direction" in table,
-        weight=_weight(path, name, table["weight"]) if "weight" in table else None,
-        scale=table.get("scale", "cardinal"),
-        transform=table.get("transform", "none"),
-        bounds=_bounds(path, name, table["bounds"]) if "bounds" in table else None,
-    )
-
-
-def _weight(path: str, name: str, value: object) -> float:
-    if not isinstance(value, int | float) or not _is_number(value) or value < 0:
-        raise InputError(
-            f"{path}: bad weight for metric '{name}'",
-            found=f"weight = {value!r}",
-            hint="a weight is a finite number that is zero or positive",
-        )
-    return float(value)
-
-
-def _bounds(path: str, name: str, value: object) -> tuple[float, float]:
-    pair = isinstance(value, list) and len(value) == 2 and all(_is_number(end) for end in value)
-    if not isinstance(value, list) or not pair or not value[0] < value[1]:
-        raise InputError(
-            f"{path}: bad bounds for metric '{name}'",
-            found=f"bounds = {value!r}",
-            hint="bounds are two finite numbers, the smaller first: bounds = [0, 1]",
-        )
-    return float(value[0]), float(value[1])
-
-
-def _is_number(value: object) -> bool:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number beyond all floating-point ones
-        return False
 
 
 def _require_known(named: Sequence[str] | dict, known: Sequence[str], parameter: str, of: str = "") -> None:

@@ -12,7 +12,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores import parsing
 from riskrank.scores.columns import Roles
 from riskrank.scores.guesses import looks_like_an_identifier
-from riskrank.scores.metrics import read_metrics_file
+from riskrank.scores.metrics_file import read_metrics_file
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.files import Source
 

@@ -10,7 +10,7 @@ from riskrank.engine.types import Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores import parsing
 from riskrank.scores.entries import Entries
-from riskrank.scores.metrics import MetricSpec
+from riskrank.scores.metrics_file import MetricSpec
 
 # The sum of a billion squares of such scores is still a number.
 LARGEST = 1e149

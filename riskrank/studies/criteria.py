@@ -11,7 +11,8 @@ import numpy as np
 from riskrank.engine.gsd.quality import QualityTable, quality_table, scale_doubts
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, index_of, listing, option
-from riskrank.scores.metrics import MetricSpec, oriented_bounds
+from riskrank.scores.metrics import oriented_bounds
+from riskrank.scores.metrics_file import MetricSpec
 from riskrank.scores.table import ScoreTable, refuse_clusters
 from riskrank.studies.directions import require_directions
 from riskrank.studies.settings import Settings, names

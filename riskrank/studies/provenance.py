@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from riskrank.scores.metrics import MetricSpec
+from riskrank.scores.metrics_file import MetricSpec
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.interface import ExportRules
 from riskrank.scores.table import ScoreTable, portfolio_weights

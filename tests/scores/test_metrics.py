@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from riskrank.errors import InputError, UsageError, spell
-from riskrank.scores.metrics import (
-    MetricSpec,
-    looks_like_a_cost,
-    oriented_bounds,
-    original_units,
-    read_metrics_file,
-)
+from riskrank.scores.metrics import looks_like_a_cost, oriented_bounds, original_units
+from riskrank.scores.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.table import ReadOptions, portfolio_weights, read_scores
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, UsageError, index_of, option
 from riskrank.scores.groups import group_tables
-from riskrank.scores.metrics import MetricSpec
+from riskrank.scores.metrics_file import MetricSpec
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, ScoreColumn, decide, resamples_of
