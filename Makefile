@@ -51,7 +51,7 @@ format: $(VENV)/.group-lint  ## rewrite the code in the house style
 kill-trials: $(VENV)/.installed  ## kill runs at 200 random moments and count what is left (half an hour)
 	$(BIN)/python tests/fuzz/kill_trials.py --trials 200
 
-mutate: $(VENV)/.group-test  ## break the engine in 150 small ways and list what no test notices (an hour)
+mutate: $(VENV)/.group-test $(VENV)/.group-mutate  ## break the engine in 150 small ways and list what no test notices (two hours)
 	$(BIN)/python tests/benchmarks/mutate.py
 
 calibrate: $(VENV)/.group-rivals  ## simulate what the tests find and where they err; writes docs/calibration.md

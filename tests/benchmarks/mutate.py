@@ -1,8 +1,9 @@
 """Break the engine and the readers in small random ways and see whether the tests notice.
 
-A mutant differs in one operator, comparison, constant or condition. Its tests are those of its own file,
-then of its package, then of everything above it; the first failure kills it. What survives is printed with
-its line: either a test is missing, or the mutant does the same as the original.
+A mutant differs in one operator, comparison, constant or condition. Its tests are those that run its line,
+as a first run of the suite tells: of its own file, then of its package, then all others; the first failure
+kills it. What survives is printed with its line: either a test is missing, or the mutant does the same as the
+original. A test that runs riskrank in a process of its own is not seen to run a line.
 
     python tests/benchmarks/mutate.py --mutants 150 --seed 0 --jobs 2
 """
@@ -20,6 +21,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+import coverage
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("engine", "scores")
@@ -120,29 +123,72 @@ def make(path: Path, number: int) -> Mutant:
     return Mutant(path.relative_to(ROOT), node.lineno, before, text, whole)
 
 
-def tests_of(path: Path) -> list[list[str]]:
-    """Tests to run, the nearest first, each round wider."""
-    parts = path.parts[1:]  # without "riskrank"
-    near = Path("tests", *parts[:-1], f"test_{path.stem}.py")
+def lines_of_tests(checkout: Path, jobs: int) -> coverage.CoverageData:
+    """Run the whole suite once and note which test ran which line."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "not slow",
+        "-p",
+        "no:cacheprovider",
+        "-n",
+        str(jobs),
+    ]
+    subprocess.run(
+        [*command, "--cov=riskrank", "--cov-context=test", "--cov-report="],
+        cwd=checkout,
+        env=_environment(checkout),
+        check=True,
+    )
+    data = coverage.CoverageData(str(checkout / ".coverage"))
+    data.read()
+    return data
+
+
+def tests_of(mutant: Mutant, checkout: Path, data: coverage.CoverageData) -> list[list[str]]:
+    """Tests that run the mutated line, the nearest first, each round wider."""
+    parts = mutant.path.parts[1:]  # without "riskrank"
     package = Path("tests", *parts[:-1])
-    rounds = [[str(near)] if (ROOT / near).exists() else [], [str(package)], ["tests/" + parts[0]]]
-    return [*(found for found in rounds if found), ["tests/studies", "tests/cli", "tests/test_api.py"]]
+    near = package / f"test_{mutant.path.stem}.py"
+    contexts = data.contexts_by_lineno(str(checkout / mutant.path)).get(mutant.line, [])
+    # "tests/a/test_b.py::test_c[1]|run"; with all its parameters a test is simpler to name.
+    running = sorted({context.partition("|")[0].partition("[")[0] for context in contexts} - {""})
+    if not running:  # a line that runs when its module is imported
+        rounds = [[str(near)] if (ROOT / near).exists() else [], [str(package)], ["tests/" + parts[0]]]
+        return [found for found in rounds if found]
+    rounds = [
+        [test for test in running if test.startswith(f"{near}::")],
+        [test for test in running if test.startswith(f"{package}/")],
+        [test for test in running if test.startswith("tests/engine/")],
+        [test for test in running if not test.startswith("tests/engine/")],
+    ]
+    done: set[str] = set()
+    for tests in rounds:
+        tests[:] = [test for test in tests if test not in done]
+        done.update(tests)
+    return [found for found in rounds if found]
 
 
-def killed_by(mutant: Mutant, checkout: Path, timeout: float) -> str | None:
-    """Name the round of tests that notices; None if none does."""
+def _environment(checkout: Path) -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def killed_by(mutant: Mutant, rounds: list[list[str]], checkout: Path, timeout: float) -> str | None:
+    """Name the first test of the round that notices; None if none does."""
     target = checkout / mutant.path
     original = target.read_text(encoding="utf-8")
     target.write_text(mutant.source, encoding="utf-8")
-    environment = os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        for tests in tests_of(mutant.path):
+        for tests in rounds:
             command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider"]
             try:
                 done = subprocess.run(
                     [*command, *tests],
                     cwd=checkout,
-                    env=environment,
+                    env=_environment(checkout),
                     capture_output=True,
                     timeout=timeout,
                     check=False,
@@ -162,7 +208,7 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--timeout", type=float, default=600, help="seconds a round of tests may take")
+    parser.add_argument("--timeout", type=float, default=1800, help="seconds a round of tests may take")
     parser.add_argument("--only", default="", help="only files whose path holds this")
     asked = parser.parse_args()
     files = [
@@ -177,18 +223,19 @@ def main() -> None:
         checkouts = []
         for number in range(asked.jobs):
             checkout = Path(folder, str(number))
-            for name in ("riskrank", "tests", "sample_data"):
-                shutil.copytree(ROOT / name, checkout / name)
-            for name in ("pyproject.toml", "README.md", "Makefile"):
-                shutil.copy(ROOT / name, checkout / name)
+            shutil.copytree(
+                ROOT, checkout, ignore=shutil.ignore_patterns(".git", ".venv", "build", "*.egg-info")
+            )
             checkouts.append(checkout)
+        data = lines_of_tests(checkouts[0], asked.jobs)
         free = list(checkouts)
 
         def run(place: tuple[Path, int]) -> bool:
             checkout = free.pop()
             try:
                 mutant = make(*place)
-                killer = killed_by(mutant, checkout, asked.timeout)
+                rounds = tests_of(mutant, checkouts[0], data)
+                killer = killed_by(mutant, rounds, checkout, asked.timeout)
             finally:
                 free.append(checkout)
             verdict = f"killed by {killer}" if killer else "SURVIVED"
