@@ -125,6 +125,6 @@ def constant_objectives(models: Population) -> Integers:
 def duplicated_models(models: Population) -> tuple[Integers, ...]:
     """Group the models with the same values everywhere: copies shift the ranks of everyone else."""
     _, group, size = np.unique(models.objectives, axis=0, return_inverse=True, return_counts=True)
-    members = np.argsort(group, kind="stable")
+    members = np.argsort(group.ravel(), kind="stable")  # NumPy 2.0 gives a column
     groups = np.split(members, np.cumsum(size)[:-1])
     return tuple(sorted((g for g in groups if g.size > 1), key=lambda g: g[0]))
