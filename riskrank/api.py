@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import fields
 from functools import partial
 from os import PathLike
@@ -39,7 +40,7 @@ from riskrank.studies.check import check as check_study
 from riskrank.studies.distributions import named_distributions
 from riskrank.studies.document import Document
 from riskrank.studies.grouping import refuse_groups
-from riskrank.studies.runtime import Runtime, available_jobs
+from riskrank.studies.runtime import Runtime, running
 from riskrank.studies.settings import Settings
 
 if TYPE_CHECKING:
@@ -272,6 +273,7 @@ def _run(
     scores: Given | Iterable[Given],
     options: Mapping[str, Any],
     jobs: int | None,
+    executor: Executor | str | None,
 ) -> Result:
     """Read, study, wrap; an option belongs to the reading, to the settings, or to nobody."""
     own = {field.name for field in fields(settings)}
@@ -281,11 +283,11 @@ def _run(
     # What the table was read with may be a setting too: copa decides on missing scores model by model.
     given = dict(table.options) | dict(options)
     chosen = settings(**{name: value for name, value in given.items() if name in own})
-    runtime = Runtime(jobs=available_jobs(jobs))
     read_table = table.table(**commands_own)
     if study not in _GROUPED:
         refuse_groups(read_table, study.__name__)
-    return Result(study(read_table, chosen, runtime))
+    with running(jobs, executor) as runtime:
+        return Result(study(read_table, chosen, runtime))
 
 
 def _refuse_unknown(options: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -304,8 +306,15 @@ def _door(
 ) -> Callable[..., Result]:
     """Make the public function of a command, with a signature that names every option."""
 
-    def command(scores: Given | Iterable[Given], /, *, jobs: int | None = None, **options: Any) -> Result:
-        return _run(function, settings, commands_own or {}, scores, options, jobs)
+    def command(
+        scores: Given | Iterable[Given],
+        /,
+        *,
+        jobs: int | None = None,
+        executor: Executor | str | None = None,
+        **options: Any,
+    ) -> Result:
+        return _run(function, settings, commands_own or {}, scores, options, jobs, executor)
 
     command.__name__ = command.__qualname__ = function.__name__
     command.__module__ = "riskrank"
@@ -321,7 +330,7 @@ def _signature(settings: type[Settings], *, several: bool = False) -> inspect.Si
     own = [field for field in fields(settings) if field.name not in reading_names()]
     parameters += [keyword(field.name, default=field.default) for field in own]
     parameters += [keyword(name, default=default) for name, default in reading_defaults().items()]
-    parameters.append(keyword("jobs", default=None))
+    parameters += [keyword("jobs", default=None), keyword("executor", default=None)]
     return inspect.Signature(parameters, return_annotation="Result")
 
 
@@ -346,6 +355,8 @@ def _documented(function: Callable[..., Document], settings: type[Settings]) -> 
             *described,
             "jobs : int, optional",
             "    Processes; results do not depend on it. All cores by default.",
+            "executor : concurrent.futures.Executor or str, optional",
+            "    Where to run instead of in processes here, or dask:ADDRESS; the results are the same.",
             "",
             "Returns",
             "-------",
@@ -368,17 +379,20 @@ mrm = _door(mean_risk_study.mrm, mean_risk_study.MeanRiskSettings)
 portfolio = _door(portfolio_study.portfolio, portfolio_study.FoldingSettings, portfolio_study.READING)
 
 
-def power(*scores: Given, jobs: int | None = None, **options: Any) -> Result:
+def power(
+    *scores: Given, jobs: int | None = None, executor: Executor | str | None = None, **options: Any
+) -> Result:
     """Plan with a pilot or between distributions; the text is made below, from the settings."""
     one = scores[0] if len(scores) == 1 else scores
     named = named_distributions(one if isinstance(one, list | tuple) else [one])
     if not named:
-        return _run(power_study.power, power_study.PowerSettings, {}, one, options, jobs)
+        return _run(power_study.power, power_study.PowerSettings, {}, one, options, jobs, executor)
     own = {field.name for field in fields(power_study.PowerSettings)}
     power_study.refuse_table_options(name for name in options if name in reading_names())
     _refuse_unknown(options, sorted(own))
     settings = power_study.PowerSettings(**options)
-    return Result(power_study.power_between(named, settings, Runtime(jobs=available_jobs(jobs))))
+    with running(jobs, executor) as runtime:
+        return Result(power_study.power_between(named, settings, runtime))
 
 
 power.__doc__ = _documented(power_study.power, power_study.PowerSettings).replace(

@@ -176,6 +176,12 @@ class ResamplingOptions:
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Processes; results do not depend on it. [all cores]")
     ] = None
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="dask:ADDRESS", help="Run on the workers of a Dask cluster instead; the same results."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

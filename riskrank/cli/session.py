@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.environment import Environment
 from riskrank.cli.memory import require_memory
-from riskrank.cli.options import InputOptions, OutputOptions, split_names
+from riskrank.cli.options import InputOptions, OutputOptions, ResamplingOptions, split_names
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
 from riskrank.cli.tidying import tidying_up
 from riskrank.errors import UsageError, one_line, spell
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from riskrank.studies.runtime import Runtime
 
 # Options that are no settings of a study: read with the table, or never change a result.
-NO_SETTINGS = ("jobs", "weight")
+NO_SETTINGS = ("jobs", "executor", "weight")
 
 FORMATS = ("table", "json", "jsonl", "csv", "markdown")
 
@@ -99,11 +99,13 @@ class Session:
             if name not in NO_SETTINGS
         }
 
-    def runtime(self, jobs: int | None) -> Runtime:
-        """How to run: on how many processes, and who watches."""
-        from riskrank.studies.runtime import Runtime, available_jobs
+    @contextmanager
+    def runtime(self, resampling: ResamplingOptions) -> Iterator[Runtime]:
+        """How to run: on how many processes or whose workers, and who watches."""
+        from riskrank.studies.runtime import running
 
-        return Runtime(jobs=available_jobs(jobs), progress=self.progress)
+        with running(resampling.jobs, resampling.executor, self.progress) as runtime:
+            yield runtime
 
     def say(self, line: str) -> None:
         """Tell something on stderr, unless it has to be quiet."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from riskrank.engine.sampling.processes import Jobs
+from riskrank.engine.sampling.processes import Jobs, Workers
 from riskrank.errors import UsageError, option
+from riskrank.studies.executors import connect
 
 
 class Move(Protocol):
@@ -39,6 +41,52 @@ class Runtime:
 
     jobs: Jobs = 1
     progress: Callable[[str], AbstractContextManager[Move | None]] = unwatched
+
+
+@contextmanager
+def running(
+    jobs: int | None,
+    executor: Executor | str | None = None,
+    progress: Callable[[str], AbstractContextManager[Move | None]] = unwatched,
+) -> Iterator[Runtime]:
+    """Give the runtime a caller asked for; a connection made for it ends with the block.
+
+    Parameters
+    ----------
+    jobs : int or None
+        Processes; one a core by default.
+    executor : concurrent.futures.Executor or str, optional
+        Where to run instead: an executor, which stays open, or the text :func:`connect` takes.
+    progress : callable
+        As in :class:`Runtime`.
+
+    Raises
+    ------
+    UsageError
+        If both are given, or the executor is none.
+    InputError
+        If no cluster answers.
+    """
+    if executor is None:
+        yield Runtime(jobs=available_jobs(jobs), progress=progress)
+        return
+    if jobs is not None:
+        raise UsageError(
+            f"{option('jobs')} and {option('executor')} say different things",
+            found=f"{jobs} processes here, and an executor elsewhere",
+            hint="leave one of the two out",
+        )
+    if isinstance(executor, str):
+        with connect(executor) as connected:
+            yield Runtime(jobs=Workers(executor=connected), progress=progress)
+    elif isinstance(executor, Executor):
+        yield Runtime(jobs=Workers(executor=executor), progress=progress)
+    else:
+        raise UsageError(
+            f"{option('executor')} takes an executor",
+            found=type(executor).__name__,
+            hint="give one of concurrent.futures, or the address of a Dask scheduler as dask:tcp://HOST:8786",
+        )
 
 
 def available_jobs(asked: int | None) -> int:

@@ -5,7 +5,9 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -181,3 +183,100 @@ def test_a_cluster_with_another_riskrank_is_refused(cluster, monkeypatch):
     monkeypatch.setattr(executors, "__version__", "0.0.1")
     with pytest.raises(InputError, match="not the riskrank that is here"):
         executors.connect(f"dask:{cluster.address}")
+
+
+def written(tmp_path, seed=0):
+    rng = np.random.default_rng(seed)
+    path = tmp_path / "scores.csv"
+    lines = [f"{m},{s},{c},{rng.normal():.3f}" for m in "abc" for s in range(40) for c in ("x", "y")]
+    path.write_text("\n".join(["model,sample,metric,score", *lines]) + "\n")
+    return path
+
+
+COMMANDS = {
+    "rank": ("--resamples", "400"),
+    "dominance": ("--resamples", "400"),
+    "mrm": ("--resamples", "200"),
+    "gate": ("--resamples", "400", "--better", "a:b"),
+    "gsd": ("--higher", "*", "--metric", "x", "--models", "a,b", "--resamples", "40"),
+    "power": (
+        "--pair",
+        "a:b",
+        "--sizes",
+        "20,40",
+        "--simulations",
+        "6",
+        "--variance",
+        "clt",
+        "--metric",
+        "x",
+    ),
+}
+
+
+def command(name, table, *options):
+    return subprocess.run(
+        [sys.executable, "-m", "riskrank", name, str(table), *COMMANDS[name], "--format", "json", *options],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_every_command_gives_the_same_bytes_on_a_cluster(cluster, tmp_path):
+    table = written(tmp_path)
+    cluster.connect().shutdown()
+    for name in COMMANDS:
+        alone = command(name, table, "--jobs", "1")
+        spread = command(name, table, "--executor", f"dask:{cluster.address}")
+        assert alone.stdout, alone.stderr
+        assert (spread.returncode, spread.stdout, spread.stderr) == (
+            alone.returncode,
+            alone.stdout,
+            alone.stderr,
+        )
+
+
+@pytest.mark.slow
+def test_a_command_loses_a_worker_and_ends_all_the_same(cluster, tmp_path, monkeypatch):
+    table = written(tmp_path)
+    options = {"resamples": 4000, "seed": 0}
+    expected = riskrank.rank(table, jobs=1, **options).to_json()
+    with cluster.connect() as executor:
+        killer = threading.Timer(0.5, cluster.workers[0].kill)
+        killer.start()
+        found = riskrank.rank(table, executor=executor, **options).to_json()
+        killer.join()
+        assert found == expected
+        assert riskrank.rank(table, executor=executor, **options).to_json() == expected
+
+
+def test_a_command_whose_scheduler_does_not_answer(tmp_path):
+    pytest.importorskip("distributed")
+    done = command("rank", written(tmp_path), "--executor", f"dask:tcp://127.0.0.1:{free_port()}")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert [line.partition(b":")[0] for line in done.stderr.splitlines()] == [b"error", b"found", b"hint"]
+
+
+def test_an_executor_of_the_callers(tmp_path):
+    table = written(tmp_path)
+    options = {"resamples": 400, "models": ["a", "b"]}
+    alone = riskrank.rank(table, jobs=1, **options).to_json()
+    with ThreadPoolExecutor(2) as threads:
+        assert riskrank.rank(table, executor=threads, **options).to_json() == alone
+        assert threads.submit(max, 1, 2).result() == 2  # it stays open
+
+
+def test_an_executor_that_is_none(tmp_path):
+    table = written(tmp_path)
+    with pytest.raises(UsageError, match="takes an executor"):
+        riskrank.rank(table, executor=7)
+    with pytest.raises(UsageError, match="say different things"):
+        riskrank.rank(table, executor="dask:x", jobs=2)
+    with pytest.raises(UsageError, match="address of a Dask scheduler"):
+        riskrank.rank(table, executor="ray:x")
+    done = command("rank", table, "--executor", "dask:x", "--jobs", "2")
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error: --jobs and --executor say different things")

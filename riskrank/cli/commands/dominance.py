@@ -48,7 +48,8 @@ def dominance(
     settings = DominanceSettings(
         **session.settings(portfolio, tests, resampling, gates), per_metric=per_metric, ratios=ratios
     )
-    document = study(session.read(portfolio.weight), settings, session.runtime(resampling.jobs))
+    with session.runtime(resampling) as runtime:
+        document = study(session.read(portfolio.weight), settings, runtime)
     session.finish(document)
     if document.failed is not None:
         raise document.failed

@@ -102,7 +102,8 @@ def gate(
 
     session = Session(context.obj, inputs, output, formats=(*FORMATS, "junit"))
     settings = ClaimSettings(**session.settings(claims, decision), comment=output.comment)
-    document = study(session.read(), settings, session.runtime(decision.jobs))
+    with session.runtime(decision) as runtime:
+        document = study(session.read(), settings, runtime)
     session.finish(document)
     if context.obj.variables.get("GITHUB_ACTIONS"):
         _tell_github(document, context.obj)

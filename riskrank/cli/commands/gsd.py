@@ -157,7 +157,8 @@ def gsd(
     options = session.settings(scales, relation, relabelling, questions)
     options["ordinal"] = split_names(scales.ordinal)
     settings = GsdSettings(**options)
-    document = study(session.read(**READING), settings, session.runtime(relabelling.jobs))
+    with session.runtime(relabelling) as runtime:
+        document = study(session.read(**READING), settings, runtime)
     beside = {}
     if output.dot is not None:
         from riskrank.report.gsd.hasse import to_dot

@@ -64,4 +64,6 @@ def mrm(
         aggregate=aggregate,
         no_test=no_test,
     )
-    session.finish(study(session.read(portfolio.weight), settings, session.runtime(resampling.jobs)))
+    with session.runtime(resampling) as runtime:
+        document = study(session.read(portfolio.weight), settings, runtime)
+    session.finish(document)

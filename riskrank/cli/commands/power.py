@@ -116,11 +116,12 @@ def power(
         limit=limit,
         simulations=simulations,
     )
-    runtime = session.runtime(resampling.jobs)
-    if distributions:
-        session.finish(power_between(distributions, settings, runtime))
-    else:
-        session.finish(study(session.read(portfolio.weight), settings, runtime))
+    with session.runtime(resampling) as runtime:
+        if distributions:
+            document = power_between(distributions, settings, runtime)
+        else:
+            document = study(session.read(portfolio.weight), settings, runtime)
+    session.finish(document)
 
 
 def _given(context: typer.Context, *groups: InputOptions | PortfolioOptions) -> Iterator[str]:

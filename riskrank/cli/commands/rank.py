@@ -40,7 +40,8 @@ def rank(
 
     session = Session(context.obj, inputs, output)
     settings = RankSettings(**session.settings(portfolio, methods, tests, resampling, gates))
-    document = study(session.read(portfolio.weight), settings, session.runtime(resampling.jobs))
+    with session.runtime(resampling) as runtime:
+        document = study(session.read(portfolio.weight), settings, runtime)
     session.finish(document)
     if document.failed is not None:
         raise document.failed
