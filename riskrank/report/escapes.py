@@ -65,10 +65,14 @@ def for_log(text: str, encoding: str) -> str:
 
 def for_markdown(text: str) -> str:
     """Text that Markdown shows as it is, on one line: no emphasis, link, image, HTML, formula or list."""
+    return _BLOCK.sub(_unblocked, for_markdown_cell(text))
+
+
+def for_markdown_cell(text: str) -> str:
+    """The same for a cell of a table, where a number stays a number: no list can begin there."""
     text = visible(text.replace("\n", " ")).lstrip(" ")  # four blanks would begin a block of code
     text = _MARKDOWN.sub(lambda mark: "\\" + mark[0], text)
-    text = _AUTOLINK.sub(lambda mark: "\\" + mark[0], text)
-    return _BLOCK.sub(_unblocked, text)
+    return _AUTOLINK.sub(lambda mark: "\\" + mark[0], text)
 
 
 def for_markdown_code(text: str) -> str:

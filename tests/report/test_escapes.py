@@ -16,6 +16,7 @@ from riskrank.report.escapes import (
     for_json,
     for_log,
     for_markdown,
+    for_markdown_cell,
     for_markdown_code,
     for_terminal,
     visible,
@@ -116,6 +117,17 @@ def test_known_tricks_of_markdown(text):
     tags, shown = _shown(MARKDOWN.render(f"{for_markdown(text)}\n\n[a]\n"))
     assert tags == ["p", "p"]
     assert shown.split() == [*text.split(), "[a]"]
+
+
+@given(TEXTS)
+def test_a_cell_of_a_table_stays_one_cell(text):
+    page = (
+        MarkdownIt("commonmark")
+        .enable("table")
+        .render(f"| a | b |\n| --- | --- |\n| {for_markdown_cell(text)} | 1 |")
+    )
+    tags, _ = _shown(page)
+    assert tags == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
 
 
 @pytest.mark.parametrize(

@@ -125,13 +125,14 @@ def test_what_is_showable_can_be_written(text, encoding):
 
 def test_markdown():
     columns = (Column("model", "left"), Column("FSD\n0.25", name="FSD(0.25)"), Column("a\nb"))
-    table = Table("A_b", columns, ((Cell("x|y", "bold"), "1", "<2"),))
+    table = Table("A_b", columns, ((Cell("x|y", "bold"), "1", "<2"), ("- x", "-0.25", "0.5")))
     assert to_markdown([table, Line("said *so*", "Note:")]).splitlines() == [
         "### A\\_b",
         "",
         "| model | FSD(0.25) | a b |",
         "| :--- | ---: | ---: |",
         "| x\\|y | 1 | \\<2 |",
+        "| - x | -0.25 | 0.5 |",
         "",
         "**Note:** said \\*so\\*",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from riskrank.report.escapes import for_markdown, for_markdown_code
+from riskrank.report.escapes import for_markdown, for_markdown_cell, for_markdown_code
 from riskrank.report.view import Line, Section, text_of
 
 
@@ -30,4 +30,4 @@ def to_markdown(view: Sequence[Section]) -> str:
 
 
 def _pipe_row(cells: Iterable[str], *, escape: bool = True) -> str:
-    return "| " + " | ".join(for_markdown(cell) if escape else cell for cell in cells) + " |"
+    return "| " + " | ".join(for_markdown_cell(cell) if escape else cell for cell in cells) + " |"
