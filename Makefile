@@ -6,7 +6,7 @@ TABLES ?= 400
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all test-lowest test-newest lint format kill-trials mutate calibrate bench data readme clean
+.PHONY: help demo test test-page test-all test-lowest test-newest lint format kill-trials mutate calibrate bench data readme clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,11 +24,27 @@ $(VENV)/.group-%: pyproject.toml $(VENV)/.installed
 	$(BIN)/python -m pip --quiet install --group $*
 	@touch $@
 
-demo: $(VENV)/.installed  ## set up and rank the sample classifiers
+$(VENV)/.extra-report: pyproject.toml $(VENV)/.installed
+	$(BIN)/python -m pip --quiet install --editable '.[report]'
+	@touch $@
+
+demo: $(VENV)/.extra-report  ## set up, rank the sample classifiers, and write a report of them
 	$(BIN)/riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml --top 5
+	@mkdir -p build
+	@$(BIN)/riskrank report sample_data/classifiers.parquet --metrics sample_data/classifiers.toml \
+	  --output build/report.html
+	@echo "A page on the same classifiers, to open in a browser or to mail: build/report.html"
 
 test: $(VENV)/.group-test  ## set up and run the quick test suite, on all cores
-	$(BIN)/python -m pytest -m "not slow" -n logical
+	$(BIN)/python -m pytest -m "not slow and not page" -n logical
+
+# What judges a page's accessibility; without npm that test is skipped.
+build/page/node_modules/axe-core/axe.min.js:
+	@mkdir -p build/page
+	-npm install --silent --no-fund --no-audit --prefix build/page axe-core@4
+
+test-page: $(VENV)/.group-test build/page/node_modules/axe-core/axe.min.js  ## open the report in headless Chromium
+	$(BIN)/python -m pytest -m page
 
 test-lowest:  ## the quick suite with the oldest versions pyproject.toml allows
 	.ci/test-with build/lowest $(PYTHON) .ci/lowest.txt

@@ -25,6 +25,7 @@ __all__ = [
     "power",
     "rank",
     "read",
+    "report",
 ]
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         power,
         rank,
         read,
+        report,
     )
 
 

@@ -22,6 +22,8 @@ from riskrank.errors import RiskrankError, UsageError, listing, nearest, option,
 from riskrank.report.figures.catalogue import draw, pictures
 from riskrank.report.formats.data import to_csv, to_json, to_jsonl
 from riskrank.report.formats.html import to_fragment
+from riskrank.report.page import can_make_pages
+from riskrank.report.page.page import to_page, to_page_fragment
 from riskrank.report.render import markdown_page, sections, to_text
 from riskrank.scores.inspect import TableReport, inspect_scores
 from riskrank.scores.options import read_options, reading_defaults, reading_names
@@ -36,6 +38,7 @@ from riskrank.studies import mean_risk as mean_risk_study
 from riskrank.studies import portfolio as portfolio_study
 from riskrank.studies import power as power_study
 from riskrank.studies import rank as rank_study
+from riskrank.studies import report as report_study
 from riskrank.studies.check import check as check_study
 from riskrank.studies.distributions import named_distributions
 from riskrank.studies.document import Document
@@ -151,6 +154,16 @@ class Result:
         """Return tables and words as Markdown."""
         return markdown_page(self.document)
 
+    def to_html(self) -> str:
+        """Return the page as one HTML file that needs no other.
+
+        Raises
+        ------
+        UsageError
+            If Jinja2 or Matplotlib is not installed: ``pip install 'riskrank[report]'``.
+        """
+        return to_page(self.document)
+
     def to_text(self, width: int | None = None) -> str:
         """Return the page a terminal shows, without colour.
 
@@ -190,7 +203,10 @@ class Result:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return to_fragment(sections(self.document))
+        # A notebook shows what can be shown with what is installed.
+        if not can_make_pages():
+            return to_fragment(sections(self.document))
+        return to_page_fragment(self.document)
 
 
 Given = Any  # a path, a pattern, a frame, a dict of columns, or Scores
@@ -371,6 +387,7 @@ def _documented(function: Callable[..., Document], settings: type[Settings]) -> 
 
 
 rank = _door(rank_study.rank, rank_study.RankSettings)
+report = _door(report_study.report, report_study.ReportSettings)
 dominance = _door(dominance_study.dominance, dominance_study.DominanceSettings)
 copa = _door(copa_study.copa, copa_study.CopaSettings, copa_study.READING)
 gate = _door(gate_study.gate, gate_study.ClaimSettings)

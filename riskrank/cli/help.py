@@ -108,6 +108,18 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "--better logistic:naive_bayes --on mean:log_loss --on tvar@0.05:log_loss",
         ),
     ),
+    "report": (
+        (
+            "One page for a decision meeting, to be mailed as it is:",
+            "riskrank report sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--output report.html",
+        ),
+        (
+            "The same with a choice without a common unit, as JSON:",
+            "riskrank report sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--copa --format json",
+        ),
+    ),
     "convert": (
         (
             "A judge's verdicts on pairs of answers as scores:",

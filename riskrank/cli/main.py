@@ -17,6 +17,7 @@ COMMANDS = (
     "portfolio",
     "power",
     "gate",
+    "report",
     "convert",
     "check",
     "schema",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Options that are no settings of a study: read with the table, or never change a result.
 NO_SETTINGS = ("jobs", "executor", "weight")
 
-FORMATS = ("table", "json", "jsonl", "csv", "markdown")
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html")
 
 
 class Session:
@@ -72,6 +72,10 @@ class Session:
         for file in output.files:
             check_writable(file, named)
         check_different(output.files)
+        if "html" in self.formats:
+            from riskrank.report.page import require_pages
+
+            require_pages()
         self.plots = wanted_plots(output.plot, environment.command)
         check_plots(self.plots, output.files, named)
 

@@ -19,6 +19,8 @@ SUFFIXES = {
     ".csv": "csv",
     ".md": "markdown",
     ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
     ".txt": "table",
     ".parquet": "parquet",
     ".xml": "junit",

@@ -30,15 +30,15 @@ def view(document: RankDocument) -> list[Section]:
         shown = {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}
         if not shown:
             continue  # tested only for an aggregation over the metrics
-        leading = _leading_method(shown)
-        sections.append(_detail_table(document, metric, leading))
+        leading = leading_method(shown)
+        sections.append(detail_table(document, metric, leading))
         if leading in found.separations and inference.test:
-            sections.append(_separation_line(found, leading))
+            sections.append(separation_line(found, leading))
         if len(shown) > 1:
             title = f"Ranks by every method @{metric}"
-            sections.append(_side_by_side(title, shown, shown[leading], models, document.top))
-        sections.append(_risk_line(document, metric))
-    sections += _aggregated(study, models, document.top)
+            sections.append(side_by_side(title, shown, shown[leading], models, document.top))
+        sections.append(risk_line(document, metric))
+    sections += aggregated(study, models, document.top)
     if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
         sections.append(agreement_table(study))
     if document.steady is not None:
@@ -46,28 +46,30 @@ def view(document: RankDocument) -> list[Section]:
     if study.studies:
         first = next(iter(study.studies.values()))
         names = [name for found in study.studies.values() for name in found.rankings]
-        sections.append(_reading(document, names))
+        sections.append(reading(document, names))
         sections.append(inference_line(first.dominance, inference, models, paired=document.paired))
     return sections
 
 
-def _aggregated(study: MethodStudy, models: Sequence[str], top: int) -> list[Section]:
+def aggregated(study: MethodStudy, models: Sequence[str], top: int) -> list[Section]:
+    """Ranks by methods that aggregate over metrics or risks, and how they were found."""
     rankings = {name: study.rankings[name] for name in study.aggregations}
     if not rankings:
         return []
     leading = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
-    table = _side_by_side("Ranks by aggregation", rankings, leading, models, top)
+    table = side_by_side("Ranks by aggregation", rankings, leading, models, top)
     return [table, *aggregation_lines(list(study.aggregations.items()), models, orders=False)]
 
 
-def _leading_method(rankings: Mapping[str, Ranking]) -> str:
+def leading_method(rankings: Mapping[str, Ranking]) -> str:
+    """The method whose ranking stands in detail: the most careful one."""
     for name in ("R-SSD", "R-FSD"):
         if name in rankings:
             return name
     return next(iter(rankings))
 
 
-def _detail_table(document: RankDocument, metric: str, name: str) -> Table:
+def detail_table(document: RankDocument, metric: str, name: str) -> Table:
     """Place, rank set, wins and losses, ε, and what the difference to the first is worth."""
     found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
     ranking, effects = found.rankings[name], found.effects[name]
@@ -91,7 +93,7 @@ def _detail_table(document: RankDocument, metric: str, name: str) -> Table:
     head = "ε" if ranking.wins is not None else "win\nrate"
     columns.append((Column(head), lambda i: numbers.ratio(ranking.score[i])))
     columns.append((Column("mean"), lambda i: numbers.score(mean[i])))
-    columns.append((Column(f"worst\n{_percent(effects.level)}"), lambda i: numbers.score(tail[i])))
+    columns.append((Column(f"worst\n{percent(effects.level)}"), lambda i: numbers.score(tail[i])))
     columns.append((Column("to the\nfirst"), lambda i: _difference(units.of(difference.estimate)[i])))
     if low is not None and high is not None:
         columns.append((Column("interval"), lambda i: _interval(low[i], high[i])))
@@ -99,7 +101,8 @@ def _detail_table(document: RankDocument, metric: str, name: str) -> Table:
     return Table(f"Ranking by {name}@{metric}", tuple(column for column, _ in columns), rows, stub=2)
 
 
-def _percent(level: float) -> str:
+def percent(level: float) -> str:
+    """A share in percent."""
     return f"{100 * level:.3g} %"
 
 
@@ -111,7 +114,7 @@ def _interval(low: float, high: float) -> str:
     return "–" if low == high == 0 else f"{numbers.score(low)} to {numbers.score(high)}"
 
 
-def _separation_line(found: RankStudy, name: str) -> Line:
+def separation_line(found: RankStudy, name: str) -> Line:
     """The share of separated pairs and neighbours, and what the resamples left open."""
     counted, tests = found.separations[name], found.tests_of(name)
     text = f"{counted.separated} of {counted.pairs} pairs of models"
@@ -123,9 +126,10 @@ def _separation_line(found: RankStudy, name: str) -> Line:
     return Line(f"{text}.", "Told apart:")
 
 
-def _side_by_side(
+def side_by_side(
     title: str, rankings: Mapping[str, Ranking], leading: Ranking, models: Sequence[str], top: int
 ) -> Table:
+    """Ranks of every model by several methods, models in the order of the leading one."""
     columns = [Column("model", "left")]
     columns += [Column(_short(name), name=name) for name in rankings]
     rows = [
@@ -142,7 +146,7 @@ def _short(name: str) -> str:
     return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
 
 
-def _risk_line(document: RankDocument, metric: str) -> Line:
+def risk_line(document: RankDocument, metric: str) -> Line:
     """Name the models whose mean hides a worse tail, with the numbers that say so."""
     found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
     risks = found.hidden_risks
@@ -165,14 +169,14 @@ def _risk(found: RankStudy, i: int, units: Units, models: Sequence[str]) -> str:
     place = int(rank_by(-risks.mean)[i])
     mean, tail = units.of(risks.mean), units.of(risks.tail_mean)
     other = int(risks.against[i])
-    worst = f"worst {_percent(found.dominance.estimates.tail_level)}"
+    worst = f"worst {percent(found.dominance.estimates.tail_level)}"
     return (
         f"{models[i]}: mean {numbers.score(mean[i])} (place {place}), {worst}: {numbers.score(tail[i])} "
         f"against {numbers.score(tail[other])} of {models[other]}"
     )
 
 
-def _reading(document: RankDocument, names: Collection[str]) -> Line:
+def reading(document: RankDocument, names: Collection[str]) -> Line:
     """How to read the tables, of which ``names`` are the methods."""
     inference = document.inference
     parts = [
@@ -181,7 +185,7 @@ def _reading(document: RankDocument, names: Collection[str]) -> Line:
     ]
     if inference.test:
         parts.append(
-            f"Rank sets hold the true places of all models together with {_percent(1 - inference.alpha)} "
+            f"Rank sets hold the true places of all models together with {percent(1 - inference.alpha)} "
             "confidence; beats and beaten by count significant differences; no test separates the models "
             "of a tier."
         )

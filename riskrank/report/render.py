@@ -31,6 +31,7 @@ VIEWS = {
     "portfolio": "riskrank.report.portfolio",
     "power": "riskrank.report.power",
     "rank": "riskrank.report.rank",
+    "report": "riskrank.report.report",
 }
 
 
@@ -59,7 +60,7 @@ def render(
     ----------
     document : Document
     kind : str
-        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``parquet`` or, of gates, ``junit``.
+        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``html``, ``parquet`` or, of gates, ``junit``.
     stdout : text stream or None
         Where a table will be shown, for its encoding; None for a file.
     width, color
@@ -73,6 +74,8 @@ def render(
         return _terminal_page(document, getattr(stdout, "encoding", None) or "utf-8", width, color)
     if kind == "markdown":
         return markdown_page(document).encode("utf-8")
+    if kind == "html":
+        return str(import_module("riskrank.report.page.page").to_page(document)).encode("utf-8")
     if kind == "junit":
         return bytes(import_module("riskrank.report.gate.junit").to_junit(document))
     if kind == "csv":

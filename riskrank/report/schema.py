@@ -36,6 +36,7 @@ DOCUMENTS = {
     ),
     "power": ("power", "PowerDocument"),
     "rank": ("rank", "RankDocument", "GroupedRankDocument"),
+    "report": ("report", "ReportDocument"),
 }
 
 _SCALARS: dict[Any, str] = {

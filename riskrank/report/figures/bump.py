@@ -24,6 +24,7 @@ from riskrank.report.figures.style import (
     TEXT,
     Plot,
     drawn,
+    model_mark,
     sheet,
     text_width,
 )
@@ -118,7 +119,13 @@ def draw_bump(found: Bump, names: Sequence[str], methods: Sequence[str], title: 
     given = looks(k, found.focus)
     for j, look in enumerate(given):
         canvas.plot(
-            x, y[:, j], color=look.color, linestyle=look.dash, linewidth=look.width, zorder=look.layer
+            x,
+            y[:, j],
+            color=look.color,
+            linestyle=look.dash,
+            linewidth=look.width,
+            zorder=look.layer,
+            gid=model_mark(j),
         )
         canvas.plot(
             x,
@@ -128,6 +135,7 @@ def draw_bump(found: Bump, names: Sequence[str], methods: Sequence[str], title: 
             marker=look.marker,
             markersize=3.5 if step > 4 else 1.5,
             zorder=look.layer,
+            gid=model_mark(j),
         )
     for end, align in ((0, "right"), (M - 1, "left")):
         _names(canvas, found, shown, given, (x[end], y[end]), end, align)

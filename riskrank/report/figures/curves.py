@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from riskrank.engine.portfolio.quantiles import quantile, tail_value_at_risk
 from riskrank.engine.types import Floats, Integers
 from riskrank.report.figures.key import Key, Look, looks
-from riskrank.report.figures.style import MARGIN, Plot, drawn, sheet
+from riskrank.report.figures.style import MARGIN, Plot, drawn, model_mark, sheet
 from riskrank.report.figures.units import Unit
 
 _GRID = 200
@@ -115,7 +115,7 @@ def _lines(axes: Axes, kind: str, found: Curves, given: Sequence[Look]) -> None:
     values = unit.apply(found.tail_values if kind == "tvar" else found.quantiles)
     # From the left end: the first level belongs to the smallest score, and so does all below it.
     levels = np.concatenate([[0.0], found.levels])
-    for look, heights in zip(given, values, strict=True):
+    for model, (look, heights) in enumerate(zip(given, values, strict=True)):
         line = np.concatenate([heights[:1], heights])
         style = "default" if kind == "tvar" else "steps-post" if kind == "cdf" else "steps-pre"
         x, y = (line, levels) if kind == "cdf" else (levels, line)
@@ -127,4 +127,5 @@ def _lines(axes: Axes, kind: str, found: Curves, given: Sequence[Look]) -> None:
             linestyle=look.dash,
             linewidth=look.width,
             zorder=look.layer,
+            gid=model_mark(model),
         )

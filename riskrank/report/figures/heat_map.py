@@ -20,6 +20,8 @@ from riskrank.report.figures.style import (
     GREY,
     INK,
     MARGIN,
+    ON_DARK,
+    ON_PALE,
     QUIET,
     SMALL,
     TEXT,
@@ -135,7 +137,7 @@ def _cells(axes: Axes, found: HeatMap, cell: float) -> None:
     )
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
-    ink = np.where(found.ratios < _DARK, "white", "black")
+    ink = np.where(found.ratios < _DARK, ON_DARK, ON_PALE)
     for i, j in np.argwhere(found.identical).tolist() if k <= _NAMED else []:
         axes.text(j, i, "=", size=min(TEXT, 0.8 * cell), va="center", ha="center", color=ink[i, j])
     numbered = k <= _NUMBERED

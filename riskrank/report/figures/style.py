@@ -41,6 +41,8 @@ FOCUS = len(PALETTE)
 """Models with a colour of their own; the others are grey."""
 
 INK, QUIET, GREY, FAINT = "#1a1a1a", "#595959", "#b3b3b3", "#e3e3e3"
+ON_DARK, ON_PALE = "#fefefe", "#010101"
+"""Text on a coloured ground, which a page in the dark leaves as it is."""
 TEXT, SMALL, TITLE = 9.0, 8.0, 11.0
 ROW = 13.0
 """Height of a line of names, in points."""
@@ -143,13 +145,41 @@ def drawn(function: Callable[P, R]) -> Callable[P, R]:
     return draw
 
 
-class Plot(Figure):
-    """A figure that a notebook shows, and that is the same bytes whenever it is written."""
+HEADING = "heading"
+"""Mark of what a page writes as text of its own instead."""
 
-    def to_bytes(self, kind: str) -> bytes:
-        """Write as ``svg``, ``png`` or ``pdf``."""
+
+def model_mark(model: int) -> str:
+    """Mark of what is drawn of one model, by its number, which a page can put into focus."""
+    return f"model-{model}"
+
+
+class Plot(Figure):
+    """A figure that a notebook shows, and that is the same bytes whenever it is written.
+
+    Attributes
+    ----------
+    title, reading : str
+        Its heading in full.
+    heading : float
+        Height of the heading, in points from the upper edge.
+    """
+
+    title: str = ""
+    reading: str = ""
+    heading: float = 0.0
+
+    def to_bytes(self, kind: str, *, text_as_text: bool = False) -> bytes:
+        """Write as ``svg``, ``png`` or ``pdf``.
+
+        Parameters
+        ----------
+        kind : str
+        text_as_text : bool
+            Leave the fonts of an SVG to who shows it, instead of drawing every glyph.
+        """
         buffer = io.BytesIO()
-        with look():
+        with look(), matplotlib.rc_context({"svg.fonttype": "none" if text_as_text else "path"}):
             self.savefig(
                 buffer,
                 format=kind,
@@ -246,6 +276,7 @@ def sheet(title: str, reading: str, *, width: float, height: float) -> Sheet:
     heading = MARGIN + sum(size * 1.4 for _, size, _, _ in lines) + 8
     whole = height + heading
     figure = Plot(figsize=(width / 72, whole / 72), dpi=72)
+    figure.title, figure.reading, figure.heading = title, reading, heading
     FigureCanvasAgg(figure)
     steps = itertools.accumulate((size * 1.4 for _, size, _, _ in lines), initial=MARGIN)
     for (line, size, weight, color), below in zip(lines, steps, strict=False):
@@ -258,5 +289,6 @@ def sheet(title: str, reading: str, *, width: float, height: float) -> Sheet:
             color=color,
             va="top",
             ha="left",
+            gid=HEADING,
         )
     return Sheet(figure, width, whole, height)

@@ -1,0 +1,243 @@
+"""Everything a decision meeting needs in one document: the study behind ``report``, made of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from riskrank.engine.dominance.claims import DIRECT
+from riskrank.engine.dominance.inference import WORK_LIMIT
+from riskrank.errors import UsageError, option
+from riskrank.scores.table import ScoreTable
+from riskrank.studies.copa import CopaDocument, CopaSettings, copa
+from riskrank.studies.document import Document, Provenance
+from riskrank.studies.dominance import DominanceDocument, DominanceSettings, dominance
+from riskrank.studies.gsd import GsdDocument, GsdSettings, gsd
+from riskrank.studies.mean_risk import MeanRiskDocument, MeanRiskSettings, mrm
+from riskrank.studies.rank import RankDocument, RankRow, RankSettings, rank
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import PortfolioSettings, RejectionSettings
+
+# Resamples of what needs intervals only, whatever the tests take.
+_INTERVAL_RESAMPLES = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportSettings(PortfolioSettings, RejectionSettings):
+    """What goes into the report, and how to test.
+
+    Parameters
+    ----------
+    resamples : int or "auto"
+        Bootstrap resamples; "auto" takes as many as the family of tests needs.
+    no_test : bool
+        Statistics only: no resampling, any number of samples.
+    work_limit : float
+        Score comparisons an automatic number of resamples may cost, never below 1000 resamples.
+    gsd : bool
+        A chapter on generalized stochastic dominance, for tables of few samples such as data sets.
+    copa : bool
+        A chapter on COPA, for metrics that have no common unit.
+    title : str, optional
+        Head of the page.
+    """
+
+    resamples: int | str = "auto"  # type: ignore[assignment]
+    no_test: bool = False
+    work_limit: float = WORK_LIMIT
+    gsd: bool = False
+    copa: bool = False
+    title: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.ranking, self.pairs  # what they refuse is refused at the door
+
+    @property
+    def ranking(self) -> RankSettings:
+        """Settings of the ranking itself."""
+        return RankSettings(**self._portfolio, **self._tests)
+
+    @property
+    def pairs(self) -> DominanceSettings:
+        """Settings of the comparison pair by pair."""
+        return DominanceSettings(**self._portfolio, **self._tests, test=DIRECT)
+
+    @property
+    def risks(self) -> MeanRiskSettings:
+        """Settings of the mean-risk models."""
+        drawn = self.resamples if isinstance(self.resamples, int) else _INTERVAL_RESAMPLES
+        return MeanRiskSettings(
+            **self._portfolio, resamples=drawn, alpha=self.alpha, seed=self.seed, no_test=self.no_test
+        )
+
+    @property
+    def relation(self) -> GsdSettings:
+        """Settings of generalized stochastic dominance."""
+        return GsdSettings(alpha=self.alpha, seed=self.seed, no_test=self.no_test)
+
+    @property
+    def _portfolio(self) -> dict[str, Any]:
+        return {"copula": self.copula, "copula_scope": self.copula_scope}
+
+    @property
+    def _tests(self) -> dict[str, Any]:
+        names = (
+            "resamples",
+            "alpha",
+            "seed",
+            "correction",
+            "variance",
+            "paper_exact",
+            "no_test",
+            "work_limit",
+        )
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportDocument(Document[RankRow]):
+    """A ranking with all that stands around it; its rows are those of the ranking.
+
+    Attributes
+    ----------
+    ranking : RankDocument
+    pairs : DominanceDocument
+        Direct dominance of all pairs.
+    risks : MeanRiskDocument
+    methods : RankDocument or None
+        Every method on every portfolio, statistics only; None where there is one metric.
+    metrics : RankDocument or None
+        Every metric on its own, statistics only; None where there is one metric.
+    relation : GsdDocument or None
+    choice : CopaDocument or None
+        Both None where they were not asked for.
+    title : str
+    """
+
+    schema: ClassVar[str] = "report"
+    row_type: ClassVar[type] = RankRow
+
+    ranking: RankDocument
+    pairs: DominanceDocument
+    risks: MeanRiskDocument
+    methods: RankDocument | None
+    metrics: RankDocument | None
+    relation: GsdDocument | None
+    choice: CopaDocument | None
+    title: str
+
+    @property
+    def parts(self) -> Mapping[str, Document]:
+        """Documents it is made of, by name; those that are there."""
+        named: dict[str, Document | None] = {
+            "ranking": self.ranking,
+            "pairs": self.pairs,
+            "risks": self.risks,
+            "methods": self.methods,
+            "metrics": self.metrics,
+            "gsd": self.relation,
+            "copa": self.choice,
+        }
+        return {name: document for name, document in named.items() if document is not None}
+
+    def meta(self) -> Mapping[str, Any]:
+        """What the ranking says of itself, and the other parts whole."""
+        parts = {name: _described(part) for name, part in self.parts.items() if name != "ranking"}
+        return {**self.ranking.meta(), "title": self.title, "parts": parts}
+
+
+def _described(part: Document) -> dict[str, Any]:
+    origin, columns = part.provenance, part.written()
+    return {
+        "schema": f"riskrank/{part.schema}",
+        "seed": origin.seed,
+        "resamples": origin.resamples,
+        "settings": dict(origin.settings),
+        "verdict": part.verdict or None,
+        **part.meta(),
+        "results": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+    }
+
+
+def report(
+    table: ScoreTable, settings: ReportSettings | None = None, runtime: Runtime | None = None
+) -> ReportDocument:
+    """Put everything a decision meeting needs into one document: ranking, pairs, risks, agreement.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    settings : ReportSettings, optional
+    runtime : Runtime, optional
+
+    Returns
+    -------
+    ReportDocument
+
+    Raises
+    ------
+    InputError
+        If a test is asked for on fewer than 10 samples.
+    UsageError
+        If a chapter asked for does not fit the table.
+    """
+    settings, runtime = settings or ReportSettings(), runtime or Runtime()
+    if settings.gsd and not table.paired:
+        raise UsageError(
+            f"{option('gsd', True)} compares models on the same samples",
+            found=option("unpaired", True),
+            hint=f"leave out {option('gsd')}",
+        )
+    # What is cheap to refuse comes first: nobody waits for a bootstrap to learn of a direction.
+    choice = copa(table, CopaSettings()) if settings.copa else None
+    assert choice is None or isinstance(choice, CopaDocument)
+    ranking = rank(table, settings.ranking, runtime)
+    several = len(table.metrics) > 1
+    parts: dict[str, Any] = {
+        "pairs": dominance(table, settings.pairs, runtime),
+        "risks": mrm(table, settings.risks, runtime),
+        "methods": _every_method(table, runtime) if several else None,
+        "metrics": _every_metric(table, runtime) if several else None,
+        "relation": gsd(table, settings.relation, runtime) if settings.gsd else None,
+        "choice": choice,
+    }
+    title = settings.title or f"Which of {len(table.models)} models?"
+    return ReportDocument(
+        provenance=_provenance(ranking, settings, [part for part in parts.values() if part is not None]),
+        rows=ranking.rows,
+        verdict=ranking.verdict,
+        ranking=ranking,
+        title=title,
+        **parts,
+    )
+
+
+def _every_method(table: ScoreTable, runtime: Runtime) -> RankDocument:
+    """Ranks by every method: an order needs no test."""
+    return rank(table, RankSettings(all_methods=True, no_test=True), runtime)
+
+
+def _every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
+    """Ranks by every metric on its own, in which weights have no part; by second-order dominance only."""
+    unweighted = replace(table, options=replace(table.options, weights={}))
+    whole = rank(unweighted, RankSettings(per_metric=True, no_test=True, order=2), runtime)
+    kept = [name.startswith("R-SSD@") for name in whole.study.rankings]
+    rankings = {name: found for name, found in whole.study.rankings.items() if name.startswith("R-SSD@")}
+    return replace(
+        whole,
+        rows=[row for row in whole.rows if row.method in rankings],
+        study=replace(whole.study, rankings=rankings, agreement=whole.study.agreement[kept][:, kept]),
+    )
+
+
+def _provenance(ranking: RankDocument, settings: ReportSettings, others: list[Document]) -> Provenance:
+    told = [*ranking.provenance.warnings, *(line for part in others for line in part.provenance.warnings)]
+    chapters = {name: getattr(settings, name) for name in ("gsd", "copa")}
+    return replace(
+        ranking.provenance,
+        command="report",
+        settings={**ranking.provenance.settings, **chapters},
+        warnings=list(dict.fromkeys(told)),
+    )

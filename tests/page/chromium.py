@@ -1,0 +1,144 @@
+"""Headless Chromium on a pipe: open a page, ask it things, print it. Nothing but the browser is needed."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from itertools import count
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def found() -> str | None:
+    """The browser on this machine."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Chromium:
+    """A browser with one page; a context manager.
+
+    Attributes
+    ----------
+    requests : list of str
+        Addresses of everything the page asked for.
+    complaints : list of str
+        What stands in the console, and exceptions.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+
+    def __enter__(self) -> "Chromium":
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        down, self._out = os.pipe()
+        self._in, up = os.pipe()
+
+        def hand_over() -> None:
+            # Chromium reads commands from descriptor 3 and answers on 4.
+            spare = [os.dup(down), os.dup(up)]
+            for target, source in zip((3, 4), spare, strict=True):
+                os.dup2(source, target)
+
+        self._process = subprocess.Popen(
+            [
+                str(found()),
+                *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+                *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+                *("--hide-scrollbars", "--remote-debugging-pipe", f"--user-data-dir={self._profile.name}"),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=hand_over,
+            close_fds=False,
+        )
+        os.close(down)
+        os.close(up)
+        self._buffer, self._session = b"", None
+        target = self._call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self._call(f"{domain}.enable")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.terminate()
+        self._process.wait(timeout=30)
+        os.close(self._out)
+        os.close(self._in)
+        self._profile.cleanup()
+
+    def open(
+        self, page: Path, *, width: int = 1280, height: int = 900, dark: bool = False, media: str = ""
+    ) -> None:
+        """Load a page at a width, in light or dark, for the screen or for print."""
+        self.requests.clear()
+        self.complaints.clear()
+        self._call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._call("Emulation.setEmulatedMedia", media=media, features=[scheme])
+        self._call("Page.navigate", url=page.as_uri())
+        self._wait("Page.loadEventFired")
+
+    def run(self, script: str) -> object:
+        """Value of an expression, or of the promise it is."""
+        answer = self._call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def picture(self) -> bytes:
+        """The whole page as PNG."""
+        answer = self._call("Page.captureScreenshot", captureBeyondViewport=True)
+        return base64.b64decode(answer["data"])
+
+    def printed(self) -> bytes:
+        """The page as PDF on the paper its style sheet asks for."""
+        answer = self._call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
+        return base64.b64decode(answer["data"])
+
+    def _call(self, method: str, **parameters: object) -> dict:
+        number = next(self._numbers)
+        message = {"id": number, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._message()
+            if answer.get("id") == number:
+                assert "error" not in answer, answer
+                return answer["result"]
+
+    def _wait(self, event: str) -> None:
+        while self._message().get("method") != event:
+            pass
+
+    def _message(self) -> dict:
+        while b"\0" not in self._buffer:
+            part = os.read(self._in, 1 << 20)
+            assert part, "the browser is gone"
+            self._buffer += part
+        text, _, self._buffer = self._buffer.partition(b"\0")
+        message = json.loads(text)
+        self._note(message.get("method"), message.get("params", {}))
+        return message
+
+    def _note(self, method: str | None, told: dict) -> None:
+        if method == "Network.requestWillBeSent":
+            self.requests.append(told["request"]["url"])
+        elif method == "Log.entryAdded":
+            self.complaints.append(told["entry"]["text"])
+        elif method == "Runtime.consoleAPICalled":
+            self.complaints.append(str(told["args"]))
+        elif method == "Runtime.exceptionThrown":
+            self.complaints.append(told["exceptionDetails"]["text"])

@@ -1,0 +1,50 @@
+"""Pages to look at: reports of small tables, hostile names among them."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from riskrank.api import read, report
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{ 7 * 7 }}{% raw %}",
+    "[link](javascript:alert(1)) `code` **bold** | pipe",
+    "</style></svg><svg onload=alert(1)>",
+    "a\x1b[31m\x07b & c' --> ]]>",
+)
+
+
+def scores(names, metrics=("acc", "f1"), n=40, seed=0) -> pl.DataFrame:
+    """A long table in which earlier models are a little better."""
+    rng = np.random.default_rng(seed)
+    base = rng.normal(size=(n, len(metrics)))
+    return pl.DataFrame(
+        [
+            (name, f"s{sample}", metric, float(base[sample, m] + rng.normal() - 0.2 * place))
+            for place, name in enumerate(names)
+            for sample in range(n)
+            for m, metric in enumerate(metrics)
+        ],
+        schema=["model", "sample", "metric", "score"],
+        orient="row",
+    )
+
+
+@pytest.fixture(scope="session")
+def make_report():
+    """Report of a table; keyword arguments are options of the command."""
+
+    def make(frame, **options):
+        options = {"resamples": 60, "jobs": 1} | options
+        return report(read(frame, higher="*"), **options)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def usual(make_report):
+    """Twelve models, two metrics, every chapter."""
+    names = [f"model {number:02d}" for number in range(12)]
+    return make_report(scores(names), copa=True)

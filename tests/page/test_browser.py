@@ -1,0 +1,165 @@
+"""The report in headless Chromium: `make test-page`; skipped where there is no browser."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.page import chromium
+from tests.page.conftest import HOSTILE, scores
+
+AXE = Path(__file__).resolve().parents[2] / "build/page/node_modules/axe-core/axe.min.js"
+
+pytestmark = [
+    pytest.mark.page,
+    pytest.mark.skipif(chromium.found() is None, reason="no Chromium: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium.Chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=["usual", "hostile", "sixty", "two"])
+def page(request, usual, make_report, tmp_path_factory):
+    results = {
+        "usual": lambda: usual,
+        "hostile": lambda: make_report(scores(HOSTILE, metrics=HOSTILE[:3]), title=HOSTILE[0], copa=True),
+        "sixty": lambda: make_report(scores([f"a model of a rather long name, {n}" for n in range(60)], n=20)),
+        "two": lambda: make_report(scores(["模型一" * 30, "نموذج"], metrics=["m"])),
+    }
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(results[request.param]().to_html(), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_is_asked_for_and_nothing_complains(browser, page, dark):
+    browser.open(page, dark=dark)
+    asked = [address for address in browser.requests if not address.startswith("data:image/png;base64,")]
+    assert asked == [page.as_uri()]
+    assert browser.complaints == []
+    assert browser.run("document.images.length") == 0
+    assert browser.run("[...document.querySelectorAll('svg')].every(s => s.getBoundingClientRect().width > 100)")
+
+
+def test_the_page_without_javascript_holds_the_same(browser, page, tmp_path):
+    import re
+
+    still = tmp_path / "still.html"
+    still.write_text(re.sub(r"<script>.*?</script>\n</body>", "</body>", page.read_text(), flags=re.DOTALL))
+    texts = []
+    for file in (still, page):
+        browser.open(file)
+        texts.append(browser.run("[...document.querySelectorAll('td')].map(c => c.textContent)"))
+    assert texts[0] == texts[1]
+    assert len(texts[0]) > 10
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_horizontal_scrolling(browser, page, width):
+    browser.open(page, width=width)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+
+
+def test_every_table_sorts(browser, page):
+    browser.open(page)
+    found = json.loads(
+        str(
+            browser.run("""JSON.stringify([...document.querySelectorAll('table')].map(table => {
+              const text = () => [...table.tBodies[0].rows].map(row => row.cells[0].textContent);
+              const button = table.tHead.querySelector('button'), given = text();
+              const steps = [1, 2, 3].map(() => { button.click(); return text(); });
+              return {given, steps, sort: table.tHead.querySelectorAll('[aria-sort]').length};
+            }))""")
+        )
+    )
+    assert found
+    for table in found:
+        up, down, again = table["steps"]
+        assert again == table["given"]
+        assert sorted(up) == sorted(table["given"])
+        assert [*reversed(down)] == up or len(set(up)) < len(up)
+        assert table["sort"] == 0
+
+
+def test_numbers_sort_as_numbers(browser, usual, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(usual.to_html(), encoding="utf-8")
+    browser.open(path)
+    means = browser.run("""(() => {
+      const table = document.querySelector('#ranking table');
+      const head = [...table.tHead.rows[0].cells].findIndex(c => c.textContent === 'mean');
+      table.tHead.rows[0].cells[head].querySelector('button').click();
+      return [...table.tBodies[0].rows].map(row => parseFloat(row.cells[head].textContent));
+    })()""")
+    assert means == sorted(means)
+    assert len(means) == 12
+
+
+def test_filter_and_focus(browser, usual, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(usual.to_html(), encoding="utf-8")
+    browser.open(path)
+    shown = browser.run("""(() => {
+      const input = document.querySelector('#ranking input');
+      input.value = 'MODEL 03'; input.dispatchEvent(new Event('input'));
+      return [...document.querySelectorAll('#ranking tbody tr')].filter(row => !row.hidden).length;
+    })()""")
+    assert shown == 1
+    found = browser.run("""(() => {
+      const button = document.querySelectorAll('.models button')[3];
+      button.click();
+      const of = list => [...list].map(one => one.dataset.model);
+      const chosen = document.querySelectorAll('.chosen');
+      const curves = document.querySelectorAll('#curves g.chosen').length;
+      const pressed = button.getAttribute('aria-pressed');
+      button.click();
+      return [of(chosen), curves, pressed, document.querySelectorAll('.chosen').length];
+    })()""")
+    assert all("3" in about.split() for about in found[0])
+    assert found[1:] == [2, "true", 0]
+
+
+def test_figures_are_printed_whole(browser, page):
+    """None is larger than what A4 leaves, and none may be broken over two pages."""
+    # A4 less the margins of the style sheet, in CSS pixels.
+    width, height = (210 - 30) * 96 / 25.4, (297 - 30) * 96 / 25.4
+    browser.open(page, width=int(width), media="print")
+    boxes = browser.run("""[...document.querySelectorAll('figure')].map(figure => {
+      const box = figure.getBoundingClientRect(), svg = figure.querySelector('svg').getBoundingClientRect();
+      return [svg.width, box.height, getComputedStyle(figure).breakInside];
+    })""")
+    assert boxes
+    for wide, high, inside in boxes:
+        assert wide <= width + 1
+        assert high <= height
+        assert inside == "avoid"
+    assert browser.run("document.documentElement.scrollWidth") <= width + 1
+    assert browser.printed().startswith(b"%PDF")
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="no axe-core: make test-page fetches it where there is npm")
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_no_violation(browser, page, dark, width):
+    browser.open(page, dark=dark, width=width)
+    browser.run(AXE.read_text(encoding="utf-8") + "; 0")
+    found = browser.run("""axe.run().then(result => result.violations.map(
+      one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3).join(' / ')))""")
+    assert found == []
+
+
+def test_hostile_names_are_inert(browser, make_report, tmp_path):
+    path = tmp_path / "report.html"
+    result = make_report(scores(HOSTILE, metrics=HOSTILE[:3]), title=HOSTILE[1])
+    path.write_text(result.to_html(), encoding="utf-8")
+    browser.open(path)
+    assert browser.run("document.scripts.length") == 1
+    assert browser.run("document.querySelectorAll('img, iframe, object, [onload], [onerror]').length") == 0
+    assert browser.run("document.querySelectorAll('a[href^=\"javascript\"]').length") == 0
+    assert browser.run("document.querySelector('h1').textContent") == HOSTILE[1]
+    named = browser.run("[...document.querySelectorAll('.models li')].map(one => one.textContent)")
+    assert named == sorted(name.replace("\x1b", "\\x1b").replace("\x07", "\\x07") for name in HOSTILE)
