@@ -27,7 +27,9 @@ def page(request, usual, make_report, tmp_path_factory):
     results = {
         "usual": lambda: usual,
         "hostile": lambda: make_report(scores(HOSTILE, metrics=HOSTILE[:3]), title=HOSTILE[0], copa=True),
-        "sixty": lambda: make_report(scores([f"a model of a rather long name, {n}" for n in range(60)], n=20)),
+        "sixty": lambda: make_report(
+            scores([f"a model of a rather long name, {n}" for n in range(60)], n=20)
+        ),
         "two": lambda: make_report(scores(["模型一" * 30, "نموذج"], metrics=["m"])),
     }
     path = tmp_path_factory.mktemp("page") / "report.html"
@@ -42,7 +44,9 @@ def test_nothing_is_asked_for_and_nothing_complains(browser, page, dark):
     assert asked == [page.as_uri()]
     assert browser.complaints == []
     assert browser.run("document.images.length") == 0
-    assert browser.run("[...document.querySelectorAll('svg')].every(s => s.getBoundingClientRect().width > 100)")
+    assert browser.run(
+        "[...document.querySelectorAll('svg')].every(s => s.getBoundingClientRect().width > 100)"
+    )
 
 
 def test_the_page_without_javascript_holds_the_same(browser, page, tmp_path):

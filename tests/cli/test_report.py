@@ -1,0 +1,95 @@
+"""riskrank report: every format from one run, the same bytes on any number of processes."""
+
+import json
+
+import pytest
+
+from riskrank.engine.dominance import bootstrap
+from riskrank.report import page as pages
+
+FAST = ("--resamples", "40", "--jobs", "1", "--higher", "*")
+
+
+def test_formats_of_one_run(run, table, tmp_path):
+    files = [tmp_path / name for name in ("r.html", "r.json", "r.md", "r.csv")]
+    outcome = run("report", table, *FAST, "--copa", *(part for file in files for part in ("-o", file)))
+    assert (outcome.status, outcome.stdout) == (0, "")
+    text = files[0].read_text(encoding="utf-8")
+    document = json.loads(files[1].read_text(encoding="utf-8"))
+    assert document["schema"] == "riskrank/report"
+    assert document["meta"]["command"] == "report"
+    assert list(document["meta"]["parts"]) == ["pairs", "risks", "methods", "metrics", "copa"]
+    for sentence in document["meta"]["verdict"].split(". "):
+        assert sentence.split(":")[0] in text
+    assert "Hidden risks" in files[2].read_text(encoding="utf-8")
+
+
+def test_its_parts_are_what_the_commands_say(run, table):
+    whole = run("report", table, *FAST, "--format", "json").document
+    alone = run("rank", table, *FAST, "--format", "json").document
+    assert whole["results"] == alone["results"]
+    assert whole["meta"]["verdict"] == alone["meta"]["verdict"]
+    pairs = run("dominance", table, *FAST, "--test", "direct", "--format", "json").document
+    assert whole["meta"]["parts"]["pairs"]["results"] == pairs["results"]
+    assert whole["meta"]["parts"]["pairs"]["verdict"] == pairs["meta"]["verdict"]
+    risks = run("mrm", table, *FAST, "--format", "json").document
+    assert whole["meta"]["parts"]["risks"]["results"] == risks["results"]
+    metrics = run(
+        "rank", table, "--higher", "*", "--no-test", "--per-metric", "--order", "2", "--format", "json"
+    )
+    rows = [row for row in metrics.document["results"] if row["method"].startswith("R-SSD")]
+    assert whole["meta"]["parts"]["metrics"]["results"] == rows
+
+
+def test_any_number_of_jobs(run, table, tmp_path, monkeypatch):
+    monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
+    pages = []
+    for jobs in (1, 2):
+        file = tmp_path / f"{jobs}.html"
+        options = ("--resamples", "60", "--higher", "*", "--jobs", str(jobs))
+        assert run("report", table, *options, "-o", file).status == 0
+        pages.append(file.read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_chapters_that_are_asked_for(run, write, make_scores):
+    path = write("few.csv", make_scores(n=12))
+    document = run("report", path, *FAST, "--gsd", "--copa", "--format", "json").document
+    assert {"gsd", "copa"} <= set(document["meta"]["parts"])
+    assert document["meta"]["settings"]["gsd"] is True
+    plain = run("report", path, "--no-test", "--higher", "*", "--format", "json").document
+    assert {"gsd", "copa"} & set(plain["meta"]["parts"]) == set()
+    assert plain["meta"]["resamples"] is None
+
+
+def test_one_metric_and_weights(run, table):
+    one = run("report", table, *FAST, "--metric", "acc", "--format", "json").document
+    assert set(one["meta"]["parts"]) == {"pairs", "risks"}
+    weighted = run("report", table, *FAST, "--weight", "acc=3", "--weight", "f1=1", "--format", "json")
+    assert weighted.status == 0, weighted.stderr
+    assert weighted.document["meta"]["settings"]["weights"] == {"acc": 0.75, "f1": 0.25}
+
+
+def test_unpaired_models_have_no_gsd(refused, table):
+    assert "--gsd" in refused("report", table, "--unpaired", "--gsd", *FAST)[0]
+
+
+def test_a_direction_is_missed_before_any_work(refused, table, monkeypatch):
+    monkeypatch.setattr("riskrank.studies.report.rank", None)
+    assert "direction" in " ".join(refused("report", table, "--copa"))
+
+
+@pytest.mark.parametrize("command", ["rank", "report"])
+def test_without_what_makes_pages(refused, table, tmp_path, monkeypatch, command):
+    monkeypatch.setattr(pages, "find_spec", lambda name: None)
+    monkeypatch.setattr("riskrank.scores.table.read_scores", None)
+    lines = refused(command, table, "--format", "html")
+    assert lines[2] == "hint: pip install 'riskrank[report]'"
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance", "mrm", "portfolio", "check"])
+def test_every_command_writes_a_page(run, table, command):
+    quick = () if command in ("portfolio", "check") else ("--resamples", "40")
+    outcome = run(command, table, *quick, "--format", "html")
+    assert outcome.status == 0
+    assert outcome.stdout.startswith("<!DOCTYPE html>")

@@ -1,0 +1,41 @@
+"""A small report, made once."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from riskrank.api import read, report
+
+
+def scores(names, metrics=("acc", "f1"), n=30, seed=0, spread=0.2) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        [
+            (name, f"s{sample}", metric, float(rng.normal() - spread * place))
+            for place, name in enumerate(names)
+            for sample in range(n)
+            for metric in metrics
+        ],
+        schema=["model", "sample", "metric", "score"],
+        orient="row",
+    )
+
+
+@pytest.fixture(scope="session")
+def make():
+    """A report of a table of these models."""
+
+    def make_report(frame, **options):
+        return report(read(frame, higher="*"), **({"resamples": 40, "jobs": 1} | options))
+
+    return make_report
+
+
+@pytest.fixture(scope="session")
+def small(make):
+    return make(scores(["left", "middle", "right"]), copa=True)
+
+
+@pytest.fixture(scope="session")
+def make_scores():
+    return scores
