@@ -50,7 +50,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Studies of each group of samples beside all of them.
-_GROUPED = (rank_study.rank, dominance_study.dominance, mean_risk_study.mrm, gate_study.gate)
+_GROUPED = (
+    rank_study.rank,
+    dominance_study.dominance,
+    mean_risk_study.mrm,
+    gate_study.gate,
+    report_study.report,
+)
 
 # What every command can do without is no error yet when a table is only read.
 _TOLERANT = {"sample_optional": True, "min_models": 1, "allow_constant": True, "missing": "keep"}

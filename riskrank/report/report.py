@@ -12,6 +12,7 @@ from riskrank.engine.dominance.method_rankings import places
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.report import numbers
 from riskrank.report.dominance import inference_line
+from riskrank.report.groups import group_sections
 from riskrank.report.rank import (
     detail_table,
     leading_method,
@@ -79,6 +80,10 @@ def parts(document: ReportDocument) -> list[Part]:
         found.append(_agreement(document.methods, ranking, "method", "Other methods"))
     if document.metrics is not None:
         found.append(_agreement(document.metrics, ranking, "metric", "Metric by metric"))
+    if document.groups is not None:
+        sections_of_groups = tuple(group_sections(document.groups.groups))
+        title = f"Groups by {document.groups.groups.column}"
+        found.append(Part("groups", title, document.groups, (), (), sections_of_groups))
     if document.relation is not None:
         found.append(_part("gsd", "Generalized stochastic dominance", document.relation, ("hasse",)))
     if document.choice is not None:

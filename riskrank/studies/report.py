@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from riskrank.engine.dominance.claims import DIRECT
@@ -15,7 +15,7 @@ from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance import DominanceDocument, DominanceSettings, dominance
 from riskrank.studies.gsd import GsdDocument, GsdSettings, gsd
 from riskrank.studies.mean_risk import MeanRiskDocument, MeanRiskSettings, mrm
-from riskrank.studies.rank import RankDocument, RankRow, RankSettings, rank
+from riskrank.studies.rank import GroupedRankDocument, RankDocument, RankRow, RankSettings, rank
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, RejectionSettings
 
@@ -112,7 +112,8 @@ class ReportDocument(Document[RankRow]):
         Every metric on its own, statistics only; None where there is one metric.
     relation : GsdDocument or None
     choice : CopaDocument or None
-        Both None where they were not asked for.
+    groups : GroupedRankDocument or None
+        The ranking in each group of samples; these three are None where they were not asked for.
     title : str
     """
 
@@ -126,6 +127,7 @@ class ReportDocument(Document[RankRow]):
     metrics: RankDocument | None
     relation: GsdDocument | None
     choice: CopaDocument | None
+    groups: GroupedRankDocument | None
     title: str
 
     @property
@@ -137,6 +139,7 @@ class ReportDocument(Document[RankRow]):
             "risks": self.risks,
             "methods": self.methods,
             "metrics": self.metrics,
+            "groups": self.groups,
             "gsd": self.relation,
             "copa": self.choice,
         }
@@ -190,10 +193,13 @@ def report(
             found=option("unpaired", True),
             hint=f"leave out {option('gsd')}",
         )
+    grouped, table = table, replace(table, groups=None, group_names=())
     # What is cheap to refuse comes first: nobody waits for a bootstrap to learn of a direction.
     choice = copa(table, CopaSettings()) if settings.copa else None
     assert choice is None or isinstance(choice, CopaDocument)
-    ranking = rank(table, settings.ranking, runtime)
+    found = rank(grouped, settings.ranking, runtime)
+    groups = found if isinstance(found, GroupedRankDocument) else None
+    ranking = found if groups is None else _of_all_samples(groups)
     several = len(table.metrics) > 1
     parts: dict[str, Any] = {
         "pairs": dominance(table, settings.pairs, runtime),
@@ -202,16 +208,26 @@ def report(
         "metrics": _every_metric(table, runtime) if several else None,
         "relation": gsd(table, settings.relation, runtime) if settings.gsd else None,
         "choice": choice,
+        "groups": groups,
     }
     title = settings.title or f"Which of {len(table.models)} models?"
     return ReportDocument(
         provenance=_provenance(ranking, settings, [part for part in parts.values() if part is not None]),
         rows=ranking.rows,
-        verdict=ranking.verdict,
+        verdict=found.verdict,
         ranking=ranking,
         title=title,
         **parts,
     )
+
+
+def _of_all_samples(groups: GroupedRankDocument) -> RankDocument:
+    """The ranking of all samples together, as if nobody had asked for groups."""
+    given = {field.name: getattr(groups, field.name) for field in fields(RankDocument)}
+    names = [field.name for field in fields(RankRow)]
+    whole = [row for row in groups.rows if getattr(row, "group", None) is None]
+    rows = [RankRow(**{name: getattr(row, name) for name in names}) for row in whole]
+    return RankDocument(**{**given, "rows": rows})
 
 
 def _every_method(table: ScoreTable, runtime: Runtime) -> RankDocument:

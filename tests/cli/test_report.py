@@ -62,6 +62,23 @@ def test_chapters_that_are_asked_for(run, write, make_scores):
     assert plain["meta"]["resamples"] is None
 
 
+def test_groups(run, write, make_scores, tmp_path):
+    import polars as pl
+
+    frame = make_scores().with_columns(part=pl.col("sample").str.slice(1).cast(int) % 2)
+    path, page = write("parts.csv", frame), tmp_path / "r.html"
+    options = (*FAST, "--group-by", "part", "--format", "json")
+    whole, alone = run("report", path, *options).document, run("rank", path, *options).document
+    assert whole["meta"]["verdict"] == alone["meta"]["verdict"]
+    assert whole["meta"]["parts"]["groups"]["results"] == alone["results"]
+    plain = [
+        {name: row[name] for name in row if name != "group"} for row in alone["results"] if not row["group"]
+    ]
+    assert whole["results"] == plain
+    assert run("report", path, *FAST, "--group-by", "part", "-o", page).status == 0
+    assert "Groups by part" in page.read_text(encoding="utf-8")
+
+
 def test_one_metric_and_weights(run, table):
     one = run("report", table, *FAST, "--metric", "acc", "--format", "json").document
     assert set(one["meta"]["parts"]) == {"pairs", "risks"}

@@ -9,6 +9,7 @@ import pytest
 VERDICTS = "sample,model_a,model_b,verdict\n1,A,B,a\n2,A,B,tie\n3,B,A,a\n"
 LINES = [
     "rank t.csv --resamples 40 --all-methods --stability 10",
+    "report t.csv --resamples 40 --jobs 1 --group-by half --copa --higher '*'",
     "rank t.csv --no-test --per-metric --aggregate kemeny --top 1",
     "rank t.csv --resamples 40 --rank-by wins --variance clt",
     "dominance t.csv --resamples 40 --ratios --metric acc",

@@ -11,7 +11,7 @@ from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
 from riskrank.cli.options import (
     Correction,
-    InputOptions,
+    GroupedInputOptions,
     OutputOptions,
     PaperExact,
     PortfolioOptions,
@@ -52,7 +52,7 @@ class ReportTestOptions(TestResamplingOptions):
 @grouped
 def report(
     context: typer.Context,
-    inputs: InputOptions,
+    inputs: GroupedInputOptions,
     portfolio: PortfolioOptions,
     content: ContentOptions,
     tests: ReportTestOptions,

@@ -11,9 +11,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from riskrank.errors import spell
+from riskrank.report.escapes import visible
 from riskrank.report.figures.catalogue import Picture, pictures
 from riskrank.report.formats.data import to_json
-from riskrank.report.formats.terminal import showable
 from riskrank.report.page import require_pages
 from riskrank.report.page.chapters import (
     Chapter,
@@ -145,7 +145,7 @@ def _drawing(figure: Figure, styles: Styles, identity: str, models: Sequence[str
     from riskrank.report.page.svg import to_inline
 
     plot = figure.picture.draw()
-    caption = showable(figure.picture.caption, "utf-8")
+    caption = visible(figure.picture.caption)
     svg = to_inline(plot, styles, identity=identity, alternative=caption, models=models)
     return Drawing(Markup(svg), plot.title, plot.reading, caption)
 
@@ -196,4 +196,4 @@ def _environment() -> Environment:
 
 def _shown(value: Any) -> Any:
     """Control characters in names are written as escapes, as on a terminal."""
-    return showable(value, "utf-8") if type(value) is str else value
+    return visible(value) if type(value) is str else value

@@ -164,7 +164,7 @@ def test_names_are_text(make, make_scores):
         assert tags.count("style") == 1
         assert "\x1b" not in text
         assert "49" not in re.findall(r"&lt;/style&gt;(\S*)", text)
-    assert {"<script>alert(1)</script>", "a\\x1b[1m&amp;\u202e"} <= {cell.strip() for cell in found.cells}
+    assert {"<script>alert(1)</script>", "a\\x1b[1m&amp;\\u202e"} <= {cell.strip() for cell in found.cells}
 
 
 @pytest.mark.parametrize(
