@@ -69,4 +69,6 @@ def report(
 
     session = Session(context.obj, inputs, output)
     settings = ReportSettings(**session.settings(portfolio, content, tests))
-    session.finish(study(session.read(portfolio.weight), settings, session.runtime(tests.jobs)))
+    with session.runtime(tests) as runtime:
+        document = study(session.read(portfolio.weight), settings, runtime)
+    session.finish(document)
