@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from calibration_boundaries import boundaries
 from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED
 from calibration_effects import COVERAGE, RISKS
-from calibration_page import Page
+from calibration_page import Page, replace_section, section_of
 from calibration_rivals import CASES, RIVALS, rival_task
 from calibration_store import ROOT, Job, Store, engine_version
 from calibration_tables import boundary_task, coverage_rows, disaster_task, risk_rows, table_task
@@ -111,6 +111,9 @@ def main() -> None:
         store.run(asked, processes=options.jobs)
     page = Page(store, [job for some in jobs.values() for job in some]).text()
     options.page.parent.mkdir(parents=True, exist_ok=True)
+    if options.page.exists():  # calibrate_gates.py writes a section of its own
+        gates = section_of(options.page.read_text(encoding="utf-8"), "Gates")
+        page = replace_section(page, "Gates", gates) if gates else page
     options.page.write_text(page, encoding="utf-8")
     print(page)
     print(f"{time.perf_counter() - start:.0f} s; results in {store.path}")

@@ -101,6 +101,27 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
+def replace_section(page: str, title: str, text: str) -> str:
+    """The page with the text of one section, which is added at the end if there is none.
+
+    Parameters
+    ----------
+    page : str
+        Markdown; sections start with ``## ``.
+    title, text : str
+        Of the section, the text without its heading.
+    """
+    before, _, rest = page.partition(f"## {title}\n")
+    _, separator, after = rest.partition("\n## ")
+    following = f"\n{separator.strip()} {after}" if separator else ""
+    return f"{before.rstrip()}\n\n## {title}\n\n{text.rstrip()}\n{following}"
+
+
+def section_of(page: str, title: str) -> str:
+    """Text of one section, empty if there is none."""
+    return page.partition(f"## {title}\n")[2].partition("\n## ")[0].strip()
+
+
 class Page:
     """Sections of the page, and what was missed or is lacking.
 

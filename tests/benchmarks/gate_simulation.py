@@ -1,0 +1,163 @@
+"""Pairs of models with a known difference, and what a gate says of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.studies.gate.claims import NOT_WORSE, GateClaim, ScoreColumn, decide
+from riskrank.studies.gate.document import FAIL, PASS
+from riskrank.studies.units import Units
+
+# (generator, samples) -> scores of the new and the old model, shape (2, n).
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+
+
+def normal(loss: float = 0.0) -> Draw:
+    """Correlation .5, sd 1."""
+
+    def draw(rng, n):
+        scores = math.sqrt(0.5) * rng.normal(size=n) + math.sqrt(0.5) * rng.normal(size=(2, n))
+        scores[0] -= loss
+        return scores
+
+    return draw
+
+
+def independent(rng, n):
+    return rng.normal(size=(2, n))
+
+
+def exponential(rng, n):
+    return rng.exponential(size=(2, n))
+
+
+def student(rng, n):
+    return rng.standard_t(3, size=(2, n))
+
+
+def zero_one(rng, n):
+    """Success .7, most samples alike for both."""
+    alike = rng.random(n) < 0.9
+    scores = (rng.random((2, n)) < 0.7).astype(float)
+    return np.where(alike, scores[0], scores)
+
+
+def rare_losses(loss: float) -> Draw:
+    """The old model is always right, the new one but for a rare loss."""
+
+    def draw(rng, n):
+        return np.stack([(rng.random(n) >= loss).astype(float), np.ones(n)])
+
+    return draw
+
+
+def skewed(loss: float, sign: float) -> Draw:
+    """Differences are exponential, on the bad side for a sign of −1: few large losses, many small gains."""
+
+    def draw(rng, n):
+        old = rng.normal(size=n)
+        return np.stack([old - loss + sign * (rng.exponential(size=n) - 1), old])
+
+    return draw
+
+
+@dataclass(frozen=True)
+class Case:
+    """A family of equal claims "not worse".
+
+    Attributes
+    ----------
+    truth : float
+        New minus old.
+    margin : float
+    columns : int
+        Metrics or groups of the family.
+    groups : bool
+        Whether the columns are groups, of n/5, n/2, n and 2n samples by turns.
+    level : float or None
+        Share of the worst scores of a tail mean.
+    order : int
+        Of the dominance that is claimed; 0 for a difference.
+    """
+
+    name: str
+    draw: Draw
+    sizes: tuple[int, ...]
+    truth: float = 0.0
+    margin: float = 0.0
+    columns: int = 1
+    groups: bool = False
+    level: float | None = None
+    order: int = 0
+    paired: bool = True
+
+    def key(self, n: int) -> str:
+        return f"{self.name}; n={n}"
+
+    def samples(self, column: int, n: int) -> int:
+        return round(n * (0.2, 0.5, 1, 2)[column % 4]) if self.groups else n
+
+
+CASES = (
+    Case("equal normals", normal(), (15, 30, 100, 300)),
+    Case("equal normals, unpaired", independent, (30, 100), paired=False),
+    Case("equal exponentials", exponential, (30, 100)),
+    Case("equal t with 3 df", student, (30, 100)),
+    Case("equal 0/1, 4 % differ", zero_one, (30, 100, 300)),
+    Case("equal normals, `tvar@0.1`", normal(), (50, 200), level=0.1),
+    Case("equal t with 3 df, `tvar@0.1`", student, (50, 200), level=0.1),
+    Case("equal normals, `fsd`", normal(), (30, 100), order=1),
+    Case("equal normals, `ssd`", normal(), (30, 100), order=2),
+    Case("equal 0/1, 4 % differ, `ssd`", zero_one, (100,), order=2),
+    Case("20 metrics, equal normals", normal(), (30,), columns=20),
+    Case("20 metrics, equal 0/1", zero_one, (100,), columns=20),
+    Case("20 groups of n/5 to 2n, equal 0/1", zero_one, (50,), columns=20, groups=True),
+    Case("normals, loss of the margin", normal(0.2), (30, 100, 300), -0.2, 0.2),
+    Case("normals, loss of twice the margin", normal(0.2), (30, 100, 300), -0.2, 0.1),
+    Case("0/1, loss .02, margin .02", rare_losses(0.02), (30, 100, 300), -0.02, 0.02),
+    Case("0/1, loss .04, margin .02", rare_losses(0.04), (30, 100, 300), -0.04, 0.02),
+    Case("exponential losses, mean loss of the margin", skewed(0.2, -1), (30, 100, 300), -0.2, 0.2),
+    Case("exponential losses, twice the margin", skewed(0.2, -1), (30, 100, 300), -0.2, 0.1),
+    Case("exponential gains, mean loss of the margin", skewed(0.2, 1), (30, 100), -0.2, 0.2),
+    Case("20 metrics, loss .04, margin .02", rare_losses(0.04), (100,), -0.04, 0.02, columns=20),
+    Case("20 groups of n/5 to 2n, twice the margin", normal(0.2), (50,), -0.2, 0.1, 20, groups=True),
+)
+
+
+def gate_rows(given: tuple[int, int], seeds: Sequence[int]) -> list[list[int]]:
+    """Tables of a case: whether any claim was shown, any refuted, and all intervals held the truth.
+
+    Parameters
+    ----------
+    given : tuple of int
+        Number of the case, and samples.
+    seeds : sequence of int
+    """
+    number, n = given
+    case = CASES[number]
+    return [_outcome(case, n, np.random.SeedSequence([seed, n, number])) for seed in seeds]
+
+
+def _outcome(case: Case, n: int, seed: np.random.SeedSequence) -> list[int]:
+    rng = np.random.default_rng(seed)
+    claims = []
+    for column in range(case.columns):
+        scores = case.draw(rng, case.samples(column, n))
+        limits = min(scores.min(), 0.0), max(scores.max(), 1.0)
+        one = ScoreColumn(
+            str(column), ClusteredScores.build(scores, paired=case.paired), Units(1.0, ""), limits
+        )
+        dominance = Claim(case.order, "direct") if case.order else None
+        claims.append(GateClaim(NOT_WORSE, 0, 1, one, "", case.level, dominance, case.margin))
+    inference = Inference(resamples="auto", seed=int(rng.integers(2**31)))
+    rows, _ = decide(claims, inference, ("new", "old"))
+    verdicts = {row.verdict for row in rows}
+    held = all(row.low is None or row.low <= case.truth <= row.high for row in rows)
+    return [int(PASS in verdicts), int(FAIL in verdicts), int(held)]
