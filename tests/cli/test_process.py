@@ -241,7 +241,9 @@ def test_a_signal_while_writing_leaves_no_temporary_file(start, table, tmp_path,
     folder = tmp_path / "out"
     folder.mkdir()
     code = f"""
-import os, time
+import os, signal, time
+signal.signal({int(number)}, signal.SIG_DFL)  # nohup ignores SIGHUP, and so would the program
+
 from riskrank.__main__ import main
 
 def stuck(*args):
