@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
-from time import monotonic
 
 import numpy as np
 
 from riskrank.engine.aggregation.local_search import cost_of, local_search
-from riskrank.engine.aggregation.order_program import OrderProgram
+from riskrank.engine.aggregation.order_program import OrderProgram, Work
 from riskrank.engine.aggregation.subsets import MOST_ITEMS, layers
 from riskrank.engine.types import Integers
 
@@ -34,7 +33,7 @@ class KemenySolution:
 
 
 def solve_kemeny(
-    against: Integers, pull: Integers, by_name: Integers, *, listed: int, time_limit: float
+    against: Integers, pull: Integers, by_name: Integers, *, listed: int, work_limit: int
 ) -> KemenySolution:
     """Return the Kemeny order of a table of pairwise disagreements.
 
@@ -55,14 +54,14 @@ def solve_kemeny(
         Place of each item in the order of names, the last tie-break.
     listed : int
         Optima are listed when there are at most this many.
-    time_limit : float
-        Seconds for all integer programs together.
+    work_limit : int
+        Simplex iterations of all programs together; a node of an integer program counts as `NODE_WORK`.
 
     Returns
     -------
     KemenySolution
     """
-    deadline = monotonic() + time_limit
+    work = Work(work_limit)
     parts: list[KemenySolution] = []
     excess = 0.0
     for group in _majority_groups(against):
@@ -72,7 +71,7 @@ def solve_kemeny(
         if len(group) <= MOST_ITEMS:
             part = _solve_by_subsets(inner, pull[group], by_name[group], listed)
         else:
-            part = _solve_by_program(inner, pull[group], deadline)
+            part = _solve_by_program(inner, pull[group], work)
             excess += part.gap * cost_of(inner, part.order)
         optima = part.optima and [tuple(group[list(order)].tolist()) for order in part.optima]
         parts.append(replace(part, order=group[part.order], optima=optima))
@@ -165,29 +164,27 @@ def _subset_sums(values: Integers) -> Integers:
     return table
 
 
-def _solve_by_program(against: Integers, pull: Integers, deadline: float) -> KemenySolution:
+def _solve_by_program(against: Integers, pull: Integers, work: Work) -> KemenySolution:
     program = OrderProgram(against)
     order = local_search(against, _borda_order(pull))
     if program.variables > MOST_DISPUTED:
         bound = program.least_of_pairs(against)
     else:
-        order, bound = program.improve(against, deadline, order)
+        order, bound = program.improve(against, work, order)
     cost = cost_of(against, order)
     if bound < cost:
         return KemenySolution(order, None, None, None, (cost - bound) / cost)
-    other = _other_optimum(program, against, order, deadline)
+    other = _other_optimum(program, against, order, work)
     if other is None or not len(other):
         return KemenySolution(order, None, None, None if other is None else True, 0.0)
     towards = np.broadcast_to(-pull[None, :], against.shape)
-    nearest, _ = program.improve(towards, deadline, order, within=(against, cost))
+    nearest, _ = program.improve(towards, work, order, within=(against, cost))
     chosen = nearest if cost_of(against, nearest) == cost else order
     return KemenySolution(chosen, None, None, False, 0.0)
 
 
-def _other_optimum(
-    program: OrderProgram, against: Integers, order: Integers, deadline: float
-) -> Integers | None:
-    """Return another optimum; an empty order if there is none; None if time ran out."""
+def _other_optimum(program: OrderProgram, against: Integers, order: Integers, work: Work) -> Integers | None:
+    """Return another optimum; an empty order if there is none; None if the work allowed ran out."""
     margin = (against - against.T)[order[:-1], order[1:]]
     if (margin == 0).any():
         at = int(np.flatnonzero(margin == 0)[0])
@@ -195,7 +192,7 @@ def _other_optimum(
         swapped[[at, at + 1]] = swapped[[at + 1, at]]
         return swapped
     cost = cost_of(against, order)
-    other, bound = program.minimise(against, deadline, unlike=order, enough=cost + 1)
+    other, bound = program.minimise(against, work, unlike=order, enough=cost + 1)
     if other is not None and cost_of(against, other) <= cost:
         return other
     return order[:0] if bound > cost else None

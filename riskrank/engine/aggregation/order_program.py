@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,20 @@ CUT_TOLERANCE = 1e-6
 
 CUTS_A_ROUND = 1000
 """Violated triangle inequalities that join in a round: at most this many, or as many as disputed pairs."""
+
+
+NODE_WORK = 5_000
+"""A node of an integer program counts as so many simplex iterations."""
+
+MOST_WHOLE = 10_000
+"""Integer programs of more variables are not begun: their first node alone may take hours."""
+
+
+@dataclass
+class Work:
+    """What solvers may still do, counted in simplex iterations: as much on a busy machine as elsewhere."""
+
+    left: int
 
 
 class OrderProgram:
@@ -55,19 +69,19 @@ class OrderProgram:
     def improve(
         self,
         against: Integers,
-        deadline: float,
+        work: Work,
         start: Integers,
         *,
         within: tuple[Integers, int] | None = None,
     ) -> tuple[Integers, int]:
         """Return the best order met, the one to start from if no other, and a lower bound of the cost."""
-        found, bound = self.minimise(against, deadline, start=start, within=within)
+        found, bound = self.minimise(against, work, start=start, within=within)
         return start if found is None else found, bound
 
     def minimise(
         self,
         against: Integers,
-        deadline: float,
+        work: Work,
         *,
         start: Integers | None = None,
         unlike: Integers | None = None,
@@ -85,8 +99,8 @@ class OrderProgram:
         sides = self._side_rows(unlike, within)
         best, bound = start, self.least_of_pairs(against)
         whole = False
-        while monotonic() < deadline:
-            x, value, proven = self._solve(slope / unit, sides, whole, deadline)
+        while work.left > 0:
+            x, value, proven = self._solve(slope / unit, sides, whole, work)
             if value > -np.inf:
                 # Costs are integers, so the bound may be rounded up.
                 bound = max(bound, ceil(base + unit * value - slack))
@@ -132,27 +146,38 @@ class OrderProgram:
         return sides
 
     def _solve(
-        self, slope: Floats, sides: list[tuple[Floats, float]], whole: bool, deadline: float
+        self, slope: Floats, sides: list[tuple[Floats, float]], whole: bool, work: Work
     ) -> tuple[Floats | None, float, bool]:
         """Solution of the rows known so far, a bound of the cost, and whether that is proven."""
-        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+        from scipy.sparse import csr_array, vstack
 
-        constraints = [LinearConstraint(side[None, :], -np.inf, most) for side, most in sides]
+        blocks = [(csr_array(side[None, :]), np.array([most])) for side, most in sides]
         if len(self.triangles):
             rows, agreed = self._triangle_rows()
-            constraints.append(LinearConstraint(rows, -agreed, 1 - agreed))
+            blocks += [(rows, 1 - agreed), (-rows, agreed)]
+        matrix = vstack([block for block, _ in blocks], format="csr") if blocks else None
+        most = np.concatenate([side for _, side in blocks]) if blocks else None
+        if not whole:
+            result = linprog(
+                slope, A_ub=matrix, b_ub=most, bounds=(0, 1), method="highs", options={"maxiter": work.left}
+            )
+            work.left -= max(int(result.nit), 1)
+            # An interrupted linear program proves nothing.
+            return (result.x, result.fun, True) if result.status == 0 else (None, -np.inf, False)
+        if self.variables > MOST_WHOLE:
+            work.left = 0
+            return None, -np.inf, False
         result = milp(
             slope,
-            integrality=np.full(len(slope), int(whole)),
+            integrality=np.ones(len(slope)),
             bounds=Bounds(0, 1),
-            constraints=constraints,
-            options={"time_limit": max(deadline - monotonic(), 0.01), "mip_rel_gap": 0.0},
+            constraints=[] if matrix is None else [LinearConstraint(matrix, -np.inf, most)],
+            options={"node_limit": max(work.left // NODE_WORK, 1), "mip_rel_gap": 0.0},
         )
-        if whole:
-            proven = result.mip_dual_bound
-            return result.x, -np.inf if proven is None else proven, result.status == 0
-        # An interrupted linear program proves nothing.
-        return (result.x, result.fun, True) if result.status == 0 else (None, -np.inf, False)
+        work.left -= NODE_WORK * max(int(result.mip_node_count or 0), 1)
+        proven = result.mip_dual_bound
+        return result.x, -np.inf if proven is None else proven, result.status == 0
 
     def _triangle_rows(self) -> tuple[Any, Floats]:
         """Rows x_uv + x_vw − x_uw, and what agreed pairs add to each."""

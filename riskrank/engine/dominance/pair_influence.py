@@ -11,6 +11,7 @@ from math import lcm
 
 import numpy as np
 
+from riskrank.engine.products import dot
 from riskrank.engine.types import Floats, Integers
 
 
@@ -47,7 +48,7 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluen
     below = np.minimum(d, 0)
     if not d.any():
         return PairInfluence(0.5, None, None)
-    squares, violation = grid.width @ (d * d), grid.width @ (below * below)
+    squares, violation = dot(grid.width, d * d), dot(grid.width, below * below)
 
     def primitive(gap: Floats) -> Floats:
         # Antiderivative of a(d): moving a step of the quantile function crosses all levels of its jump.
@@ -77,7 +78,7 @@ def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInflue
     step = grid.width * d
     right = np.cumsum(step)
     left = right - step
-    squares = grid.width @ (left * left + left * right + right * right) / 3
+    squares = dot(grid.width, left * left + left * right + right * right) / 3
     negative = _negative_parts(left, right, grid.width)
     violation = negative.squares.sum()
     rate = (2 * negative.area * squares - grid.width * (left + right) * violation) / squares**2
@@ -112,7 +113,7 @@ def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
     step = grid.width * (x[grid.step_first] - y[grid.step_second])
     right = np.cumsum(step)
     left = right - step
-    return float(grid.width @ (left * left + left * right + right * right) / 3)
+    return dot(grid.width, left * left + left * right + right * right) / 3
 
 
 def _from_jumps(jump: Floats) -> Floats:

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from riskrank.engine.gates.caution import Comparison, Side
+from riskrank.engine.products import weighted_sums
 from riskrank.engine.sampling.resamples import blocks
 from riskrank.engine.types import Floats
 
@@ -95,7 +96,7 @@ def tail_means(side: Side, weights: Floats, level: float) -> Floats:
     ndarray, shape (B,)
     """
     order = np.argsort(side.values, kind="stable")
-    wanted = level * (weights @ side.sizes.astype(np.float64))[:, None]
+    wanted = level * weighted_sums(weights, side.sizes.astype(np.float64))[:, None]
     # The tail of a resample mostly ends within twice as many scores of the sample.
     reach = min(order.size, int(2 * level * order.size) + 50)
     while True:
@@ -105,7 +106,7 @@ def tail_means(side: Side, weights: Floats, level: float) -> Floats:
             break
         reach = min(order.size, 2 * reach)
     inside = np.clip(wanted - (passed - drawn), 0.0, drawn)
-    tails: Floats = inside @ side.values[order[:reach]] / wanted[:, 0]
+    tails: Floats = weighted_sums(inside, side.values[order[:reach]]) / wanted[:, 0]
     return tails
 
 
@@ -117,7 +118,7 @@ class _Means:
         self._sizes = np.stack([side.sizes for side in sides], axis=1) if sides else np.empty((0, 0))
 
     def of(self, weights: Floats) -> Floats:
-        means: Floats = (weights @ self._sums) / (weights @ self._sizes)
+        means: Floats = weighted_sums(weights, self._sums) / weighted_sums(weights, self._sizes)
         return means
 
 

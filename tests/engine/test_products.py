@@ -1,0 +1,60 @@
+"""Products that are the same to the last bit, however many threads BLAS has."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riskrank.engine.products import dot, weighted_sums
+
+ROOT = Path(__file__).resolve().parents[2]
+
+STUDIES = """
+import hashlib
+import numpy as np
+import riskrank as rr
+n = 30_000
+rng = np.random.default_rng(0)
+columns = {
+    "model": np.repeat(["a", "b"], n),
+    "sample": np.tile(np.arange(n), 2),
+    "metric": ["x"] * (2 * n),
+    "score": rng.normal(size=2 * n),
+}
+results = [
+    rr.dominance(columns, variance="clt", jobs=1),
+    rr.gate(columns, not_worse=["a:b"], margin=["x=0.1"], resamples=100, jobs=1),
+]
+print(*(hashlib.sha256(result.to_json().encode()).hexdigest() for result in results))
+"""
+
+
+def test_products_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    weights, columns = rng.normal(size=(7, 50)), rng.normal(size=(50, 3))
+    assert dot(weights[0], columns[:, 0]) == pytest.approx(float(weights[0] @ columns[:, 0]), rel=1e-13)
+    np.testing.assert_allclose(weighted_sums(weights, columns), weights @ columns, rtol=1e-12)
+    np.testing.assert_allclose(weighted_sums(weights, columns[:, 1]), weights @ columns[:, 1], rtol=1e-12)
+    assert weighted_sums(weights, columns[:, :0]).shape == (7, 0)
+
+
+def test_studies_give_the_same_bytes_with_any_number_of_threads():
+    """From ten thousand samples on BLAS adds in as many parts as it has threads."""
+    found = set()
+    for threads in ("1", "2"):
+        names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+        variables = os.environ | dict.fromkeys(names, threads)
+        done = subprocess.run(
+            [sys.executable, "-c", STUDIES],
+            cwd=ROOT,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        found.add(done.stdout)
+    assert len(found) == 1
