@@ -115,7 +115,9 @@ class _Means:
 
     def __init__(self, sides: Sequence[Side]) -> None:
         self._sums = np.stack([side.sums for side in sides], axis=1) if sides else np.empty((0, 0))
-        self._sizes = np.stack([side.sizes for side in sides], axis=1) if sides else np.empty((0, 0))
+        self._sizes = np.empty((0, 0))
+        if sides:
+            self._sizes = np.stack([side.sizes for side in sides], axis=1).astype(np.float64)
 
     def of(self, weights: Floats) -> Floats:
         means: Floats = weighted_sums(weights, self._sums) / weighted_sums(weights, self._sizes)
