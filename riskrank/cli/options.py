@@ -312,6 +312,7 @@ class OutputOptions:
         ),
     ] = None
     color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour of tables.")] = "auto"
+    ascii: Annotated[bool, typer.Option("--ascii", help="Tables and their pictures in ASCII only.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings on stderr.")] = (
         False
     )

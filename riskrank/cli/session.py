@@ -162,15 +162,23 @@ class Session:
         """The result for each output file, or for stdout."""
         from riskrank.report.render import render
 
-        stdout, safe = self.environment.stdout, self.output.csv_safe
+        safe = self.output.csv_safe
         if not self.output.files:
             width, color = self._terminal_width(), self._wants_color()
-            page = render(document, self.formats[0], stdout=stdout, width=width, color=color, csv_safe=safe)
+            encoding = self._encoding(getattr(self.environment.stdout, "encoding", None))
+            page = render(
+                document, self.formats[0], encoding=encoding, width=width, color=color, csv_safe=safe
+            )
             return [(None, page)]
+        encoding = self._encoding(None)
         return [
-            (file, render(document, kind, stdout=None, width=None, color=False, csv_safe=safe))
+            (file, render(document, kind, encoding=encoding, width=None, color=False, csv_safe=safe))
             for file, kind in zip(self.output.files, self.formats, strict=True)
         ]
+
+    def _encoding(self, given: str | None) -> str:
+        """Encoding of a table for who shows it."""
+        return "ascii" if self.output.ascii else given or "utf-8"
 
     def _terminal_width(self) -> int | None:
         stdout = self.environment.stdout

@@ -11,6 +11,7 @@ from riskrank.engine.dominance.column import DominanceStudy, method_name
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.report import numbers
+from riskrank.report.text_pictures import interval_bars
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.dominance import DominanceColumn, DominanceDocument
 
@@ -102,6 +103,10 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
     ]
     pairs.sort(key=lambda pair: (overall[pair[0]], pair[0], overall[pair[1]], pair[1]))
     rows = [_pair_row(column, orders, i, j, models) for i, j in pairs]
+    bars = _bars(column, pairs)
+    if bars:
+        columns.append(Column("difference", "left", picture=True))
+        rows = [(*row, bar) for row, bar in zip(rows, bars, strict=True)]
     return Table(f"Stochastic dominance on {column.name}", tuple(columns), tuple(rows), stub=2)
 
 
@@ -153,6 +158,16 @@ def _difference_cells(column: DominanceColumn, i: int, j: int) -> list[str]:
     if low is not None and high is not None:
         cells.append(f"{numbers.score(low[i, j])} to {numbers.score(high[i, j])}")
     return cells
+
+
+def _bars(column: DominanceColumn, pairs: Sequence[tuple[int, int]]) -> list[str]:
+    """Differences with their intervals as bars on one scale; none without intervals."""
+    difference = column.differences
+    low, high = column.units.interval(difference.low, difference.high)
+    if low is None or high is None or not pairs:
+        return []
+    at = tuple(np.array(pairs).T)
+    return interval_bars(column.units.of(difference.estimate)[at], low[at], high[at], mark=0.0)
 
 
 def _verdict(

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.report import numbers
+from riskrank.report.text_pictures import sparklines
 from riskrank.report.view import Column, Line, Section, Table
 from riskrank.studies.portfolio import PortfolioDocument, PortfolioSummaryDocument
 
 _FIRST_ROWS = 10
+# Levels of a quantile function as wide as a sparkline.
+_SPARK = np.arange(1, 21) / 20
 
 
 def view(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Section]:
@@ -41,7 +47,9 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
         Column("sd"),
         *(Column(f"Q\n{level}") for level in levels),
         *(Column(f"TVaR\n{level}") for level in levels),
+        Column("quantile function", "left", picture=True),
     )
+    lines = sparklines([quantile(column, _SPARK) for column in document.scores])
     rows = tuple(
         (
             models[i],
@@ -49,6 +57,7 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
             *(numbers.score(value) for value in (summary.mean[i], summary.sd[i])),
             *(numbers.score(value) for value in summary.quantiles[i]),
             *(numbers.score(value) for value in summary.tail_values[i]),
+            lines[i],
         )
         for i in summary.best_mean_first
     )

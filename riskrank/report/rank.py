@@ -14,10 +14,13 @@ from riskrank.report import numbers
 from riskrank.report.aggregation import aggregation_lines
 from riskrank.report.agreement import agreement_table, stability_table
 from riskrank.report.dominance import inference_line
+from riskrank.report.text_pictures import beaten_letters, interval_bars
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.units import Units
 
+# Terminals from here on have room for letters.
+_WIDE = 160
 # A list of hidden risks longer than this hides them again.
 _MOST_RISKS = 8
 
@@ -97,8 +100,35 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
     columns.append((Column("to the\nfirst"), lambda i: _difference(units.of(difference.estimate)[i])))
     if low is not None and high is not None:
         columns.append((Column("interval"), lambda i: _interval(low[i], high[i])))
+    columns += _pictures(document, metric, name)
     rows = tuple(tuple(cell(int(i)) for _, cell in columns) for i in ranking.order[: document.top])
     return Table(f"Ranking by {name}@{metric}", tuple(column for column, _ in columns), rows, stub=2)
+
+
+def _pictures(
+    document: RankDocument, metric: str, name: str
+) -> list[tuple[Column, Callable[[int], Cell | str]]]:
+    """Rank sets and differences as bars, and letters for who is beaten, for terminals with room for them."""
+    found, units = document.study.studies[metric], document.units[metric]
+    ranking, difference = found.rankings[name], found.effects[name].mean_difference
+    columns: list[tuple[Column, Callable[[int], Cell | str]]] = []
+    if ranking.rank_low is not None and ranking.rank_high is not None:
+        places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
+        columns.append((Column("places, first to last", "left", picture=True), lambda i: places[i]))
+    low, high = units.interval(difference.low, difference.high)
+    if low is not None and high is not None:
+        gaps = interval_bars(units.of(difference.estimate), low, high, mark=0.0)
+        columns.append((Column("difference", "left", picture=True), lambda i: gaps[i]))
+    tests = found.tests_of(name)
+    letters = None
+    if tests is not None and document.inference.test:
+        letters = beaten_letters(tests.dominates, ranking.order)
+    if letters is not None:
+        by_model = dict(zip(ranking.order.tolist(), letters, strict=True))
+        columns.append(
+            (Column("significantly better than", "left", picture=True, least=_WIDE), lambda i: by_model[i])
+        )
+    return columns
 
 
 def percent(level: float) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TextIO
 
 from riskrank.errors import spell
 from riskrank.report.formats.data import to_csv, to_json, to_jsonl, to_parquet
@@ -49,7 +48,7 @@ def render(
     document: Document,
     kind: str,
     *,
-    stdout: TextIO | None,
+    encoding: str,
     width: int | None,
     color: bool,
     csv_safe: bool = False,
@@ -61,8 +60,8 @@ def render(
     document : Document
     kind : str
         ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``html``, ``parquet`` or, of gates, ``junit``.
-    stdout : text stream or None
-        Where a table will be shown, for its encoding; None for a file.
+    encoding : str
+        Of a table, for who shows it.
     width, color
         As in :func:`riskrank.report.formats.terminal.to_terminal`.
     csv_safe : bool
@@ -71,7 +70,7 @@ def render(
     if kind == "parquet":
         return to_parquet(document)
     if kind == "table":
-        return _terminal_page(document, getattr(stdout, "encoding", None) or "utf-8", width, color)
+        return _terminal_page(document, encoding, width, color)
     if kind == "markdown":
         return markdown_page(document).encode("utf-8")
     if kind == "html":

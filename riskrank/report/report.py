@@ -80,10 +80,10 @@ def parts(document: ReportDocument) -> list[Part]:
         found.append(_agreement(document.methods, ranking, "method", "Other methods"))
     if document.metrics is not None:
         found.append(_agreement(document.metrics, ranking, "metric", "Metric by metric"))
-    if document.groups is not None:
-        sections_of_groups = tuple(group_sections(document.groups.groups))
-        title = f"Groups by {document.groups.groups.column}"
-        found.append(Part("groups", title, document.groups, (), (), sections_of_groups))
+    if document.by_group is not None:
+        sections_of_groups = tuple(group_sections(document.by_group.groups))
+        title = f"Groups by {document.by_group.groups.column}"
+        found.append(Part("groups", title, document.by_group, (), (), sections_of_groups))
     if document.relation is not None:
         found.append(_part("gsd", "Generalized stochastic dominance", document.relation, ("hasse",)))
     if document.choice is not None:

@@ -6,7 +6,8 @@ shows it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Justify = Literal["left", "right", "center"]
@@ -16,12 +17,15 @@ Justify = Literal["left", "right", "center"]
 class Column:
     """Head of a column; a line break in it is kept on the terminal.
 
-    ``name`` is the head where there is no need to be short, in Markdown.
+    ``name`` is the head where there is no need to be short, in Markdown. A ``picture`` is drawn on a terminal
+    that has room for it, ``least`` columns wide or more, and nowhere else: it says nothing of its own.
     """
 
     head: str
     justify: Justify = "right"
     name: str = ""
+    picture: bool = False
+    least: int = 0
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,21 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell | str, ...], ...]
     stub: int = 1
+
+    def with_columns(self, kept: Sequence[int]) -> Table:
+        """The same table with some of its columns."""
+        return replace(
+            self,
+            columns=tuple(self.columns[number] for number in kept),
+            rows=tuple(tuple(row[number] for number in kept) for row in self.rows),
+        )
+
+    @property
+    def plain(self) -> Table:
+        """The table without pictures."""
+        if not any(column.picture for column in self.columns):
+            return self
+        return self.with_columns([at for at, column in enumerate(self.columns) if not column.picture])
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class ReportDocument(Document[RankRow]):
         Every metric on its own, statistics only; None where there is one metric.
     relation : GsdDocument or None
     choice : CopaDocument or None
-    groups : GroupedRankDocument or None
+    by_group : GroupedRankDocument or None
         The ranking in each group of samples; these three are None where they were not asked for.
     title : str
     """
@@ -127,7 +127,7 @@ class ReportDocument(Document[RankRow]):
     metrics: RankDocument | None
     relation: GsdDocument | None
     choice: CopaDocument | None
-    groups: GroupedRankDocument | None
+    by_group: GroupedRankDocument | None
     title: str
 
     @property
@@ -139,7 +139,7 @@ class ReportDocument(Document[RankRow]):
             "risks": self.risks,
             "methods": self.methods,
             "metrics": self.metrics,
-            "groups": self.groups,
+            "groups": self.by_group,
             "gsd": self.relation,
             "copa": self.choice,
         }
@@ -208,7 +208,7 @@ def report(
         "metrics": _every_metric(table, runtime) if several else None,
         "relation": gsd(table, settings.relation, runtime) if settings.gsd else None,
         "choice": choice,
-        "groups": groups,
+        "by_group": groups,
     }
     title = settings.title or f"Which of {len(table.models)} models?"
     return ReportDocument(

@@ -49,9 +49,9 @@ def test_no_line_is_wider_than_the_terminal(show, write, make_scores, command, w
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_narrow_terminal_shows_what_a_wide_one_shows(show, write, make_scores, command):
-    """Every cell of the wide tables is in the narrow ones, whole or folded."""
+    """Every cell of the tables off a terminal is in the narrow ones, whole or folded."""
     path = write("t.csv", make_scores(models=("A", "some-model", "C", "D", "E")))
-    wide, narrow = show(command, path, width=400), show(command, path, width=60)
+    wide, narrow = show(command, path, width=None), show(command, path, width=60)
     assert {word for word in wide.split() if set(word) != {"─"}} <= set(narrow.split())
 
 
@@ -199,3 +199,18 @@ def test_check_says_what_is_wrong_in_words(run, write):
     assert outcome.status == 2
     assert "Error: " in outcome.stdout
     assert re.search(r"(?m)^ hint: ", outcome.stdout)
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance"])
+def test_pictures_on_a_terminal_with_room_for_them(run, table, quick, command):
+    room = {"tty": True, "variables": {"COLUMNS": "200"}}
+    wide = run(command, table, *quick, **room).stdout
+    assert "●" in wide
+    assert ("significantly better than" in wide) == (command == "rank")
+    plain = run(command, table, *quick, "--ascii", **room).stdout
+    assert plain.isascii()
+    assert (
+        plain == run(command, table, *quick, tty=True, variables={"COLUMNS": "200"}, encoding="ascii").stdout
+    )
+    for options in ({"tty": True, "variables": {"COLUMNS": "80"}}, {}):
+        assert "●" not in run(command, table, *quick, **options).stdout

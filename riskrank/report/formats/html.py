@@ -17,7 +17,7 @@ def _section(section: Section) -> str:
     if isinstance(section, Line):
         label = f"<b>{for_html(section.label)}</b> " if section.label else ""
         return f"<p>{label}{for_html(section.text)}</p>"
-    return _table(section)
+    return _table(section.plain)
 
 
 def _table(table: Table) -> str:

@@ -7,9 +7,11 @@ go on over several lines, and the columns that do not fit follow in a second tab
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from riskrank.report.escapes import for_terminal
+from riskrank.report.text_pictures import in_ascii
 from riskrank.report.view import Cell, Column, Line, Section, Table, text_of
 
 if TYPE_CHECKING:
@@ -72,12 +74,25 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
             line = Text.assemble((f"{label} " if label else "", "bold"), (text, section.style))
             page.print(Padding(line, (0, 1)), width=text_width)
             continue
-        table = _showable_table(section, encoding)
+        table = _with_pictures(_showable_table(section, encoding), width)
         widths = fitting_widths(table, width)
         for number, block in enumerate(blocks(widths, table.stub, width)):
             title = f"{table.title}, continued" if number else table.title
             page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
             page.print(_grid(table, block, widths, ascii_only=not encoding.lower().startswith("utf")))
+
+
+def _with_pictures(table: Table, width: int | None) -> Table:
+    """The table with as many of its pictures as fit beside the other columns; without a terminal none do."""
+    kept = [at for at, column in enumerate(table.columns) if not column.picture]
+    if width is None or len(kept) == len(table.columns):
+        return table.plain
+    for at, column in enumerate(table.columns):
+        if column.picture and width >= column.least:
+            tried = sorted([*kept, at])
+            if _total(fitting_widths(table.with_columns(tried), None)) <= width:
+                kept = tried
+    return table.with_columns(kept)
 
 
 def fitting_widths(table: Table, width: int | None) -> list[int]:
@@ -167,13 +182,16 @@ def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_on
 
 
 def _showable_table(table: Table, encoding: str) -> Table:
-    def cell(given: Cell | str) -> Cell | str:
-        shown = for_terminal(text_of(given).replace("\n", " "), encoding)
+    ascii_only = not encoding.lower().startswith("utf")
+
+    def cell(given: Cell | str, column: Column) -> Cell | str:
+        text = text_of(given).replace("\n", " ")
+        shown = for_terminal(in_ascii(text) if column.picture and ascii_only else text, encoding)
         return shown if isinstance(given, str) else Cell(shown, given.style)
 
     return Table(
         for_terminal(table.title, encoding),
-        tuple(Column(for_terminal(column.head, encoding), column.justify) for column in table.columns),
-        tuple(tuple(cell(given) for given in row) for row in table.rows),
+        tuple(replace(column, head=for_terminal(column.head, encoding)) for column in table.columns),
+        tuple(tuple(map(cell, row, table.columns)) for row in table.rows),
         table.stub,
     )

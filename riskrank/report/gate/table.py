@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from riskrank.errors import option, spell
 from riskrank.report import numbers
+from riskrank.report.text_pictures import interval_bars
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 
@@ -24,8 +27,13 @@ def view(document: GateDocument) -> list[Section]:
         Column("p"),
         Column("n"),
         *([Column("n\nneeded", name="n needed")] if needed else []),
+        Column("interval, : boundary", "left", picture=True),
     ]
-    rows = [_cells(row, grouped=grouped, needed=needed) for row in document.rows]
+    bars = _bars(document)
+    rows = [
+        (*_cells(row, grouped=grouped, needed=needed), bar)
+        for row, bar in zip(document.rows, bars, strict=True)
+    ]
     table = Table("Gate", tuple(columns), tuple(rows), stub=3)
     return [table, Line(_reading(document, needed), "Reading:")]
 
@@ -48,6 +56,21 @@ def _cells(row: GateRow, *, grouped: bool, needed: bool) -> tuple[Cell | str, ..
         f"{row.samples:,}",
         *([f"{row.samples_needed:,}" if row.samples_needed else "–"] if needed else []),
     )
+
+
+def _bars(document: GateDocument) -> list[str]:
+    """Each claim's interval with the boundary it is held against, in the units of the file."""
+    less = {metric.name for metric in document.metrics if metric.direction == "lower"}
+    bars = []
+    for row in document.rows:
+        boundary = row.margin if row.claim == "better" else -row.margin
+        boundary = -boundary if row.metric in less else boundary
+        known = row.statistic not in ("fsd", "ssd") and (row.low is not None or row.high is not None)
+        low = math.nan if row.low is None else row.low
+        high = math.nan if row.high is None else row.high
+        # A row has a scale of its own: claims may be about different metrics.
+        bars += interval_bars([row.estimate], [low], [high], mark=boundary) if known else [""]
+    return bars
 
 
 def _reading(document: GateDocument, needed: bool) -> str:

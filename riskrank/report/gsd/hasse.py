@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.report.escapes import visible
+from riskrank.report.text_pictures import hasse_rows
 from riskrank.report.view import Cell, Column, Table
 
 
@@ -14,7 +15,8 @@ def hasse_table(study: GsdAnalysis, models: Sequence[str], *, title: str) -> Tab
     hasse = study.hasse
     names = _node_names(study, models)
     rows = []
-    for node in sorted(range(len(hasse.nodes)), key=lambda node: (hasse.levels[node], node)):
+    order = sorted(range(len(hasse.nodes)), key=lambda node: (hasse.levels[node], node))
+    for node, drawn in zip(order, hasse_rows(hasse, order), strict=True):
         below = [names[lower] for upper, lower in hasse.edges if upper == node]
         first = not hasse.levels[node]
         rows.append(
@@ -22,9 +24,15 @@ def hasse_table(study: GsdAnalysis, models: Sequence[str], *, title: str) -> Tab
                 str(hasse.levels[node] + 1),
                 Cell(names[node], "bold" if first else ""),
                 ", ".join(below) if below else "–",
+                drawn,
             )
         )
-    columns = (Column("level"), Column("model", "left"), Column("directly over", "left"))
+    columns = (
+        Column("level"),
+        Column("model", "left"),
+        Column("directly over", "left"),
+        Column("diagram", "left", picture=True),
+    )
     return Table(title, columns, tuple(rows), stub=2)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -108,6 +108,7 @@ def _rendered(template: str, document: Document, found: Sequence[Chapter], *, ti
     # What names begin with: two results in one notebook must not share any.
     mark = "rr" + hashlib.sha256(to_json(document).encode("utf-8")).hexdigest()[:6]
     styles = Styles()
+    found = [_plain(chapter) for chapter in found]
     drawn = {
         id(block): _drawing(block, styles, f"{mark}-{number}", models)
         for number, block in enumerate(block for chapter in found for block in chapter.blocks)
@@ -137,6 +138,12 @@ def _rendered(template: str, document: Document, found: Sequence[Chapter], *, ti
             policy=_policy(style, script),
         )
     )
+
+
+def _plain(chapter: Chapter) -> Chapter:
+    """A chapter whose tables have none of the pictures made for terminals."""
+    blocks = (block.plain if isinstance(block, Table) else block for block in chapter.blocks)
+    return replace(chapter, blocks=tuple(blocks))
 
 
 def _drawing(figure: Figure, styles: Styles, identity: str, models: Sequence[str]) -> Drawing:

@@ -1,0 +1,158 @@
+"""Pictures made of characters, for tables on a terminal: bars, sparklines, letters, diagrams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from riskrank.engine.gsd.hasse import HasseDiagram
+from riskrank.engine.types import Booleans, Integers
+
+CELLS = 17
+"""Characters of a bar."""
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_MOST_LETTERS = 26
+# For terminals that show nothing else, one for one.
+_ASCII = str.maketrans("─●┊┼├└│–" + _BLOCKS, "-o:+|`|-" + "_.,-=+*#")
+
+
+def in_ascii(picture: str) -> str:
+    """The same picture in ASCII."""
+    return picture.translate(_ASCII)
+
+
+def interval_bars(
+    estimate: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    *,
+    mark: float | None = None,
+    cells: int = CELLS,
+) -> list[str]:
+    """One bar a row from end to end with a dot at the estimate, all on one scale.
+
+    Parameters
+    ----------
+    estimate, low, high : array_like, shape (k,)
+        Ends that are not finite lie at the edge.
+    mark : float, optional
+        A value to mark in every row, such as 0.
+    cells : int
+
+    Returns
+    -------
+    list of k str
+        Each of so many characters.
+    """
+    numbers = [np.asarray(part, dtype=np.float64) for part in (estimate, low, high)]
+    known = [part[np.isfinite(part)] for part in numbers] + [np.array([] if mark is None else [mark])]
+    everything = np.concatenate(known)
+    if not everything.size:
+        return [" " * cells for _ in numbers[0]]
+    # Halves, as the ends may be as far apart as floating point goes.
+    bottom, span = everything.min(), everything.max() / 2 - everything.min() / 2
+
+    def cell(value: float) -> int:
+        clipped = min(max(value, bottom), everything.max())
+        share = float((clipped / 2 - bottom / 2) / span if span > 0 else 0.5)
+        return round(share * (cells - 1))
+
+    rows = []
+    for middle, left, right in zip(*numbers, strict=True):
+        drawn = [" "] * cells
+        if mark is not None:
+            drawn[cell(mark)] = "┊"
+        ends = [bottom if np.isnan(left) else left, everything.max() if np.isnan(right) else right]
+        first, last = cell(ends[0]), cell(ends[1])
+        drawn[first : last + 1] = "─" * (last + 1 - first)
+        if mark is not None and first < cell(mark) < last:
+            drawn[cell(mark)] = "┼"
+        if np.isfinite(middle):
+            drawn[cell(middle)] = "●"
+        rows.append("".join(drawn))
+    return rows
+
+
+def sparklines(values: ArrayLike) -> list[str]:
+    """One line of blocks a row, the higher the larger, all on one scale.
+
+    Parameters
+    ----------
+    values : array_like, shape (k, l)
+    """
+    heights = np.asarray(values, dtype=np.float64)
+    bottom, top = heights.min(), heights.max()
+    span = top / 2 - bottom / 2
+    share = (heights / 2 - bottom / 2) / span if span > 0 else np.full(heights.shape, 0.5)
+    steps = np.minimum((share * len(_BLOCKS)).astype(int), len(_BLOCKS) - 1)
+    return ["".join(_BLOCKS[step] for step in row) for row in steps]
+
+
+def beaten_letters(dominates: Booleans, order: Integers) -> list[str] | None:
+    """A letter a model by its place, and after it the letters of those it is significantly better than.
+
+    Parameters
+    ----------
+    dominates : ndarray of bool, shape (k, k)
+    order : ndarray of int, shape (k,)
+        Models from the first to the last.
+
+    Returns
+    -------
+    list of k str, or None
+        In the given order; None where letters do not suffice.
+    """
+    if len(order) > _MOST_LETTERS:
+        return None
+    beaten = dominates[np.ix_(order, order)]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return [
+        f"{letters[place]} > {_runs(np.flatnonzero(row).tolist())}" if row.any() else letters[place]
+        for place, row in enumerate(beaten)
+    ]
+
+
+def _runs(places: Sequence[int]) -> str:
+    """Letters of places, more than two in a row as a range: ``b d–g``."""
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == runs[-1][-1] + 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+
+    def name(place: int) -> str:
+        return chr(ord("a") + place)
+
+    parts = [f"{name(run[0])}–{name(run[-1])}" if len(run) > 2 else " ".join(map(name, run)) for run in runs]
+    return " ".join(parts)
+
+
+def hasse_rows(diagram: HasseDiagram, order: Sequence[int]) -> list[str]:
+    """A Hasse diagram, a row a node: its line runs down and branches into each node it is directly over.
+
+    Parameters
+    ----------
+    diagram : HasseDiagram
+    order : sequence of int
+        Nodes from the top, each after those above it.
+
+    Returns
+    -------
+    list of str
+        In that order.
+    """
+    place = {node: row for row, node in enumerate(order)}
+    edges = {(place[upper], place[lower]) for upper, lower in diagram.edges}
+    last = {upper: max(lower for above, lower in edges if above == upper) for upper, _ in edges}
+    rows = []
+    for row in range(len(order)):
+        drawn = []
+        for lane in range(row):
+            joined = (lane, row) in edges
+            goes_on = last.get(lane, -1) > row
+            drawn.append(("├─" if goes_on else "└─") if joined else "│ " if goes_on else "  ")
+        rows.append("".join(drawn) + "●")
+    return rows
