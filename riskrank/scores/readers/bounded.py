@@ -14,6 +14,8 @@ from riskrank.errors import InputError, option
 from riskrank.scores.readers.paths import read_bytes
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+# Bytes of deflate taken, and unpacked, at a time: one call for all doubles its room until it has enough.
+_PIECE = 1 << 24
 # Bytes of Zstandard taken at a time: each may unpack to some 40,000, so a bomb is noticed within 40 MB.
 _CHUNK = 1 << 10
 
@@ -64,18 +66,24 @@ def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True)
 def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable: bool = True) -> bytes:
     """Undo deflate (``window=-15``) or gzip (``window=31``, members one after another)."""
     parts: list[bytes] = []
-    rest = data
+    size, stream = 0, zlib.decompressobj(window)
     try:
-        while rest:
-            stream = zlib.decompressobj(window)
-            room = limit - sum(len(part) for part in parts)
-            part = stream.decompress(rest, room + 1)
-            parts.append(part)
-            if len(part) > room:
-                raise too_large(label, limit)
-            if not stream.eof:
-                raise zlib.error("the compressed data ends too early")
-            rest = stream.unused_data if window > 15 else b""
+        for start in range(0, len(data), _PIECE):
+            rest, full = data[start : start + _PIECE], False
+            while rest or full:
+                if stream.eof:
+                    if window < 16:  # what follows a bare stream is not part of it
+                        return b"".join(parts)
+                    stream = zlib.decompressobj(window)
+                part = stream.decompress(rest, _PIECE)
+                parts.append(part)
+                size += len(part)
+                if size > limit:
+                    raise too_large(label, limit)
+                rest = stream.unused_data if stream.eof else stream.unconsumed_tail
+                full = len(part) == _PIECE and not stream.eof
+        if data and not stream.eof:
+            raise zlib.error("the compressed data ends too early")
     except zlib.error as error:
         raise _corrupt(label, str(error), skippable) from None
     return b"".join(parts)

@@ -34,6 +34,8 @@ _FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
 # Columns that mean something else already, and words no column of a row can be called.
 _TAKEN = {*FOUND_BY_NAME, "cluster", "value", "task", "self"}
 _LONGEST_METADATA = 200
+# Bytes of a sample that is read for its metadata alone.
+_LONGEST_SAMPLE = 1 << 24
 # An id may hold slashes and the word epoch, so that only the end of a member's name is known.
 _SAMPLE = re.compile(r"^samples/.+_epoch_\d+(?:\.json|/sample\.json)$")
 _JOURNAL = re.compile(r"^_journal/summaries/(\d+)\.json$")
@@ -184,19 +186,19 @@ def _samples(archive: ZipMembers) -> list[Any]:
     return list(distinct.values())
 
 
-def _whole(name: str, archive: ZipMembers) -> Any:
+def _whole(name: str, archive: ZipMembers, *, most: int | None = None) -> Any:
     """A sample; of one in pieces, its metadata lie beside it."""
-    sample = archive.json(name)
+    sample = archive.json(name, most=most)
     beside = name.removesuffix("sample.json") + "metadata.json"
     if name.endswith("/sample.json") and beside in archive and isinstance(sample, dict):
-        return sample | {"metadata": archive.json(beside)}
+        return sample | {"metadata": archive.json(beside, most=most)}
     return sample
 
 
 def _described(name: str, archive: ZipMembers) -> tuple[object, Mapping[str, Any]]:
-    """Key and metadata of a sample whose scores are known already: one that is damaged has none."""
+    """Key and metadata of a sample whose scores are known already: one damaged or very long has none."""
     try:
-        sample = _whole(name, archive)
+        sample = _whole(name, archive, most=_LONGEST_SAMPLE)
     except InputError:
         return None, {}
     return _key(sample), _metadata(sample)

@@ -39,21 +39,29 @@ class ZipMembers:
     def __contains__(self, name: str) -> bool:
         return name in self._members
 
-    def json(self, name: str) -> Any:
+    def json(self, name: str, *, most: int | None = None) -> Any:
         """Parse a member as JSON.
+
+        Parameters
+        ----------
+        name : str
+        most : int, optional
+            Most bytes it may have, where that is fewer than are allowed anyway.
 
         Raises
         ------
         InputError
             If it is cut short, corrupt, too large, encrypted, or no JSON.
         """
-        return parse_json(f"{self._path}: {name}", self._bytes(name))
+        limit = self._limit if most is None else min(most, self._limit)
+        return parse_json(f"{self._path}: {name}", self._bytes(name, limit))
 
-    def _bytes(self, name: str) -> bytes:
+    def _bytes(self, name: str, limit: int) -> bytes:
         entry = self._members[name]
         label = f"{self._path}: {name}"
-        if entry.compress_size > self._limit:
-            raise too_large(label, self._limit)
+        # What the directory says may be a lie, and is checked again while the member is unpacked.
+        if max(entry.compress_size, entry.file_size) > limit:
+            raise too_large(label, limit)
         try:
             self._file.seek(entry.header_offset)
             magic, name_size, extra_size = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
@@ -68,9 +76,9 @@ class ZipMembers:
         if entry.compress_type == _STORED:
             return data
         if entry.compress_type == _DEFLATED:
-            return inflate(label, data, self._limit)
+            return inflate(label, data, limit)
         if entry.compress_type == _ZSTANDARD:
-            return unzstd(label, data, self._limit)
+            return unzstd(label, data, limit)
         raise self._broken(f"member {name} is compressed by method {entry.compress_type}")
 
     def _broken(self, reason: str) -> InputError:

@@ -4,6 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 import zstandard
@@ -210,3 +211,15 @@ def test_rows_of_frames_and_of_dictionaries_come_together():
     )
     add(gathering, sample="2")
     assert gathering.export().rows["task"].to_list() == ["t", None]
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 24, (1 << 24) + 1])
+def test_what_is_unpacked_in_pieces_is_whole(size):
+    data = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8).tobytes()
+    packed = gzip.compress(data, 1)
+    assert decompressed("x", packed, size) == data
+    assert decompressed("x", packed + gzip.compress(b"more"), size + 4) == data + b"more"
+    with pytest.raises(InputError, match="once read" if size else "more than"):
+        decompressed("x", packed + gzip.compress(b"more"), size + 3)
+    with pytest.raises(InputError, match="x"):
+        decompressed("x", packed[:-9], size)

@@ -286,3 +286,11 @@ def test_metadata_that_summaries_leave_out_are_in_the_samples(tmp_path):
     pieces |= {f"samples/{i}_epoch_1/metadata.json": {"group": f"g{i}"} for i in (1, 2)}
     path.write_bytes(archives.archive(pieces, archives.ZSTANDARD))
     assert read(path).rows["group"].to_list() == ["g1", "g2"]
+
+
+def test_a_long_sample_is_not_read_for_its_metadata(tmp_path):
+    long = scored(1, match="C") | {"metadata": {"group": "a"}, "messages": "x" * (1 << 24)}
+    path = tmp_path / "a.eval"
+    whole = members([scored(1, match="C")]) | {"samples/1_epoch_1.json": long}
+    path.write_bytes(archives.archive(whole, archives.DEFLATED))
+    assert "group" not in read(path).rows.columns
