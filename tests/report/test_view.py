@@ -97,7 +97,9 @@ def test_names_are_folded_before_a_second_table_is_begun():
 def test_heads_stand_on_the_rule():
     table = Table("T", (Column("model", "left"), Column("FSD\n0.25")), (("a", "1"),))
     lines = [line.rstrip() for line in drawn([table], 80).splitlines()]
-    assert lines[2:5] == ["         FSD", " model  0.25", " ───────────"]
+    above, head, rule = lines[2:5]
+    assert (above.split(), head.split(), set(rule)) == (["FSD"], ["model", "0.25"], {" ", "─"})
+    assert len(above) == len(head) == len(rule)  # Rich 13 leaves one more blank between the columns
 
 
 def test_line_breaks_of_a_line_are_kept():

@@ -193,6 +193,8 @@ def _state(pid):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_workers_end_with_their_parent(tmp_path, number):
     code = f"""
+import signal
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup ignores
 sys.path.insert(0, {str(tmp_path)!r})
 import tasks
 for pid in run_tasks(tasks.first_short_then_long, None, range(4), jobs=2):
