@@ -237,7 +237,7 @@ def _errors(
 ) -> Iterable[InputError]:
     yield from too_few_models(entries, options.min_models)
     yield from unusable_scores(entries, nan_is_missing=options.missing != "error")
-    yield from too_large(entries)
+    yield from too_large(entries, options.largest)
     yield from out_of_range(entries, specs)
     yield from divided_samples(entries, unpaired=options.unpaired)
     repeated = _refusal(entries, replace(options, missing="keep"))

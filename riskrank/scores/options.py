@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
@@ -78,6 +79,8 @@ class ReadOptions:
         Accept a metric that has the same value everywhere.
     paired_only : bool
         The caller has no use for models with samples of their own: errors do not propose them.
+    largest : float
+        Size of the largest score the caller can compute with.
     """
 
     columns: str | None = None
@@ -108,6 +111,7 @@ class ReadOptions:
     min_models: int = 2
     allow_constant: bool = False
     paired_only: bool = False
+    largest: float = math.inf
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -183,7 +187,7 @@ class ReadOptions:
 
 # Names of the doors for fields that would be ambiguous below: --metric selects, --metrics names a file.
 _DOOR_NAMES = {"metric": "metrics", "metrics": "metrics_file", "weight": "weights"}
-_COMMANDS_OWN = ("sample_optional", "min_models", "allow_constant", "paired_only")
+_COMMANDS_OWN = ("sample_optional", "min_models", "allow_constant", "paired_only", "largest")
 
 
 def reading_defaults() -> dict[str, Any]:

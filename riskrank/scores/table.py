@@ -173,7 +173,7 @@ def read_scores(
     )
     _check(too_few_models(entries, options.min_models))
     _check(unusable_scores(entries, nan_is_missing=options.missing != "error"))
-    _check(too_large(entries))
+    _check(too_large(entries, options.largest))
     _check(out_of_range(entries, specs))
     _check(divided_samples(entries, unpaired=options.unpaired))
     rows, dropped = assemble(entries, _orient(entries, specs), options)

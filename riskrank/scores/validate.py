@@ -12,9 +12,6 @@ from riskrank.scores import parsing
 from riskrank.scores.entries import Entries
 from riskrank.scores.metrics_file import MetricSpec
 
-# The sum of a billion squares of such scores is still a number.
-LARGEST = 1e149
-
 _WRONG = {
     parsing.TEXT: (
         "is not a number",
@@ -56,16 +53,16 @@ def unusable_scores(entries: Entries, *, nan_is_missing: bool) -> Iterator[Input
             )
 
 
-def too_large(entries: Entries) -> Iterator[InputError]:
-    """Yield an error if a score is so large that its square, or a sum of them, is no number any more."""
+def too_large(entries: Entries, largest: float) -> Iterator[InputError]:
+    """Yield an error if a score is larger in size than the command can compute with."""
     with np.errstate(invalid="ignore"):
-        beyond = np.abs(entries.value) > LARGEST
-    if False and beyond.any():
+        beyond = np.abs(entries.value) > largest
+    if beyond.any():
         yield _wrong_score(
             entries,
             beyond,
             "is too large to compute with",
-            f"beyond {LARGEST:g}",
+            f"beyond {largest:g}",
             "leave it empty if it stands for a missing one, or give the metric in a larger unit, "
             "such as thousands",
         )

@@ -25,7 +25,7 @@ from riskrank.studies.provenance import described_inputs, portfolio_settings, re
 from riskrank.studies.ranking_methods import AGGREGATORS
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, ResamplingSettings, names, numbers
-from riskrank.studies.targets import Target, check_portfolio, targets
+from riskrank.studies.targets import Target, check_portfolio, check_range, targets
 from riskrank.studies.verdicts import mrm_verdict
 
 
@@ -199,6 +199,7 @@ def mrm(
 def _studied(
     target: Target, models: Sequence[str], settings: MeanRiskSettings, runtime: Runtime
 ) -> MeanRiskStudy:
+    check_range(target.name, target.scores, models)
     with runtime.progress(f"resampling {target.name}") as progress:
         return study_mean_risk(
             target.scores,

@@ -26,7 +26,13 @@ from riskrank.studies.directions import require_directions
 from riskrank.studies.settings import Settings, names
 
 # What a table is read with: it may have one row a model, and what is missing is decided here, by model.
-READING: dict[str, Any] = {"sample_optional": True, "allow_constant": True, "missing": "keep"}
+# Averages of millions of the largest scores are still numbers.
+READING: dict[str, Any] = {
+    "sample_optional": True,
+    "allow_constant": True,
+    "missing": "keep",
+    "largest": 1e303,
+}
 
 MISSING = ("error", "drop", "worst")
 TIES = ("min", "average", "max")

@@ -15,6 +15,9 @@ from riskrank.errors import NumericalError, UsageError, option
 from riskrank.scores.table import ScoreTable, portfolio_weights
 from riskrank.studies.settings import PortfolioSettings
 
+# Weighted sums of scores stay below the largest number with room to spare.
+_LARGEST_SUM = np.finfo(np.float64).max / 4
+
 
 @dataclass(frozen=True)
 class Target:
@@ -112,7 +115,7 @@ def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metri
 
 
 def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> None:
-    """Refuse scores so far apart that the difference of two means may be too large for a number.
+    """Refuse scores of which a sum, or the difference of two means, may be too large for a number.
 
     Raises
     ------
@@ -121,6 +124,15 @@ def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> 
     highest = [float(values.max()) for values in scores.values]
     lowest = [float(values.min()) for values in scores.values]
     top, bottom = highest.index(max(highest)), lowest.index(min(lowest))
+    sizes = [max(high, -low) for high, low in zip(highest, lowest, strict=True)]
+    largest = max(sizes)
+    many = max(scores.sizes)
+    if largest > _LARGEST_SUM / many:
+        raise NumericalError(
+            f"scores of {column} are so large that sums of {many:,} would be too large for a number",
+            found=f"{largest:g} of {models[sizes.index(largest)]}, in size",
+            hint=f"give {column} in a larger unit, such as thousands",
+        )
     if not isfinite(highest[top] - lowest[bottom]):
         raise NumericalError(
             f"scores of {column} lie too far apart: a difference of means would be too large for a number",

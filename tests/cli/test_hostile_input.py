@@ -180,23 +180,70 @@ def test_a_cell_of_ten_megabytes_is_not_printed(refused, run, write, place):
     assert len(checked.stderr) < 10_000
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["rank", "dominance", "mrm", "copa", "gsd", "portfolio", "power", "gate"],
-)
-@pytest.mark.parametrize("huge", [1.7e308, -1.7e308, 1e150])
-def test_scores_too_large_to_compute_with(refused, run, write, command, huge):
-    lines = csv_text() + f"a,99,acc,{huge!r}\nb,99,acc,1\n"
-    path = write("t.csv", lines)
-    extra = ("--higher", "*") if command in ("copa", "gsd") else ()
-    extra = ("--not-worse", "a:b", "--margin", "0.1") if command == "gate" else extra
-    what, found, _ = refused(command, path, *extra)
+@pytest.mark.parametrize("command", ["copa", "gsd"])
+@pytest.mark.parametrize("huge", [1.7e308, -1.7e308])
+def test_scores_too_large_for_objectives_and_criteria(refused, write, command, huge):
+    path = write("t.csv", csv_text() + f"a,99,acc,{huge!r}\nb,99,acc,1\n")
+    what, found, _ = refused(command, path, "--higher", "*")
     assert "row 26, column score: the score is too large to compute with" in what
     assert repr(huge) in found
-    checked = run("check", path)
-    assert checked.status == 2
-    assert "too large to compute with" in checked.stdout
-    assert "Warning" not in checked.stderr
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance", "mrm", "gate"])
+@pytest.mark.parametrize("huge", [1.7e308, -1.7e308])
+def test_scores_too_large_for_a_statistic(run, write, command, huge):
+    path = write("t.csv", csv_text() + f"a,99,acc,{huge!r}\nb,99,acc,1\n")
+    extra = ("--not-worse", "a:b", "--margin", "0.1") if command == "gate" else ()
+    found = run(command, path, *extra)
+    assert found.status == 3
+    assert "scores of acc are so large" in found.stderr
+    assert "of a, in size" in found.stderr
+    assert "Warning" not in found.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("rank",),
+        ("dominance", "--test", "all"),
+        ("mrm",),
+        ("mrm", "--no-test"),
+        ("gate", "--not-worse", "c:a", "--better", "c:b", "--on", "tvar@0.05"),
+        ("power", "--sizes", "30", "--simulations", "3"),
+        ("portfolio", "--summary"),
+        ("copa", "--higher", "*"),
+    ],
+)
+@pytest.mark.parametrize("factor", ["e154", "e300", "e-300"])
+def test_verdicts_do_not_depend_on_the_unit(run, write, arguments, factor):
+    """The unit is changed in the text, to the last digit."""
+    rng = np.random.default_rng(3)
+    rows = [
+        f"{model},{sample},acc,{rng.normal(at):.6f}" for at, model in enumerate("abc") for sample in range(30)
+    ]
+    command, *extra = arguments
+    shown = []
+    for unit in ("", factor):
+        path = write("t.csv", "\n".join([HEAD, *(row + unit for row in rows)]) + "\n")
+        found = run(command, path, *extra, "--format", "json")
+        assert found.status in (0, 4), found.stderr
+        assert "Warning" not in found.stderr
+        shown.append(json.loads(found.stdout) | {"status": found.status})
+    plain, scaled = (_without_numbers(document) for document in shown)
+    assert plain == scaled
+
+
+def _without_numbers(value):
+    """What a document says, but for its numbers and sentences: names, places, verdicts."""
+    if isinstance(value, dict):
+        return {
+            name: _without_numbers(held)
+            for name, held in value.items()
+            if name not in ("verdict", "inputs", "reasons", "text")
+        }
+    if isinstance(value, list):
+        return [_without_numbers(held) for held in value]
+    return None if isinstance(value, float) else value
 
 
 def test_scores_too_small_for_exact_steps(refused, run, write):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.dominance.common_scale import CommonScale
+from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.replicates import Gathering, Part, Replicates, joined
 from riskrank.engine.dominance.violation import ViolationKernel, violation_matrices
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.bootstrap import tail_level
-from riskrank.engine.dominance.common_scale import CommonScale
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores

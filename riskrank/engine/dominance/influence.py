@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.common_scale import CommonScale
+from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.equal_distributions import equal_p_values
 from riskrank.engine.dominance.pair_influence import (
     MergedGrid,

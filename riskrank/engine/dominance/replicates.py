@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.dominance.common_scale import CommonScale
+from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.types import Floats, Integers
 
 

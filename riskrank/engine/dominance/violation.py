@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.dominance.common_scale import CommonScale
+from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.violation_pieces import (
     in_range,
     linear_pieces,

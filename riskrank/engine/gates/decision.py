@@ -92,7 +92,10 @@ class Evidence:
         """
         count = len(plain)
         # Exponential weights of n scores spread a mean by √((n − 1)/(n + 1)) of its standard error.
-        spread = float(plain.std(ddof=1)) * math.sqrt((samples + 1) / (samples - 1))
+        # In units of the largest replicate, whose square may be beyond any number.
+        largest = float(np.abs(plain).max()) or 1.0
+        deviation = largest * float((plain / largest).std(ddof=1))
+        spread = deviation * math.sqrt((samples + 1) / (samples - 1))
         shares = (
             (1 + np.count_nonzero(against <= boundary)) / (count + 1),
             (1 + np.count_nonzero(in_favour >= boundary)) / (count + 1),

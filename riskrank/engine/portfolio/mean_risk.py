@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.portfolio.sorted_scores import sorted_scores
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -88,12 +89,15 @@ def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = 
     """
     ordered = _validated(samples)
     columns = tuple(columns) if columns is not None else risk_columns()
-    parts = [mean_risk_of_sorted(row[None, :], columns) for row in ordered]
+    # In a unit of the scores' size, where no square is beyond a number; risks follow the unit.
+    scale = CommonScale.of(ordered, shift=False)
+    parts = [mean_risk_of_sorted(scale.apply(row)[None, :], columns) for row in ordered]
     mean = np.concatenate([part[0] for part in parts])
     risk = np.concatenate([part[1] for part in parts])
     value = mean[:, None] - risk
-    size = max(float(np.abs(row).max()) for row in ordered)
-    return MeanRisk(columns, mean, risk, value, rank_values(value, tie=TIE * size))
+    size = max(float(np.abs(scale.apply(row)).max()) for row in ordered)
+    ranks = rank_values(value, tie=TIE * size)
+    return MeanRisk(columns, scale.undo(mean), scale.undo(risk), scale.undo(value), ranks)
 
 
 def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:

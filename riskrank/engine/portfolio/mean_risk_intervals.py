@@ -6,11 +6,12 @@ Source: [RAB] Table 1 and Table 5; method §5.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
+from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.portfolio.mean_risk import (
     MeanRisk,
     contradicted_by_consistent,
@@ -93,8 +94,10 @@ def study_mean_risk(
     found = mean_risk(scores.values, columns)
     low = high = None
     if resamples:
-        values = _replicate_values(scores, found.columns, resamples, seed, jobs, progress)
-        low, high = np.quantile(values, [alpha / 2, 1 - alpha / 2], axis=0)
+        scale = CommonScale.of(scores.values, shift=False)
+        scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
+        values = _replicate_values(scaled, found.columns, resamples, seed, jobs, progress)
+        low, high = scale.undo(np.quantile(values, [alpha / 2, 1 - alpha / 2], axis=0))
     return MeanRiskStudy(
         found, low, high, aggregate_consistent(found, names, aggregator), contradicted_by_consistent(found)
     )

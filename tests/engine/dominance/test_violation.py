@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
+from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance import violation
-from riskrank.engine.dominance.common_scale import CommonScale
 from riskrank.engine.dominance.violation import (
     ViolationKernel,
     one_versus_all,

@@ -29,19 +29,20 @@ class CommonScale:
     exponent: int
 
     @classmethod
-    def of(cls, samples: Sequence[Floats]) -> CommonScale:
-        """Find the map for samples of one unit."""
+    def of(cls, samples: Sequence[Floats], *, shift: bool = True) -> CommonScale:
+        """Find the map for samples of one unit; without a shift it only changes the unit, exactly."""
         low = min(sample.min() for sample in samples)
         high = max(sample.max() for sample in samples)
         close = (low > 0 and high <= 2 * low) or (high < 0 and low >= 2 * high)
-        shift = float(low) if close else 0.0
-        largest = max(abs(low - shift), abs(high - shift))
-        return cls(shift, int(np.frexp(largest)[1]) if largest > 0 else 0)
+        origin = float(low) if close and shift else 0.0
+        largest = max(abs(low - origin), abs(high - origin))
+        return cls(origin, int(np.frexp(largest)[1]) if largest > 0 else 0)
 
     def apply(self, scores: Floats) -> Floats:
         """Scores on the common scale."""
         return np.ldexp(scores - self.shift, -self.exponent)
 
     def undo(self, scores: Floats) -> Floats:
-        """Scores in their own unit."""
-        return np.ldexp(scores, self.exponent) + self.shift
+        """Scores in their own unit; infinite where that is beyond any number."""
+        with np.errstate(over="ignore"):
+            return np.ldexp(scores, self.exponent) + self.shift
