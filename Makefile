@@ -6,7 +6,7 @@ TABLES ?= 400
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-page test-all test-lowest test-newest lint format kill-trials mutate calibrate bench data readme clean
+.PHONY: help demo test test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,9 @@ lint: $(VENV)/.group-lint  ## check style, formatting and types
 format: $(VENV)/.group-lint  ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+fuzz: $(VENV)/.group-test  ## run 3,000 generated inputs against the contract (ten minutes)
+	$(BIN)/python tests/fuzz/fuzz.py --runs 3000
 
 kill-trials: $(VENV)/.installed  ## kill runs at 200 random moments and count what is left (half an hour)
 	$(BIN)/python tests/fuzz/kill_trials.py --trials 200

@@ -1,0 +1,235 @@
+"""Run riskrank on thousands of generated inputs and report what breaks its contract: ``make fuzz``.
+
+Every case is made from the seed and its own number, so that one number makes it again:
+``python tests/fuzz/fuzz.py --only 1234``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import typer  # noqa: E402
+
+from riskrank.cli.environment import Environment  # noqa: E402
+from riskrank.cli.main import app  # noqa: E402
+from riskrank.scores.readers.catalogue import EXPORTS  # noqa: E402
+from tests.fuzz import inputs  # noqa: E402
+from tests.fuzz.oracles import Run, exact_ratios, violations  # noqa: E402
+
+COMMANDS = ("rank", "dominance", "mrm", "gsd", "copa", "portfolio", "power", "gate", "check")
+FORMATS = ("table", "json", "jsonl", "csv", "markdown")
+COMMAND = typer.main.get_command(app)
+WORDS = inputs.vocabulary()
+
+
+def in_process(args, kind, stdin=b"") -> Run:
+    """Run a command on streams in memory."""
+    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
+    environment = Environment(io.BytesIO(stdin), stdout, stderr, {})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        status = COMMAND.main(list(args), standalone_mode=False, obj=environment)
+    texts = []
+    for stream in (stdout, stderr):
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))
+    gated = args[0] == "gate" or any(arg.startswith("--gate") for arg in args)
+    told = tuple(f"{one.category.__name__}: {one.message}" for one in caught)
+    return Run(tuple(args), int(status), texts[0], texts[1], told, kind, gated)
+
+
+def as_process(args, folder) -> tuple[int, str, str]:
+    """Run a command as a user does."""
+    variables = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+    done = subprocess.run(
+        [sys.executable, "-m", "riskrank", *args],
+        cwd=folder,
+        env=variables | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode()
+
+
+def case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
+    """Make one case, run it, and return what is wrong with it."""
+    rng = Random(f"{seed}/{number}")
+    which = rng.random()
+    if which < 0.55:
+        return _damaged(rng, folder, process=number % 150 == 7)
+    if which < 0.75:
+        return _export(rng, folder)
+    if which < 0.9:
+        return _two_dresses(rng, folder)
+    return _ratios(rng, folder)
+
+
+def _write(folder: Path, name: str, data: bytes) -> str:
+    (folder / name).write_bytes(data)
+    return name
+
+
+def _judged(run: Run) -> list[tuple[Run, str]]:
+    return [(run, text) for text in violations(run)]
+
+
+def _damaged(rng: Random, folder: Path, *, process: bool) -> list[tuple[Run, str]]:
+    one = inputs.table(rng)
+    suffix, data = inputs.dressed(rng, one, rng.choice(inputs.KINDS))
+    for _ in range(rng.choice((0, 0, 0, 1, 1, 2))):
+        data = inputs.damaged(rng, data)
+    command, kind = rng.choice(COMMANDS), rng.choice(FORMATS)
+    args = [command, _write(folder, f"t{suffix}", data), *inputs.options(rng, command, one), "--format", kind]
+    if rng.random() < 0.2:
+        metrics = inputs.metrics_file(rng, one)
+        metrics = inputs.damaged(rng, metrics) if rng.random() < 0.3 and metrics else metrics
+        args += ["--metrics", _write(folder, "m.toml", metrics)]
+    output = folder / "out.txt"
+    if rng.random() < 0.2:
+        args += ["-o", str(output)]
+    before = set(folder.iterdir())
+    run = in_process(args, kind)
+    wrong = _judged(run)
+    left = {path for path in set(folder.iterdir()) - before if path != output or run.status in (2, 3)}
+    if left and command != "check":
+        wrong.append((run, f"files left: {sorted(path.name for path in left)}"))
+    if process and not output.exists():
+        status, stdout, stderr = as_process(args, folder)
+        if (status, stdout) != (run.status, run.stdout) or stderr != run.stderr:
+            wrong.append((run, f"another outcome as a process: {status}, {stderr[:200]!r}"))
+    return wrong
+
+
+def _export(rng: Random, folder: Path) -> list[tuple[Run, str]]:
+    name, data = inputs.export(rng, WORDS)
+    if rng.random() < 0.2 and data:
+        data = inputs.damaged(rng, data)
+    kind = rng.choice(("csv", "json", "jsonl"))
+    form = rng.choice((*EXPORTS, "auto"))
+    args = ["convert", form, _write(folder, name, data), "--format", kind]
+    rules = (["--skip-bad"], ["--parts"], ["--split", "*"], ["--filter", "*"], ["--model-from-path", "(x)"])
+    args += [word for rule in rng.sample(rules, rng.choice((0, 0, 1, 2))) for word in rule]
+    run = in_process(args, kind)
+    summary = run.status == 0
+    return [(run, text) for text in violations(run) if not (summary and text.startswith("an error is not"))]
+
+
+def _two_dresses(rng: Random, folder: Path) -> list[tuple[Run, str]]:
+    """The same table, written in two ways, gives the same document."""
+    one = inputs.table(rng, plain=True)
+    command = rng.choice(("rank", "dominance", "mrm", "copa", "portfolio", "check", "gsd"))
+    args = inputs.options(rng, command, one)
+    documents = []
+    wrong = []
+    for place, dress in enumerate(rng.sample(inputs.KINDS, 2)):
+        suffix, data = inputs.dressed(rng, one, dress)
+        run = in_process(
+            [command, _write(folder, f"t{place}{suffix}", data), *args, "--format", "json"], "json"
+        )
+        wrong += _judged(run)
+        documents.append(_comparable(run))
+    if documents[0] != documents[1]:
+        wrong.append((run, "another result for the same table in another dress"))
+    return wrong
+
+
+def _comparable(run: Run) -> object:
+    if run.status in (2, 3):
+        return run.status
+    document = json.loads(run.stdout)
+    for name in ("inputs", "suggestions", "warnings"):
+        document["meta"].pop(name, None)
+    return document
+
+
+def _ratios(rng: Random, folder: Path) -> list[tuple[Run, str]]:
+    """Violation ratios are those of fractions."""
+    n = rng.choice((1, 2, 5, 12, 30))
+    scores = [
+        lambda: float(rng.randrange(-3, 4)),
+        lambda: round(rng.gauss(0, 1), 3),
+        lambda: rng.gauss(0, 1) * 10.0 ** rng.randrange(-8, 9),
+    ][rng.randrange(3)]
+    columns = {model: [scores() for _ in range(n)] for model in "ab"}
+    if len({*columns["a"], *columns["b"]}) == 1:
+        return []
+    lines = [
+        f"{model},{at},x,{value!r}" for model, values in columns.items() for at, value in enumerate(values)
+    ]
+    name = _write(folder, "r.csv", "\n".join(["model,sample,metric,score", *lines]).encode())
+    run = in_process(
+        ["dominance", name, "--higher", "x", "--no-test", "--per-metric", "--format", "json"], "json"
+    )
+    wrong = _judged(run)
+    if run.status:
+        return wrong
+    for row in json.loads(run.stdout)["results"]:
+        if row["test"] == "relative":
+            continue
+        exact = exact_ratios(columns[row["winner"]], columns[row["loser"]])[row["order"]]
+        expected = 0.5 if exact is None else float(exact)
+        if abs(row["violation_ratio"] - expected) > 1e-9 * max(expected, 1e-6):
+            wrong.append((run, f"ratio {row['violation_ratio']!r}, in fractions {expected!r}"))
+    return wrong
+
+
+def fuzz(seed: int, numbers, *, tell=None) -> list[tuple[int, Run, str]]:
+    """Run cases in a folder of their own; returns what was wrong."""
+    found = []
+    home = Path.cwd()
+    with tempfile.TemporaryDirectory() as place:
+        for number in numbers:
+            folder = Path(place, "case")
+            folder.mkdir()
+            os.chdir(folder)
+            try:
+                wrong = case(seed, number, folder)
+            finally:
+                os.chdir(home)
+            for run, text in wrong:
+                found.append((number, run, text))
+                if tell:
+                    tell(number, run, text)
+            shutil.rmtree(folder)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3_000)
+    parser.add_argument("--start", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", type=int)
+    arguments = parser.parse_args()
+    numbers = (
+        [arguments.only]
+        if arguments.only is not None
+        else range(arguments.start, arguments.start + arguments.runs)
+    )
+
+    def tell(number, run, text):
+        print(f"{number}: {text}\n    riskrank {' '.join(map(repr, run.args))}"[:1500], flush=True)
+
+    found = fuzz(arguments.seed, numbers, tell=tell)
+    kinds = Counter(text.partition(":")[0] for _, _, text in found)
+    print(f"{len(numbers):,} cases, seed {arguments.seed}: {len(found)} violations {dict(kinds) or ''}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

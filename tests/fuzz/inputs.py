@@ -1,0 +1,336 @@
+"""Random tables, in random dress, damaged at random; exports of random shape; random options."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import io
+import json
+import string
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import polars as pl
+import zstandard
+
+ROOT = Path(__file__).resolve().parents[2]
+READERS = ROOT / "riskrank" / "scores" / "readers"
+
+NAMES = (
+    *(
+        "a",
+        "b",
+        "c",
+        "A",
+        "gpt-4",
+        "model 1",
+        "loss",
+        "x,y",
+        'q"uote',
+        "007",
+        "1.0",
+        "1",
+        "nan",
+        "null",
+        "-1",
+    ),
+    *(
+        "=1+1",
+        "@x",
+        "[x](javascript:1)",
+        "![i](http://x/y)",
+        "<b>",
+        "&amp;",
+        "a|b",
+        "`c`",
+        "*s*",
+        "a:b",
+        "a=b",
+    ),
+    *(
+        "é",
+        "e\u0301",
+        "模型",
+        "😀",
+        "a\u202eb",
+        "\u2066x",
+        "x\u2028y",
+        "t\x1b[31m",
+        "b\x07",
+        "c\x9b",
+        "d\x7f",
+        "\ufeff",
+    ),
+    *("a" * 300, "--help", "%s", "{}", "$HOME", "\\", "../x", "NUL", "true", "score", "sample", "metric"),
+)
+NUMBERS = (
+    *(
+        "0",
+        "1",
+        "-1",
+        "0.5",
+        "1e-3",
+        "1e149",
+        "-1e149",
+        "1e150",
+        "1e308",
+        "5e-324",
+        "-0.0",
+        "0x1",
+        "1,5",
+        "1_000",
+    ),
+    *("", "nan", "NaN", "inf", "-Infinity", "true", "none", "text", "١", "1e999", "9" * 400),
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A long table: names, and one score a model, sample and metric, as text."""
+
+    models: tuple[str, ...]
+    samples: tuple[str, ...]
+    metrics: tuple[str, ...]
+    scores: tuple[float, ...]
+
+    def rows(self) -> list[dict[str, object]]:
+        cells = ((m, s, k) for m in self.models for s in self.samples for k in self.metrics)
+        return [
+            {"model": m, "sample": s, "metric": k, "score": score}
+            for (m, s, k), score in zip(cells, self.scores, strict=True)
+        ]
+
+
+def table(rng: Random, *, plain: bool = False) -> Table:
+    """A complete table, with plain names or with any."""
+    pool = [*string.ascii_lowercase] if plain else NAMES
+    k, n, m = rng.choice((1, *(2, 3, 4) * 4)), rng.choice((3, 9, 12, 12, 20, 31)), rng.choice((1, 1, 2, 3))
+    if plain:
+        k, n = max(k, 2), max(n, 9)
+    count = k * n * m
+    kind = rng.randrange(6)
+    scores = {
+        0: lambda: rng.gauss(0, 1),
+        1: lambda: float(rng.randrange(3)),
+        2: lambda: round(rng.random(), 2),
+        3: lambda: float(rng.randrange(2)),
+        4: lambda: rng.gauss(0, 1) * 10.0 ** rng.randrange(-30, 30),
+        5: lambda: rng.choice((0.1, 0.2, 0.3, 1e-300, 1e100, -1e100)),
+    }[kind]
+    names = rng.sample(pool, k + m)
+    samples = tuple(f"s{number}" for number in range(n))
+    return Table(tuple(names[:k]), samples, tuple(names[k:]), tuple(scores() for _ in range(count)))
+
+
+def dressed(rng: Random, one: Table, kind: str) -> tuple[str, bytes]:
+    """A table as the bytes of a file, rows in any order; returns its suffix too."""
+    rows = one.rows()
+    rng.shuffle(rows)
+    texts = [
+        {name: value if isinstance(value, str) else repr(value) for name, value in row.items()}
+        for row in rows
+    ]
+    if kind in ("csv", "tsv", "semicolon"):
+        frame = pl.DataFrame(texts)
+        columns = list(frame.columns)
+        rng.shuffle(columns)
+        separator = {"csv": ",", "tsv": "\t", "semicolon": ";"}[kind]
+        data = (
+            frame.select(columns)
+            .write_csv(
+                separator=separator,
+                quote_style=rng.choice(("necessary", "always")),
+                line_terminator=rng.choice(("\n", "\r\n")),
+            )
+            .encode()
+        )
+        suffix = ".tsv" if kind == "tsv" else ".csv"
+    elif kind == "jsonl":
+        data = "\n".join(json.dumps(row, ensure_ascii=rng.random() < 0.5) for row in rows).encode()
+        suffix = ".jsonl"
+    elif kind == "json":
+        data, suffix = json.dumps(rows).encode(), ".json"
+    elif kind == "columns":
+        data = json.dumps({name: [row[name] for row in rows] for name in rows[0]}).encode()
+        suffix = ".json"
+    else:
+        buffer = io.BytesIO()
+        pl.DataFrame(rows).write_parquet(buffer)
+        return ".parquet", buffer.getvalue()
+    packing = rng.randrange(6)
+    if packing == 0:
+        return f"{suffix}.gz", gzip.compress(data)
+    if packing == 1:
+        return f"{suffix}.zst", zstandard.compress(data)
+    return suffix, data
+
+
+KINDS = ("csv", "tsv", "semicolon", "jsonl", "json", "columns", "parquet")
+
+
+def damaged(rng: Random, data: bytes) -> bytes:
+    """The same bytes after an accident, or a trick."""
+    at = rng.randrange(len(data) + 1)
+    lines = data.split(b"\n")
+    line = rng.randrange(len(lines))
+    number = rng.choice(NUMBERS).encode()
+    other = lines[line].rpartition(b",")
+    accidents = (
+        lambda: data[:at],
+        lambda: data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :],
+        lambda: (
+            data[:at] + rng.choice((b"\x00", b'"', b"\xff", b"\\ud800", b"\x1b", b"[" * 2000)) + data[at:]
+        ),
+        lambda: b"\n".join(lines[:line] + lines[line + 1 :]),
+        lambda: b"\n".join([*lines[:line], lines[line], *lines[line:]]),
+        lambda: b"\n".join([*lines[:line], other[0] + other[1] + number, *lines[line + 1 :]]),
+        lambda: b"\n".join([*lines[:line], b"", *lines[line:]]),
+        lambda: b"\xef\xbb\xbf" + data,
+        lambda: data.decode(errors="replace").encode("utf-16"),
+        lambda: data.replace(b"score", rng.choice((b"acc", b"model", b"Score ", b""))),
+        lambda: data.replace(b"sample", rng.choice((b"id", b"doc", b"metric"))),
+        lambda: b"",
+        lambda: data + data[at:],
+        lambda: data.replace(b"s1", rng.choice((b"s2", b"", b"x" * 140_000)), 1),
+        lambda: data.replace(b"}", b', "score": 1}', 1),
+    )
+    return rng.choice(accidents)()
+
+
+def vocabulary() -> list[str]:
+    """Every word the readers of exports look for: their own string constants."""
+    words: set[str] = set()
+    for file in sorted(READERS.glob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and 0 < len(node.value) < 30:
+                words.add(node.value)
+    return sorted(words)
+
+
+def any_json(rng: Random, words: list[str], depth: int = 4) -> object:
+    """A JSON value in which the readers may find what they look for."""
+    kind = rng.randrange(10 if depth else 6)
+    if kind < 6:
+        return (
+            rng.choice(words),
+            rng.choice(NAMES),
+            rng.randrange(-3, 100),
+            rng.random(),
+            rng.choice((None, True, False, float("nan"), 10**400, "1", "0.5")),
+            rng.choice(NUMBERS),
+        )[kind]
+    if kind < 8:
+        return [any_json(rng, words, depth - 1) for _ in range(rng.randrange(4))]
+    return {rng.choice(words): any_json(rng, words, depth - 1) for _ in range(rng.randrange(6))}
+
+
+def export(rng: Random, words: list[str]) -> tuple[str, bytes]:
+    """A file some harness might have written, were it mad."""
+    name = rng.choice(
+        (
+            "results_2024-01-01.json",
+            "samples_task_2024.jsonl",
+            "x.json",
+            "x.jsonl",
+            "log.json",
+            "x.csv",
+            "x.eval",
+            *("annotations.json", "per_instance_stats.json", "run_spec.json", "eval_results.json"),
+        )
+    )
+    documents = [
+        {rng.choice(words): any_json(rng, words) for _ in range(rng.randrange(1, 9))}
+        for _ in range(rng.randrange(1, 5))
+    ]
+    if name.endswith("l"):
+        return name, "\n".join(map(json.dumps, documents)).encode()
+    if name.endswith(".csv"):
+        names = rng.sample(words, 4)
+        lines = [",".join(f'"{rng.choice(NUMBERS)}"' for _ in names) for _ in range(4)]
+        return name, ("\n".join([",".join(json.dumps(one) for one in names), *lines])).encode()
+    return name, json.dumps(documents if rng.random() < 0.5 else documents[0]).encode()
+
+
+def metrics_file(rng: Random, one: Table) -> bytes:
+    """A metrics file, mostly of the table's own metrics."""
+    lines = []
+    for name in (*one.metrics, *rng.sample(NAMES, rng.randrange(2))):
+        lines.append(f"[{json.dumps(name, ensure_ascii=True)}]")
+        if rng.random() < 0.7:
+            lines.append(f'direction = "{rng.choice(("higher", "lower", "lower", "up"))}"')
+        if rng.random() < 0.3:
+            lines.append(
+                f"bounds = [{rng.choice(('0', '-5', '1' + '0' * 400))}, {rng.choice(('1', '5', 'inf', '0'))}]"
+            )
+        if rng.random() < 0.3:
+            lines.append(f"weight = {rng.choice(('1', '0', '-1', 'nan', '1' + '0' * 400))}")
+        if rng.random() < 0.2:
+            lines.append(f'scale = "{rng.choice(("ordinal", "cardinal", "?"))}"')
+    return "\n".join(lines).encode()
+
+
+def options(rng: Random, command: str, one: Table) -> list[str]:
+    """Options of a command, most of them good."""
+    a, b = (rng.choice(one.models), rng.choice((*one.models, rng.choice(NAMES))))
+    metric = rng.choice((*one.metrics, rng.choice(NAMES)))
+    count = rng.choice((*("1", "2", "3") * 5, "0", "-1", "x", "9" * 30))
+    own = {
+        "rank": [
+            ["--all-methods"],
+            ["--per-metric"],
+            ["--aggregate", "borda"],
+            ["--top", count],
+            ["--rank-by", "wins"],
+        ],
+        "dominance": [["--order", "1"], ["--test", "all"], ["--threshold", "0.3"], ["--threshold", count]],
+        "mrm": [["--level", "0.1"], ["--level", count], ["--per-metric"], ["--aggregate", "borda"]],
+        "gsd": [
+            ["--ordinal", metric],
+            ["--digits", count],
+            ["--tolerance", "0.1"],
+            ["--baselines"],
+            ["--delta", "0.1"],
+        ],
+        "copa": [
+            ["--sweep", metric],
+            ["--explain", a],
+            ["--compare"],
+            ["--p", count],
+            ["--require", f"{metric} <= 0.5"],
+        ],
+        "portfolio": [["--summary"], ["--copula", "empirical"], ["--summary", "--level", "0.1"]],
+        "power": [["--variance", "clt"], ["--order", "1"], ["--target", "0.7"]],
+        "gate": [["--better", f"{a}:{b}"], ["--not-worse", f"{a}:{b}", "--margin", "0.1"], ["--on", metric]],
+        "check": [],
+    }[command]
+    shared = [
+        *(["--lower", metric], ["--higher", "*"], ["--models", f"{a},{b}"], ["--metric", metric]),
+        *(["--missing", "drop"], ["--repeats", "mean"], ["--repeats", "min"], ["--repeats", "draws"]),
+        *(["--unpaired"], ["--wide"], ["--where", f"{rng.choice(NAMES)} > 1"], ["--where", "score > 0.2"]),
+        *(["--columns", f"model={rng.choice(NAMES)}"], ["--max-bytes", "200"], ["--weight", f"{metric}=0.5"]),
+        *(
+            ["--cluster", "sample"],
+            ["--group-by", "sample"],
+            ["--sql", "SELECT * FROM scores"],
+            ["--nonsense"],
+        ),
+    ]
+    if command == "gate":
+        own = [[*group, *claim] for group in ([], ["--alpha", "0.1"]) for claim in own[:2]]
+    chosen = [
+        *rng.sample(own, min(len(own), 1 if command == "gate" else rng.choice((0, 1, 1, 2)))),
+        *rng.sample(shared, rng.choice((0, 0, 0, 0, 1, 1, 2))),
+    ]
+    if command in ("gsd", "copa"):
+        chosen.append(["--higher", "*"])
+    words = [word for group in chosen for word in group]
+    if command == "power":
+        words += ["--simulations", "2", "--sizes", "12", "--pair", f"{one.models[0]}:{one.models[-1]}"]
+    if command in ("rank", "dominance", "mrm", "gsd") and rng.random() < 0.6:
+        words.append("--no-test")
+    elif command in ("rank", "dominance", "mrm", "gsd", "gate", "power"):
+        words += ["--resamples", rng.choice(("20", "40"))]
+    if command in ("rank", "dominance", "mrm", "gsd", "gate", "power"):
+        words += ["--jobs", "1"]
+    return words

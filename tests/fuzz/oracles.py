@@ -1,0 +1,106 @@
+"""What must hold of every run, whatever it was given."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import dataclass
+from fractions import Fraction
+
+DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A command, and what it left behind."""
+
+    args: tuple[str, ...]
+    status: int
+    stdout: str
+    stderr: str
+    warnings: tuple[str, ...]
+    kind: str
+    gated: bool
+
+
+def violations(run: Run) -> list[str]:
+    """Everything about a run that the contract forbids."""
+    return [*_exits(run), *_streams(run)]
+
+
+def _exits(run: Run):
+    allowed = {0, 2, 3, *((1, 4) if run.gated else ())}
+    if run.status not in allowed:
+        yield f"exit status {run.status}"
+    if "in a way it should not" in run.stderr:
+        yield "a defect: " + run.stderr.splitlines()[1][:300]
+    if run.warnings:
+        yield f"a warning of Python: {run.warnings[0][:300]}"
+    if run.status in (2, 3):
+        lines = run.stderr.splitlines()
+        if [line.partition(": ")[0] for line in lines] != ["error", "found", "hint"]:
+            yield f"an error is not three lines: {run.stderr[:300]!r}"
+        if not all(line.partition(": ")[2].strip() for line in lines):
+            yield f"an empty line: {run.stderr[:300]!r}"
+        if run.stdout and run.args[0] != "check":  # which describes what the others refuse
+            yield f"output beside an error: {run.stdout[:200]!r}"
+    if max(map(len, run.stderr.splitlines()), default=0) > 2_300:
+        yield f"a line of {max(map(len, run.stderr.splitlines()))} characters"
+
+
+def _streams(run: Run):
+    if (found := acting(run.stderr)) is not None:
+        yield f"{found!r} on standard error"
+    if run.kind not in ("csv", "parquet") and (found := acting(run.stdout)) is not None:
+        yield f"{found!r} in {run.kind}"
+    if run.status in (0, 1, 4) and run.kind in ("json", "jsonl") and "-o" not in run.args:
+        texts = [run.stdout] if run.kind == "json" else run.stdout.splitlines()
+        for text in texts:
+            try:
+                json.loads(text, parse_constant=_refuse)
+                text.encode()
+            except ValueError as error:
+                yield f"no strict JSON: {error}"
+
+
+def _refuse(name: str):
+    raise ValueError(name)
+
+
+def acting(text: str) -> str | None:
+    """The first character that would act on what reads it."""
+    for mark in set(text) - {"\n"}:
+        if unicodedata.category(mark) in ("Cc", "Zl", "Zp", "Cs") or mark in DIRECTIONS:
+            return mark
+    return None
+
+
+def exact_ratios(x: list[float], y: list[float]) -> dict[int, Fraction | None]:
+    """Violation ratios of "x dominates y" of both orders, in fractions; None where the samples are equal.
+
+    Both samples have n scores, so that quantile functions are steps of width 1/n.
+    """
+    gaps = [Fraction(a) - Fraction(b) for a, b in zip(sorted(x), sorted(y), strict=True)]
+    whole = sum(gap * gap for gap in gaps)
+    first = None if whole == 0 else sum(gap * gap for gap in gaps if gap < 0) / whole
+    area, lost, total = Fraction(0), Fraction(0), Fraction(0)
+    for gap in gaps:
+        total += _square(area, area + gap)
+        lost += _lost(area, area + gap)
+        area += gap
+    return {1: first, 2: None if total == 0 else lost / total}
+
+
+def _square(left: Fraction, right: Fraction) -> Fraction:
+    """Integral of the square of a line over a step of width 1."""
+    return (left * left + left * right + right * right) / 3
+
+
+def _lost(left: Fraction, right: Fraction) -> Fraction:
+    """The same of its negative part."""
+    if left >= 0 and right >= 0:
+        return Fraction(0)
+    if left <= 0 and right <= 0:
+        return _square(left, right)
+    low = min(left, right)
+    return abs(low) / abs(right - left) * low * low / 3
