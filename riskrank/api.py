@@ -22,6 +22,7 @@ from riskrank.errors import RiskrankError, UsageError, listing, nearest, option,
 from riskrank.report.figures.catalogue import draw, pictures
 from riskrank.report.formats.data import to_csv, to_json, to_jsonl
 from riskrank.report.formats.html import to_fragment
+from riskrank.report.formats.latex import to_latex
 from riskrank.report.page import can_make_pages
 from riskrank.report.page.page import to_page, to_page_fragment
 from riskrank.report.render import markdown_page, sections, to_text
@@ -169,6 +170,10 @@ class Result:
             If Jinja2 or Matplotlib is not installed: ``pip install 'riskrank[report]'``.
         """
         return to_page(self.document)
+
+    def to_latex(self) -> str:
+        """Return tables and words as LaTeX, with booktabs."""
+        return to_latex(sections(self.document))
 
     def to_text(self, width: int | None = None) -> str:
         """Return the page a terminal shows, without colour.

@@ -288,7 +288,7 @@ class OutputOptions:
     PANEL: ClassVar[str] = OUTPUT
 
     format: Annotated[
-        Literal["table", "json", "jsonl", "csv", "markdown", "html"] | None,
+        Literal["table", "json", "jsonl", "csv", "markdown", "html", "latex"] | None,
         typer.Option(help="Format of the result. [by --output's suffix, else table]"),
     ] = None
     output: Annotated[

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Options that are no settings of a study: read with the table, or never change a result.
 NO_SETTINGS = ("jobs", "executor", "weight")
 
-FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html")
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html", "latex")
 
 
 class Session:

@@ -105,7 +105,7 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
     rows = [_pair_row(column, orders, i, j, models) for i, j in pairs]
     bars = _bars(column, pairs)
     if bars:
-        columns.append(Column("difference", "left", picture=True))
+        columns.append(Column("difference", "left", only="terminal"))
         rows = [(*row, bar) for row, bar in zip(rows, bars, strict=True)]
     return Table(f"Stochastic dominance on {column.name}", tuple(columns), tuple(rows), stub=2)
 

@@ -81,6 +81,33 @@ def for_markdown_code(text: str) -> str:
     return visible(" ".join(text.replace("```", "'''").split()))
 
 
+# Marks that LaTeX acts on, and those that the end of a table's row would take for its own.
+_LATEX = {
+    **{"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}"},
+    **{"^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
+    **{'"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}"},
+    **{"[": "{[}", "*": "{*}"},
+    **{mark: f"\\{mark}" for mark in "%$#&_"},
+}
+# Marks that two in a row make another of.
+_LIGATURE = re.compile("(?<=-)(?=-)|(?<=,)(?=,)")
+# Our own symbols, which the usual fonts of LaTeX lack.
+_LATEX_SYMBOLS = {
+    **{"ε": r"$\varepsilon$", "τ": r"$\tau$", "α": r"$\alpha$", "δ": r"$\delta$", "ξ": r"$\xi$"},
+    **{"χ": r"$\chi$", "Δ": r"$\Delta$", "μ": r"$\mu$", "σ": r"$\sigma$", "Γ": r"$\Gamma$"},
+    **{"∞": r"$\infty$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "±": r"$\pm$", "·": r"$\cdot$"},
+    **{"–": "--", "−": "$-$", "…": r"\ldots{}", "“": "``", "”": "''", "²": "$^2$", "√": r"$\surd$"},
+    **{"≥": r"$\geq$", "≤": r"$\leq$"},
+}
+_IN_LATEX = str.maketrans(_LATEX | _LATEX_SYMBOLS)
+
+
+def for_latex(text: str) -> str:
+    """Text that LaTeX sets as it is; letters beyond Latin need XeLaTeX or LuaLaTeX and their fonts."""
+    parts = re.split(_LIGATURE, visible(text.replace("\n", " ")))
+    return "{}".join(part.translate(_IN_LATEX) for part in parts)
+
+
 def for_html(text: str) -> str:
     """Text for HTML, between tags or within a quoted attribute."""
     return html.escape(visible(text))

@@ -21,6 +21,7 @@ SUFFIXES = {
     ".markdown": "markdown",
     ".html": "html",
     ".htm": "html",
+    ".tex": "latex",
     ".txt": "table",
     ".parquet": "parquet",
     ".xml": "junit",

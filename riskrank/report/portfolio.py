@@ -47,7 +47,7 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
         Column("sd"),
         *(Column(f"Q\n{level}") for level in levels),
         *(Column(f"TVaR\n{level}") for level in levels),
-        Column("quantile function", "left", picture=True),
+        Column("quantile function", "left", only="terminal"),
     )
     lines = sparklines([quantile(column, _SPARK) for column in document.scores])
     rows = tuple(

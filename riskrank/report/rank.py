@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from string import ascii_lowercase
 
 import numpy as np
 
 from riskrank.engine.dominance.column_ranking import SAMPLE_WIN_RATE, RankStudy
 from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, RISK
+from riskrank.engine.dominance.letters import letter_groups
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking, rank_by
+from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.report import numbers
 from riskrank.report.aggregation import aggregation_lines
 from riskrank.report.agreement import agreement_table, stability_table
@@ -114,20 +117,32 @@ def _pictures(
     columns: list[tuple[Column, Callable[[int], Cell | str]]] = []
     if ranking.rank_low is not None and ranking.rank_high is not None:
         places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
-        columns.append((Column("places, first to last", "left", picture=True), lambda i: places[i]))
+        columns.append((Column("places, first to last", "left", only="terminal"), lambda i: places[i]))
     low, high = units.interval(difference.low, difference.high)
     if low is not None and high is not None:
         gaps = interval_bars(units.of(difference.estimate), low, high, mark=0.0)
-        columns.append((Column("difference", "left", picture=True), lambda i: gaps[i]))
+        columns.append((Column("difference", "left", only="terminal"), lambda i: gaps[i]))
     tests = found.tests_of(name)
-    letters = None
     if tests is not None and document.inference.test:
-        letters = beaten_letters(tests.dominates, ranking.order)
-    if letters is not None:
-        by_model = dict(zip(ranking.order.tolist(), letters, strict=True))
-        columns.append(
-            (Column("significantly better than", "left", picture=True, least=_WIDE), lambda i: by_model[i])
-        )
+        columns += _letters(tests, ranking)
+    return columns
+
+
+def _letters(tests: DominanceTests, ranking: Ranking) -> list[tuple[Column, Callable[[int], Cell | str]]]:
+    """Who beats whom on wide terminals; groups that no test separates, as papers write them, in LaTeX."""
+    columns: list[tuple[Column, Callable[[int], Cell | str]]] = []
+    beaten = beaten_letters(tests.dominates, ranking.order)
+    if beaten is not None:
+        by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))
+        head = Column("significantly better than", "left", only="terminal", least=_WIDE)
+        columns.append((head, lambda i: by_model[i]))
+    groups = letter_groups(tests.dominates | tests.dominates.T, ranking.order.tolist())
+    if len(groups) <= len(ascii_lowercase):
+        shared = [
+            "".join(letter for letter, group in zip(ascii_lowercase, groups, strict=False) if i in group)
+            for i in range(len(ranking.order))
+        ]
+        columns.append((Column("letters", "left", only="latex"), lambda i: shared[i]))
     return columns
 
 

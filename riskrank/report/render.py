@@ -8,6 +8,7 @@ from importlib import import_module
 
 from riskrank.errors import spell
 from riskrank.report.formats.data import to_csv, to_json, to_jsonl, to_parquet
+from riskrank.report.formats.latex import to_latex
 from riskrank.report.formats.markdown import to_markdown
 from riskrank.report.formats.terminal import to_terminal
 from riskrank.report.groups import group_sections
@@ -59,7 +60,8 @@ def render(
     ----------
     document : Document
     kind : str
-        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``html``, ``parquet`` or, of gates, ``junit``.
+        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``latex``, ``html``, ``parquet`` or, of gates,
+        ``junit``.
     encoding : str
         Of a table, for who shows it.
     width, color
@@ -73,6 +75,8 @@ def render(
         return _terminal_page(document, encoding, width, color)
     if kind == "markdown":
         return markdown_page(document).encode("utf-8")
+    if kind == "latex":
+        return to_latex(sections(document)).encode("utf-8")
     if kind == "html":
         return str(import_module("riskrank.report.page.page").to_page(document)).encode("utf-8")
     if kind == "junit":

@@ -17,14 +17,14 @@ Justify = Literal["left", "right", "center"]
 class Column:
     """Head of a column; a line break in it is kept on the terminal.
 
-    ``name`` is the head where there is no need to be short, in Markdown. A ``picture`` is drawn on a terminal
-    that has room for it, ``least`` columns wide or more, and nowhere else: it says nothing of its own.
+    ``name`` is the head where there is no need to be short, in Markdown. What is ``only`` for a terminal is a
+    picture, drawn where there is room for it, ``least`` columns wide or more; it says nothing of its own.
     """
 
     head: str
     justify: Justify = "right"
     name: str = ""
-    picture: bool = False
+    only: Literal["", "terminal", "latex"] = ""
     least: int = 0
 
 
@@ -59,10 +59,13 @@ class Table:
 
     @property
     def plain(self) -> Table:
-        """The table without pictures."""
-        if not any(column.picture for column in self.columns):
-            return self
-        return self.with_columns([at for at, column in enumerate(self.columns) if not column.picture])
+        """The table without what is only for one kind of reader."""
+        return self.shown_in("")
+
+    def shown_in(self, medium: str) -> Table:
+        """The table as one kind of reader sees it."""
+        kept = [at for at, column in enumerate(self.columns) if column.only in ("", medium)]
+        return self if len(kept) == len(self.columns) else self.with_columns(kept)
 
 
 @dataclass(frozen=True)

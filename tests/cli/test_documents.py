@@ -149,7 +149,7 @@ def test_format_goes_before_the_suffix(call, tmp_path):
 def test_a_suffix_that_tells_nothing_is_refused(run, table, tmp_path, name):
     outcome = run("rank", table, "--output", tmp_path / name)
     assert outcome.status == 2
-    assert outcome.stderr.splitlines()[2] == "hint: add --format table|json|jsonl|csv|markdown|html"
+    assert outcome.stderr.splitlines()[2] == "hint: add --format table|json|jsonl|csv|markdown|html|latex"
     assert not (tmp_path / name).exists()
 
 

@@ -82,7 +82,7 @@ def test_ascii_keeps_the_width(text):
 
 
 def test_pictures_stay_on_terminals():
-    columns = (Column("model", "left"), Column("bar", "left", picture=True), Column("n"))
+    columns = (Column("model", "left"), Column("bar", "left", only="terminal"), Column("n"))
     table = Table("T", columns, (("a", "─●─", "1"),))
     assert to_markdown([table]) == to_markdown([table.plain])
     assert "●" not in to_markdown([table])
@@ -97,8 +97,8 @@ def test_tables_of_any_width(width):
 
     from riskrank.report.formats.terminal import to_terminal
 
-    bar = Column("bar", "left", picture=True)
-    letters = Column("letters", "left", picture=True, least=160)
+    bar = Column("bar", "left", only="terminal")
+    letters = Column("letters", "left", only="terminal", least=160)
     columns = (Column("model", "left"), *(Column("a" * 8) for _ in range(8)), bar, letters)
     table = Table("T", columns, (("m" * 20, *("1" * 8,) * 8, "─●" * 8, "a > b"),))
     page = io.StringIO()

@@ -73,7 +73,7 @@ class GateOutputOptions(OutputOptions):
     """Where the result goes, and how it looks; CI servers read JUnit."""
 
     format: Annotated[
-        Literal["table", "json", "jsonl", "csv", "markdown", "html", "junit"] | None,
+        Literal["table", "json", "jsonl", "csv", "markdown", "html", "latex", "junit"] | None,
         typer.Option(help="Format of the result. [by --output's suffix, .xml being junit; else table]"),
     ] = None  # type: ignore[assignment]
     comment: Annotated[

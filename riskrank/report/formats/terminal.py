@@ -84,11 +84,11 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
 
 def _with_pictures(table: Table, width: int | None) -> Table:
     """The table with as many of its pictures as fit beside the other columns; without a terminal none do."""
-    kept = [at for at, column in enumerate(table.columns) if not column.picture]
+    kept = [at for at, column in enumerate(table.columns) if not column.only]
     if width is None or len(kept) == len(table.columns):
         return table.plain
     for at, column in enumerate(table.columns):
-        if column.picture and width >= column.least:
+        if column.only == "terminal" and width >= column.least:
             tried = sorted([*kept, at])
             if _total(fitting_widths(table.with_columns(tried), None)) <= width:
                 kept = tried
@@ -186,7 +186,7 @@ def _showable_table(table: Table, encoding: str) -> Table:
 
     def cell(given: Cell | str, column: Column) -> Cell | str:
         text = text_of(given).replace("\n", " ")
-        shown = for_terminal(in_ascii(text) if column.picture and ascii_only else text, encoding)
+        shown = for_terminal(in_ascii(text) if column.only == "terminal" and ascii_only else text, encoding)
         return shown if isinstance(given, str) else Cell(shown, given.style)
 
     return Table(

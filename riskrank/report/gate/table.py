@@ -27,7 +27,7 @@ def view(document: GateDocument) -> list[Section]:
         Column("p"),
         Column("n"),
         *([Column("n\nneeded", name="n needed")] if needed else []),
-        Column("interval, : boundary", "left", picture=True),
+        Column("interval, : boundary", "left", only="terminal"),
     ]
     bars = _bars(document)
     rows = [

@@ -31,7 +31,7 @@ def hasse_table(study: GsdAnalysis, models: Sequence[str], *, title: str) -> Tab
         Column("level"),
         Column("model", "left"),
         Column("directly over", "left"),
-        Column("diagram", "left", picture=True),
+        Column("diagram", "left", only="terminal"),
     )
     return Table(title, columns, tuple(rows), stub=2)
 
