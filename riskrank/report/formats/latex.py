@@ -9,7 +9,7 @@ from riskrank.report.escapes import for_latex
 from riskrank.report.view import Cell, Column, Line, Section, Table, text_of
 
 _PREAMBLE = "% \\usepackage[T1]{fontenc} \\usepackage{booktabs}"
-# Columns from which a table needs a smaller font to fit on a page.
+# Columns beyond which a table needs a smaller font, and less between them, to fit on a page.
 _MANY = 8
 _MINUS = re.compile(r"(?<!\S)-(?=\d)")
 
@@ -29,7 +29,7 @@ def _line(line: Line) -> str:
 
 
 def _table(table: Table) -> str:
-    size = "  \\scriptsize\n" if len(table.columns) > _MANY else ""
+    size = "  \\scriptsize\\setlength{\\tabcolsep}{3pt}\n" if len(table.columns) > _MANY else ""
     places = "".join(column.justify[0] for column in table.columns)
     head = " & ".join(for_latex(column.name or column.head) for column in table.columns)
     rows = [" & ".join(map(_cell, row, table.columns)) for row in table.rows]
