@@ -1,0 +1,142 @@
+"""What ``rank`` finds: a row a method and model, and what the tests and the resamples say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.stability import Stability
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.errors import GateFailed
+from riskrank.studies.aggregation import described_aggregation
+from riskrank.studies.document import Document
+from riskrank.studies.gates import GateOutcome
+from riskrank.studies.grouping import Groups, Standing
+from riskrank.studies.rank.entries import agreement, hidden_risks, separations
+from riskrank.studies.units import Units
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """One model's place by one method.
+
+    ``rank_low`` and ``rank_high`` are its rank set; ``mean``, ``tvar`` (the mean of its worst share) and the
+    difference of its mean to the method's first model are in the units of the file, or of the portfolio.
+    """
+
+    method: str
+    model: str
+    rank: int
+    rank_low: int | None
+    rank_high: int | None
+    wins: int | None
+    losses: int | None
+    tier: int | None
+    score: float
+    mean: float | None
+    tvar: float | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    decided: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRankRow(RankRow):
+    """One model's place by one method in a group; null is all samples together."""
+
+    group: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankDocument(Document[RankRow]):
+    """Rankings by one or more methods.
+
+    Attributes
+    ----------
+    study : MethodStudy
+    steady : Stability or None
+    inference : Inference
+    paired : bool
+    scores : dict of str to ClusteredScores
+        Every column of scores that was ranked.
+    units : dict of str to Units
+        Of the same columns.
+    top : int
+        Models shown by each method.
+    gates : GateOutcome
+    """
+
+    schema: ClassVar[str] = "rank"
+    row_type: ClassVar[type] = RankRow
+
+    study: MethodStudy
+    steady: Stability | None
+    inference: Inference
+    paired: bool
+    scores: Mapping[str, ClusteredScores]
+    units: Mapping[str, Units]
+    top: int
+    gates: GateOutcome
+
+    @property
+    def failed(self) -> GateFailed | None:
+        """The gate that did not hold."""
+        return self.gates.failed
+
+    def meta(self) -> Mapping[str, Any]:
+        """Separation, hidden risks, aggregations, agreement, stability and gates."""
+        models = self.provenance.models
+        return {
+            "separation": [*separations(self.study)],
+            "hidden_risks": [*hidden_risks(self.study, models, self.units)],
+            "aggregations": [
+                described_aggregation(name, found, models) for name, found in self.study.aggregations.items()
+            ],
+            "agreement": {
+                "methods": list(self.study.rankings),
+                "kendall_tau": self.study.agreement.tolist(),
+            },
+            "stability": None if self.steady is None else [*agreement(self.steady)],
+            **self.gates.meta(),
+        }
+
+    @property
+    def aggregations(self) -> list[tuple[str, Aggregation]]:
+        """How aggregated rankings were found, by method."""
+        return list(self.study.aggregations.items())
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedRankDocument(RankDocument):
+    """Rankings of all samples, and of each group.
+
+    Attributes
+    ----------
+    groups : Groups
+    """
+
+    row_type: ClassVar[type] = GroupedRankRow
+
+    groups: Groups
+
+    def meta(self) -> Mapping[str, Any]:
+        """Entries of all samples, and the groups."""
+        return {**super().meta(), **self.groups.meta()}
+
+
+def standings(document: RankDocument) -> dict[str, Standing]:
+    """How each method ranks the models, what a careful reader asks for first: second order."""
+    found = {}
+    for method in sorted(document.study.rankings, key=lambda name: not name.startswith("R-SSD")):
+        statistic, _, scope = method.rpartition("@")
+        tests = None
+        if document.inference.test and method not in document.study.aggregations:
+            tests = document.study.studies[scope].tests_of(statistic)
+        scores = -document.study.rankings[method].rank
+        found[method] = Standing(scores, None if tests is None else tests.dominates)
+    return found

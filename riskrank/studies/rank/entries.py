@@ -1,0 +1,66 @@
+"""Entries of the document beside its rows: separated pairs, hidden risks, agreement of subsamples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.dominance.hidden_risk import NONE
+from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.stability import Stability
+from riskrank.studies.units import Units
+
+
+def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
+    """Pairs of models that the tests of each method tell apart."""
+    for metric, found in study.studies.items():
+        for name, counted in found.separations.items():
+            if f"{name}@{metric}" in study.rankings:
+                yield {
+                    "method": f"{name}@{metric}",
+                    "pairs": counted.pairs,
+                    "separated": counted.separated,
+                    "neighbours": counted.neighbours,
+                    "separated_neighbours": counted.separated_neighbours,
+                }
+
+
+def hidden_risks(
+    study: MethodStudy, models: Sequence[str], units: Mapping[str, Units]
+) -> Iterator[dict[str, Any]]:
+    """Models whose mean hides a worse tail, and those of which that is not decided."""
+    for metric, found in study.studies.items():
+        risks = found.hidden_risks
+        if risks is None:
+            continue
+        mean, tail = units[metric].of(risks.mean), units[metric].of(risks.tail_mean)
+        for i in np.flatnonzero(risks.status != NONE).tolist():
+            other = int(risks.against[i])
+            yield {
+                "metric": metric,
+                "model": models[i],
+                "status": str(risks.status[i]),
+                "mean": mean[i].item(),
+                "tvar": tail[i].item(),
+                "level": found.dominance.estimates.tail_level,
+                "against": models[other],
+                "against_mean": mean[other].item(),
+                "against_tvar": tail[other].item(),
+                "p_adjusted": risks.p_adjusted[i].item(),
+                "decided": bool(risks.decided[i]),
+            }
+
+
+def agreement(found: Stability) -> Iterator[dict[str, Any]]:
+    """Mean and spread of the agreement with the full-sample ranking."""
+    for method, by_size in zip(found.methods, found.tau, strict=True):
+        for size, tau in zip(found.sizes, by_size, strict=True):
+            yield {
+                "method": method,
+                "size": size,
+                "kendall_tau_mean": float(tau.mean()),
+                "kendall_tau_sd": float(tau.std(ddof=1)) if len(tau) > 1 else None,
+                "repeats": len(tau),
+            }

@@ -1,0 +1,186 @@
+"""A ranking and how sure it is: the study behind ``rank``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.dominance.effect_sizes import EffectSizes
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
+from riskrank.engine.dominance.stability import stability
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.scores.table import ScoreTable
+from riskrank.studies.document import Provenance
+from riskrank.studies.dominance import most_resamples
+from riskrank.studies.gates import gated, judge_gates, resolve_gates
+from riskrank.studies.grouping import as_grouped, study_groups
+from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
+from riskrank.studies.rank.document import (
+    GroupedRankDocument,
+    GroupedRankRow,
+    RankDocument,
+    RankRow,
+    standings,
+)
+from riskrank.studies.rank.settings import STABILITY_REPEATS, RankSettings
+from riskrank.studies.rank.verdict import rank_verdict
+from riskrank.studies.ranking_methods import chosen_methods, gated_columns
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.targets import check_portfolio, check_range, score_tables
+from riskrank.studies.units import Units, units_of
+
+EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
+PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
+
+
+def rank(
+    table: ScoreTable, settings: RankSettings | None = None, runtime: Runtime | None = None
+) -> RankDocument:
+    """Rank models by stochastic dominance, next to mean win rates, from one bootstrap.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    settings : RankSettings, optional
+    runtime : Runtime, optional
+
+    Returns
+    -------
+    RankDocument
+
+    Raises
+    ------
+    InputError
+        If a test is asked for on fewer than 10 samples.
+    UsageError
+        If a method or a gate does not fit the table.
+    """
+    settings, runtime = settings or RankSettings(), runtime or Runtime()
+    if table.groups is not None:
+        return _by_group(table, settings, runtime)
+    check_portfolio(table, settings, per_metric=settings.folds_nothing)
+    gates = resolve_gates(settings, table.models)
+    methods = chosen_methods(settings, table)
+    looked_at = gated_columns(methods) if gates else []
+    tables = score_tables(table, settings)
+    for name in columns_needed(methods, tables.metrics):
+        if name in tables.metrics:  # portfolios lie between 0 and 1
+            check_range(name, tables.column(name), table.models)
+    inference = settings.inference(runtime.jobs)
+    common: dict[str, Any] = {
+        "names": table.models,
+        "aggregator": settings.aggregator,
+        "by_wins": settings.rank_by == "wins",
+    }
+    with runtime.progress("resampling") as progress:
+        study = study_methods(tables, methods, inference, progress=progress, **common)
+    steady = None
+    if settings.stability:
+        repeats = settings.stability_repeats
+        with runtime.progress("subsampling") as progress:
+            steady = stability(
+                tables,
+                methods,
+                inference,
+                study,
+                sizes=settings.stability,
+                repeats=STABILITY_REPEATS if repeats is None else repeats,
+                progress=progress,
+                **common,
+            )
+    scores = study.columns
+    units = {name: units_of(name, table.metrics) for name in study.studies}
+    top = len(table.models) if settings.top is None else settings.top
+    return RankDocument(
+        provenance=_provenance(table, settings, study, inference),
+        rows=[*_rows(study, table.models, units, top)],
+        verdict=rank_verdict(study, table, inference),
+        study=study,
+        steady=steady,
+        inference=inference,
+        paired=table.paired,
+        scores=scores,
+        units=units,
+        top=top,
+        gates=judge_gates(
+            gates, [gated(name, scores[name]) for name in looked_at], settings, inference, table.models
+        ),
+    )
+
+
+def _by_group(table: ScoreTable, settings: RankSettings, runtime: Runtime) -> GroupedRankDocument:
+    """Rank all samples and each group; the gates on all of them are one family."""
+    gates = resolve_gates(settings, table.models)
+    names = gated_columns(chosen_methods(settings, table)) if gates else []
+    whole, groups = study_groups(rank, standings, table, settings, runtime)
+    documents = {None: whole} | {part.name: part.document for part in groups.parts}
+    columns = [gated(name, found.scores[name], group) for group, found in documents.items() for name in names]
+    outcome = judge_gates(gates, columns, settings, whole.inference, table.models)
+    found: GroupedRankDocument = as_grouped(GroupedRankDocument, whole, GroupedRankRow, groups, gates=outcome)
+    return found
+
+
+def _provenance(
+    table: ScoreTable, settings: RankSettings, study: MethodStudy, inference: Inference
+) -> Provenance:
+    advice = list(dict.fromkeys(line for found in study.studies.values() for line in found.dominance.advice))
+    if settings.all_methods and any(metric.weight is not None for metric in table.metrics):
+        advice.append("P(EC) is left out: the empirical copula has no use for weights")
+    described = reading_settings(table.options) | settings.described_tests()
+    described |= {"per_metric": settings.per_metric, "methods": list(study.rankings)}
+    described |= {"rank_by": settings.rank_by, "top": settings.top}
+    described |= {"aggregate": settings.aggregator if study.aggregations else None}
+    if len(table.metrics) > 1 and not settings.folds_nothing:
+        described |= portfolio_settings(settings, table)
+    return Provenance(
+        command="rank",
+        seed=settings.seed if inference.resampled or settings.stability else None,
+        resamples=most_resamples(found.dominance for found in study.studies.values()),
+        settings=described,
+        warnings=[*table.warnings, *advice],
+        **described_inputs(table),
+    )
+
+
+def _rows(
+    study: MethodStudy, models: Sequence[str], units: Mapping[str, Units], top: int
+) -> Iterator[RankRow]:
+    """One row a method and model, methods in the order asked for, models by rank."""
+    for method, ranking in study.rankings.items():
+        statistic, _, scope = method.rpartition("@")
+        column = None if method in study.aggregations else study.studies[scope]
+        for i in ranking.order[:top].tolist():
+            effects: dict[str, Any] = dict.fromkeys(EFFECTS)
+            decided = None
+            if column is not None:
+                effects = _effects(column.effects[statistic], units[scope], i)
+                decided = _decided(column.tests_of(statistic), i)
+            yield RankRow(
+                method=method,
+                model=models[i],
+                **{name: _entry(getattr(ranking, name), i) for name in PLACES},
+                **effects,
+                decided=decided,
+            )
+
+
+def _entry(values: np.ndarray | None, i: int) -> Any:
+    return None if values is None else values[i].item()
+
+
+def _effects(found: EffectSizes, units: Units, i: int) -> dict[str, float | None]:
+    """Effect sizes of one model in the units of the file."""
+    difference = found.mean_difference
+    low, high = units.interval(difference.low, difference.high)
+    values = (units.of(found.mean), units.of(found.tail_mean), units.of(difference.estimate), low, high)
+    return {name: _entry(value, i) for name, value in zip(EFFECTS, values, strict=True)}
+
+
+def _decided(tests: DominanceTests | None, i: int) -> bool | None:
+    """Whether every claim about a model is decided; None where there are none."""
+    if tests is None or tests.p_value is None:
+        return None
+    return bool(tests.decided[i].all() and tests.decided[:, i].all())
