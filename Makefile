@@ -6,7 +6,7 @@ TABLES ?= 400
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme clean
+.PHONY: help demo test test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual lock dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -94,5 +94,15 @@ data: $(VENV)/.group-data  ## make the sample data again
 readme: $(VENV)/.installed  ## run the examples of README and docs and write their output into them
 	$(BIN)/python tests/examples.py --update
 
+manual: $(VENV)/.installed  ## write the man page and the shell completions again
+	$(BIN)/python tests/manual.py
+
+lock: $(VENV)/.group-dist  ## pin every package the tests install, with its hashes
+	$(BIN)/uv --quiet pip compile pyproject.toml --group test --group lint --universal --generate-hashes \
+		--python-version 3.11 --no-annotate --custom-compile-command 'make lock' --output-file .ci/lock.txt
+
+dist: $(VENV)/.group-dist  ## build wheel, source distribution and bill of materials, the same bytes each time
+	$(BIN)/python .ci/build.py
+
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+complete --command riskrank --no-files --arguments "(env _RISKRANK_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) riskrank)" --condition "env _RISKRANK_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) riskrank"

@@ -1,0 +1,103 @@
+"""Write the man page and the shell completions that the wheel carries: ``make manual``.
+
+They are made from the commands themselves; a slow test tells when they are behind.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MANUAL = ROOT / "docs" / "manual"
+SHELLS = {"bash": "riskrank.bash", "zsh": "_riskrank", "fish": "riskrank.fish"}
+
+sys.path.insert(0, str(ROOT))
+
+
+def man_page() -> str:
+    """The page of all commands with their options, in the language of man."""
+    import typer
+
+    from riskrank.cli.main import app
+
+    group = typer.main.get_command(app)
+    context = typer.Context(group, info_name="riskrank")
+    lines = [
+        '.TH RISKRANK 1 "" "riskrank" "User Commands"',
+        ".SH NAME",
+        "riskrank \\- rankings of score tables that hold up",
+        ".SH SYNOPSIS",
+        ".B riskrank",
+        "COMMAND [SCORES...] [OPTIONS]",
+        ".SH DESCRIPTION",
+        *_text(group.help or ""),
+        ".SH COMMANDS",
+    ]
+    for name in group.list_commands(context):
+        lines += _command(f"riskrank {name}", group.get_command(context, name), context)
+    lines += [
+        ".SH EXIT STATUS",
+        *_entry("0", "done"),
+        *_entry("1", "a gate failed; nothing else ever exits 1"),
+        *_entry("2", "usage, input or schema"),
+        *_entry("3", "numerical or internal"),
+        *_entry("4", "a gate is inconclusive"),
+        *_entry("130", "interrupted"),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def completion(shell: str) -> str:
+    """The script that lets a shell complete commands and options."""
+    variables = os.environ | {"_RISKRANK_COMPLETE": f"source_{shell}", "PYTHONPATH": str(ROOT)}
+    code = "import sys; sys.argv[0] = 'riskrank'; from riskrank.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False
+    )
+    if not done.stdout:
+        raise RuntimeError(done.stderr)
+    return done.stdout.strip() + "\n"
+
+
+def files() -> dict[Path, str]:
+    """Everything the manual is, by its place."""
+    pages = {MANUAL / file: completion(shell) for shell, file in SHELLS.items()}
+    return {MANUAL / "riskrank.1": man_page(), **pages}
+
+
+def _command(name, command, context) -> list[str]:
+    import typer
+
+    within = typer.Context(command, info_name=name, parent=context)
+    lines = [f".SS {_escaped(name)}", *_text(command.help or command.get_short_help_str(200))]
+    for parameter in command.get_params(within):
+        record = parameter.get_help_record(within)
+        if record is not None:
+            lines += _entry(record[0], record[1])
+    return lines
+
+
+def _entry(head: str, text: str) -> list[str]:
+    return [".TP", f".B {_escaped(head)}", *_text(text)]
+
+
+def _text(text: str) -> list[str]:
+    paragraphs = text.replace("\b", "").split("\n\n")
+    lines = []
+    for number, paragraph in enumerate(paragraphs):
+        lines += [".PP"] if number else []
+        lines.append(_escaped(" ".join(paragraph.split())))
+    return lines
+
+
+def _escaped(text: str) -> str:
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{text}" if text[:1] in (".", "'") else text
+
+
+if __name__ == "__main__":
+    for place, text in files().items():
+        place.write_text(text, encoding="utf-8")

@@ -1,0 +1,132 @@
+"""What is handed out: built twice it is the same, and installed alone it works."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = (
+    "riskrank",
+    "docs",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "MANIFEST.in",
+)
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_package_of_the_lock_has_hashes():
+    packages = [line for line in (ROOT / ".ci" / "lock.txt").read_text().splitlines() if "==" in line]
+    text = (ROOT / ".ci" / "lock.txt").read_text().replace("\\\n", " ")
+    pinned = [line for line in text.splitlines() if "==" in line and not line.startswith("#")]
+    assert len(pinned) == len(packages) > 20
+    assert all("--hash=sha256:" in line for line in pinned)
+    for name in ("numpy", "polars", "scipy", "typer", "rich", "highspy", "zstandard", "pytest"):
+        assert any(line.startswith(f"{name}==") for line in pinned)
+
+
+@pytest.mark.slow
+def test_the_manual_is_that_of_the_commands():
+    manual = load(ROOT / "tests" / "manual.py")
+    for place, text in manual.files().items():
+        assert place.read_text(encoding="utf-8") == text, "run make manual"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Both files, from two copies of the sources with other dates and rights."""
+    pytest.importorskip("build")
+    build = load(ROOT / ".ci" / "build.py")
+    found = []
+    for number in range(2):
+        copy, folder = tmp_path_factory.mktemp(f"source{number}"), tmp_path_factory.mktemp(f"dist{number}")
+        for name in SOURCES:
+            source = ROOT / name
+            if source.is_dir():
+                ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
+                shutil.copytree(source, copy / name, ignore=ignored)
+            else:
+                shutil.copy(source, copy / name)
+        for path in copy.rglob("*"):
+            os.utime(path, (10**9 + number * 10**7, 10**9 + number * 10**7))
+            path.chmod(path.stat().st_mode | (0o020 if number else 0))
+        os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
+        try:
+            found.append(build.build(copy, folder))
+        except subprocess.CalledProcessError:
+            pytest.skip("setuptools cannot be had")
+        finally:
+            del os.environ["SOURCE_DATE_EPOCH"]
+    return found
+
+
+@pytest.mark.slow
+def test_the_same_sources_give_the_same_bytes(built):
+    for one, other in zip(*built, strict=True):
+        assert one.name == other.name
+        assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.slow
+def test_what_is_inside(built):
+    sdist, wheel = built[0]
+    with tarfile.open(sdist) as archive:
+        sources = {name.partition("/")[2] for name in archive.getnames()}
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    code = {str(path.relative_to(ROOT)) for path in (ROOT / "riskrank").rglob("*.py")}
+    templates = {str(path.relative_to(ROOT)) for path in (ROOT / "riskrank").rglob("templates/*")}
+    for inside in (sources, names):
+        assert code <= inside
+        assert {*templates, "riskrank/py.typed"} <= inside
+        assert not any(name.startswith(("tests", "sample_data", "build")) for name in inside)
+    assert {"LICENSE", "README.md", "pyproject.toml", "SECURITY.md", "CHANGELOG.md"} <= sources
+    share = {name.partition(".data/data/")[2] for name in names if ".data/data/" in name}
+    assert {
+        "share/man/man1/riskrank.1",
+        "share/bash-completion/completions/riskrank.bash",
+        "share/zsh/site-functions/_riskrank",
+        "share/fish/vendor_completions.d/riskrank.fish",
+    } <= share
+
+
+@pytest.mark.slow
+def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
+    wheel = built[0][1]
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
+    bin_ = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin")
+    installed = subprocess.run(
+        [bin_ / "python", "-m", "pip", "--quiet", "install", wheel],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if installed.returncode:
+        pytest.skip(f"nothing can be installed here: {installed.stderr[-300:]}")
+    table = tmp_path / "t.csv"
+    rows = "".join(f"{model},{at},x,{at * 0.1 + (model == 'a')}\n" for model in "ab" for at in range(12))
+    table.write_text(f"model,sample,metric,score\n{rows}")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    run = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True, "check": True}
+    done = subprocess.run([bin_ / "riskrank", "rank", table, "--no-test", "--format", "json"], **run)
+    assert json.loads(done.stdout)["meta"]["models"] == ["a", "b"]
+    code = "import riskrank, pathlib; print(pathlib.Path(riskrank.__file__).with_name('py.typed').is_file())"
+    assert subprocess.run([bin_ / "python", "-c", code], **run).stdout == "True\n"
+    assert (tmp_path / "env" / "share" / "man" / "man1" / "riskrank.1").is_file()
