@@ -8,9 +8,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.coding import code_metrics, encode
-from riskrank.scores.columns import assign_roles
+from riskrank.scores.columns import Roles, assign_roles
 from riskrank.scores.entries import Entries
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.pieces import Piece, read_long, read_wide
@@ -34,15 +34,51 @@ def read_entries(
     """
     if options.from_ is not None:
         return _read_exports(paths, options)
-    sources = open_sources(
-        paths, input_format=options.input_format, stdin=stdin, sql=options.sql, max_bytes=options.max_bytes
+    try:
+        sources = open_sources(
+            paths,
+            input_format=options.input_format,
+            stdin=stdin,
+            sql=options.sql,
+            max_bytes=options.max_bytes,
+        )
+        found = _with_roles(sources, options)
+    except InputError as error:
+        raise _of_a_harness(error, paths, options) from None
+    return _read(*found)
+
+
+def _of_a_harness(error: InputError, paths: Sequence[str | Source], options: ReadOptions) -> InputError:
+    """The same error; where a harness wrote the files, with the advice to say so."""
+    from riskrank.scores.readers.table import labelled, recognise
+
+    told = (options.columns, options.matrix, options.sql, options.input_format)
+    if options.wide or any(one is not None for one in told):
+        return error
+    try:
+        harness = recognise([one for path in paths if isinstance(path, str) for one in labelled(path)]).NAME
+    except RiskrankError:  # nothing is there, or no harness wrote it
+        return error
+    return InputError(
+        error.what,
+        found=error.found,
+        hint=f"this looks like what {harness} wrote, not like a score table: add {option('from', harness)}",
     )
-    return _entries(sources, options)
 
 
 def _entries(sources: Sequence[Source], options: ReadOptions) -> Entries:
-    sources, options = prepared(sources, options)
-    roles = [assign_roles(source, options) for source in sources]
+    return _read(*_with_roles(sources, options))
+
+
+def _with_roles(
+    sources: Sequence[Source], options: ReadOptions
+) -> tuple[list[Source], list[Roles], ReadOptions]:
+    """Sources as they are read, what their columns are, and the options that fit them now."""
+    found, options = prepared(sources, options)
+    return found, [assign_roles(source, options) for source in found], options
+
+
+def _read(sources: Sequence[Source], roles: Sequence[Roles], options: ReadOptions) -> Entries:
     read = read_wide if options.wide else read_long
     return _code([read(source, role, options) for source, role in zip(sources, roles, strict=True)], options)
 

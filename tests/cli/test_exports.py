@@ -115,8 +115,10 @@ def test_rows_of_an_export_are_chosen_by_its_own_columns(run, runs):
     assert [metric["name"] for metric in found] == ["acc,loose", "loss,loose"]
 
 
-def test_a_folder_without_a_format_says_what_to_add(refused, runs):
-    assert "--from auto" in refused("rank", runs)[2]
+def test_a_folder_without_a_format_says_what_to_add(refused, runs, tmp_path):
+    assert "--from lm-eval" in refused("rank", runs)[2]
+    (tmp_path / "other").mkdir()
+    assert "--from auto" in refused("rank", tmp_path / "other")[2]
 
 
 def test_a_metrics_file_somebody_changed_stays(run, runs, tmp_path):
@@ -195,3 +197,15 @@ def test_converted_rows_are_chosen_and_reshaped_as_in_every_command(run, refused
     assert "no number" in lines[0]
     assert "found: x" in lines[1]
     assert "contradicts" in refused("convert", "lm-eval", runs, "--filter", "*", "--matrix", "acc")[0]
+
+
+def test_a_file_of_a_harness_says_what_to_add(refused, runs, write):
+    (log,) = (runs / "org__a").glob("samples_*")
+    lines = refused("rank", log)
+    assert "missing columns" in lines[0]
+    assert lines[2].endswith("add --from lm-eval")
+    # Who says what the columns are, or how the file is to be read, gets the answer to that.
+    assert "--from" not in refused("rank", log, "--columns", "model=docid")[2]
+    assert "--from" not in refused("check", log, "--wide")[2]
+    assert "--from" not in refused("rank", write("t.csv", "a,b\n1,2\n"))[2]
+    assert "--from" not in refused("rank", runs / "nothing.csv")[2]
