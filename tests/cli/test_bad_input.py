@@ -209,7 +209,7 @@ def test_a_defect_exits_3(run, table, monkeypatch):
     def broken(*args, **options):
         raise RuntimeError("this is\nour fault")
 
-    monkeypatch.setattr("riskrank.studies.rank.study_methods", broken)
+    monkeypatch.setattr("riskrank.studies.rank.study.study_methods", broken)
     outcome = run("rank", table)
     assert (outcome.status, outcome.stdout) == (3, "")
     _, found, hint = outcome.stderr.splitlines()
@@ -221,5 +221,5 @@ def test_a_lack_of_memory_exits_3(run, table, monkeypatch):
     def too_large(*args, **options):
         raise MemoryError
 
-    monkeypatch.setattr("riskrank.studies.rank.study_methods", too_large)
+    monkeypatch.setattr("riskrank.studies.rank.study.study_methods", too_large)
     assert run("rank", table).status == 3
