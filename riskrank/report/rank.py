@@ -186,7 +186,7 @@ def side_by_side(
 def _short(name: str) -> str:
     """Name of a method on two lines: ``SSD(0.25)`` as SSD over 0.25, ``RA(R-SSD@M)`` as RA over the rest."""
     if name.startswith("RA("):
-        statistic, _, scope = name[3:-1].rpartition("@")
+        statistic, _, scope = name[3:-1].partition("@")
         return f"RA {statistic}\n@{scope}"
     return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
 

@@ -102,3 +102,18 @@ def test_a_converted_table_for_a_spreadsheet(run, write):
 def test_json_lines_hold_the_names(run, hostile):
     stdout = run("rank", hostile, "--no-test", "--format", "jsonl").stdout
     assert {json.loads(line)["model"] for line in stdout.splitlines()} == set(MODELS)
+
+
+@pytest.mark.parametrize("metric", ["@x", "a@b", "@"])
+def test_a_metric_with_the_sign_that_names_of_methods_have(run, write, make_scores, metric, tmp_path):
+    """The fuzzer found it: R-SSD@@x is the statistic R-SSD on the metric @x."""
+    path = write("t.csv", make_scores(metrics=(metric, "other"), n=12))
+    plot = tmp_path / "r.svg"
+    args = ("--no-test", "--per-metric", "--aggregate", "borda", "--format", "json", "--plot", plot)
+    outcome = run("rank", path, *args)
+    assert outcome.status == 0, outcome.stderr
+    methods = {row["method"] for row in outcome.document["results"]}
+    assert {f"R-SSD@{metric}", "R-SSD@other"} <= methods
+    assert plot.exists()
+    alone = run("rank", path, "--no-test", "--metric", metric)
+    assert alone.status == 0, alone.stderr

@@ -55,7 +55,7 @@ def forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> Fores
     """Arrange one method's ranking by its order, differences of means in the units of the file."""
     ranking = study.rankings[method]
     order = ranking.order
-    statistic, _, column = method.rpartition("@")
+    statistic, _, column = method.partition("@")
     difference = None
     if method not in study.aggregations:
         effects, unit = study.studies[column].effects[statistic].mean_difference, units[column]
@@ -91,7 +91,7 @@ def _forest(document: RankDocument, method: str) -> Plot:
     parts.append(said)
     unit = "mean"
     if found.difference is not None:
-        label = document.units[method.rpartition("@")[2]].label
+        label = document.units[method.partition("@")[2]].label
         unit = fitted([label], 90.0, SMALL)[0]
         parts.append(f"Right: difference of the mean {label} to the first model")
         if found.difference.low is not None:

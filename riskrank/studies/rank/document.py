@@ -133,7 +133,7 @@ def standings(document: RankDocument) -> dict[str, Standing]:
     """How each method ranks the models, what a careful reader asks for first: second order."""
     found = {}
     for method in sorted(document.study.rankings, key=lambda name: not name.startswith("R-SSD")):
-        statistic, _, scope = method.rpartition("@")
+        statistic, _, scope = method.partition("@")
         tests = None
         if document.inference.test and method not in document.study.aggregations:
             tests = document.study.studies[scope].tests_of(statistic)

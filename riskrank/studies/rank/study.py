@@ -150,7 +150,7 @@ def _rows(
 ) -> Iterator[RankRow]:
     """One row a method and model, methods in the order asked for, models by rank."""
     for method, ranking in study.rankings.items():
-        statistic, _, scope = method.rpartition("@")
+        statistic, _, scope = method.partition("@")
         column = None if method in study.aggregations else study.studies[scope]
         for i in ranking.order[:top].tolist():
             effects: dict[str, Any] = dict.fromkeys(EFFECTS)
