@@ -241,3 +241,14 @@ def test_defaults_are_those_of_the_command_line():
                 default = here[option.name].default
                 empty = default in (None, ()) and option.default in (None, (), [])
                 assert empty or str(option.default) == str(default), (name, option.name)
+
+
+def test_report_is_a_function_however_often_it_is_asked_for():
+    """The package of that name must not hide it."""
+    for _ in range(2):
+        result = rr.report(long_table(), **QUICK)
+        assert result.document.schema == "report"
+    import riskrank.report.files
+
+    assert riskrank.report.files.SUFFIXES[".html"] == "html"
+    assert rr.report(long_table(), **QUICK).verdict == result.verdict
