@@ -37,14 +37,20 @@ def encode(pieces: Sequence[Piece], role: str) -> tuple[tuple[str, ...], np.ndar
     Only the distinct names are cleaned of blanks, so that millions of rows cost one hash look-up each.
     """
     parts = [getattr(piece, role) for piece in pieces]
-    series = parts[0] if len(parts) == 1 else pl.concat([part.rename(role) for part in parts])
-    distinct = series.unique().drop_nulls().sort()
+    if len(parts) > 1:
+        parts = [pl.concat([part.cast(pl.String).rename(role) for part in parts])]
+    (series,) = parts
+    if isinstance(series.dtype, pl.Enum):
+        distinct = series.dtype.categories
+    else:
+        distinct = series.unique().drop_nulls().sort()
     clean = distinct.str.strip_chars()
     if role in ("sample", "draw", "cluster", "group"):
         clean = clean.str.replace(WHOLE_FLOAT, "$1")
     if series.null_count() or (clean == "").any():
         raise _blank_name(pieces, role, series)
-    codes = series.cast(pl.Enum(distinct)).to_physical().to_numpy()
+    coded = series if isinstance(series.dtype, pl.Enum) else series.cast(pl.Enum(distinct))
+    codes = coded.to_physical().to_numpy()
     names = clean.unique().sort()
     if names.len() != distinct.len() or not (names == distinct).all():
         codes = clean.cast(pl.Enum(names)).to_physical().to_numpy()[codes]
@@ -52,6 +58,7 @@ def encode(pieces: Sequence[Piece], role: str) -> tuple[tuple[str, ...], np.ndar
 
 
 def _blank_name(pieces: Sequence[Piece], role: str, series: pl.Series) -> InputError:
+    series = series.cast(pl.String)
     blank = (series.is_null() | (series.str.strip_chars() == "")).to_numpy()
     position = int(np.flatnonzero(blank)[0])
     starts = np.cumsum([0, *(piece.rows for piece in pieces)])

@@ -172,10 +172,13 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     )
     covered = np.zeros((len(entries.models), len(entries.samples)), dtype=bool)
     covered[means.model, means.sample] = True
-    errors = [*_errors(entries, specs, means, options)]
-    warnings = [*entries.notes, *doubts, *_undeclared(specs, options), *_dropped(entries, options)]
-    alone = covered.sum(axis=0) == 1
     repeats = _rows_per_cell(entries)
+    # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
+    whole = bool(covered.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
+    errors = [*_errors(entries, specs, means, options, whole=whole)]
+    dropped = () if whole else _dropped(entries, options)
+    warnings = [*entries.notes, *doubts, *_undeclared(specs, options), *dropped]
+    alone = covered.sum(axis=0) == 1
     return TableReport(
         inputs=entries.inputs,
         rows=entries.rows,
@@ -233,20 +236,20 @@ def _runs(entries: Entries, specs: Sequence[MetricSpec], options: ReadOptions) -
 
 
 def _errors(
-    entries: Entries, specs: Sequence[MetricSpec], means: Rows, options: ReadOptions
+    entries: Entries, specs: Sequence[MetricSpec], means: Rows, options: ReadOptions, *, whole: bool
 ) -> Iterable[InputError]:
     yield from too_few_models(entries, options.min_models)
     yield from unusable_scores(entries, nan_is_missing=options.missing != "error")
     yield from too_large(entries, options.largest)
     yield from out_of_range(entries, specs)
     yield from divided_samples(entries, unpaired=options.unpaired)
-    repeated = _refusal(entries, replace(options, missing="keep"))
+    repeated = None if whole else _refusal(entries, replace(options, missing="keep"))
     if repeated is not None:
         yield repeated
         options = replace(options, repeats="mean")
     gaps: dict[str, InputError] = {}
     # Different sample sets hide missing cells, which the unpaired reading tells apart.
-    for unpaired in sorted({options.unpaired, True}):
+    for unpaired in () if whole else sorted({options.unpaired, True}):
         refusal = _refusal(entries, replace(options, unpaired=unpaired))
         if refusal is not None:
             gaps.setdefault(refusal.what, refusal)
@@ -281,9 +284,13 @@ def _dropped(entries: Entries, options: ReadOptions) -> tuple[str, ...]:
 
 
 def _rows_per_cell(entries: Entries) -> np.ndarray:
-    pair = entries.model * len(entries.samples) + entries.sample
-    _, counts = np.unique(pair * len(entries.metrics) + entries.metric, return_counts=True)
-    return counts
+    cell = entries.model * len(entries.samples) + entries.sample
+    cell *= len(entries.metrics)
+    cell += entries.metric
+    if len(entries.models) * len(entries.samples) * len(entries.metrics) <= 2 * cell.size:
+        counts = np.bincount(cell)  # without sorting, where few cells are empty
+        return counts[counts > 0]
+    return np.unique(cell, return_counts=True)[1]
 
 
 def _describe(

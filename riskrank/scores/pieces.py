@@ -53,7 +53,12 @@ def read_long(source: Source, roles: Roles, options: ReadOptions) -> Piece:
         If names cannot be read as names.
     """
     wanted = (roles.model, roles.sample, roles.metric, roles.score, roles.draw, roles.cluster, roles.group)
-    frame = source.load([*dict.fromkeys(column for column in wanted if column is not None)])
+    columns = [*dict.fromkeys(column for column in wanted if column is not None)]
+    if source.columnar and source.model_label is None:
+        # Millions of names as text need more memory than all the rest: at most one column is text at a time.
+        frame = pl.DataFrame([_compact(source.load([column])[column], roles) for column in columns])
+    else:
+        frame = source.load(columns)
     assert roles.score is not None
     assert roles.metric is not None  # a long table without them was refused
     value, state = parsing.parse_scores(frame[roles.score], source.decimal_comma)
@@ -164,12 +169,20 @@ def _model_names(source: Source, roles: Roles, frame: pl.DataFrame) -> pl.Series
     return (pl.Series([f"{source.model_label}/"]) + names.str.strip_chars()).alias(names.name)
 
 
+def _compact(series: pl.Series, roles: Roles) -> pl.Series:
+    """Names as numbers into the sorted list of those there are; scores as they are."""
+    if series.dtype != pl.String or series.name == roles.score:
+        return series
+    return series.cast(pl.Enum(series.unique().drop_nulls().sort()))
+
+
 def _names(source: Source, series: pl.Series) -> pl.Series:
     """Turn a column of names into text; a NaN among numbers is a gap."""
     if series.dtype.is_float():
         series = series.fill_nan(None)
     try:
-        return series if series.dtype == pl.String else series.cast(pl.String)
+        text = series.dtype == pl.String or isinstance(series.dtype, pl.Enum)
+        return series if text else series.cast(pl.String)
     except pl.exceptions.PolarsError:
         raise InputError(
             f"{source.label}: column {series.name} cannot be used as names",

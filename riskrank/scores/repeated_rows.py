@@ -34,7 +34,7 @@ def repeats_hint(pieces: Sequence[Piece], model: np.ndarray, sample: np.ndarray,
     keys = pl.DataFrame({"model": model, "sample": sample})
     if roles.metric is not None:
         keys = keys.with_columns(
-            pl.concat([p.metric.rename("metric") for p in pieces if p.metric is not None])
+            pl.concat([p.metric.cast(pl.String).rename("metric") for p in pieces if p.metric is not None])
         )
     column = column_of_repeats(keys, free)
     if column is None:

@@ -17,6 +17,8 @@ Read = TypeVar("Read")
 class ParquetSource(Source):
     """A Parquet file, of which only the needed columns are decoded."""
 
+    columnar = True
+
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
         super().__init__(label, data, sha256)
         if not data:

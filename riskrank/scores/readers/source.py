@@ -39,11 +39,14 @@ class Source(ABC):
         Name its models are to have: this alone if it holds one, else before each.
     queried : bool
         Whether the rows are those a query gave.
+    columnar : bool
+        Whether one column is read without the others, so that it costs nothing to ask for one at a time.
     """
 
     decimal_comma = False
     model_label: str | None = None
     queried = False
+    columnar = False
 
     def __init__(self, label: str, data: bytes, sha256: str | None) -> None:
         self.label = label
