@@ -64,7 +64,8 @@ def first_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInfluen
         return _from_jumps(jump)
 
     return PairInfluence(
-        violation / squares,
+        # Sums of different order may differ in their last bit.
+        min(float(violation / squares), 1.0),
         influence(x, lower, grid.at_first, 1),
         influence(y, upper, grid.at_second, -1),
     )
@@ -85,7 +86,7 @@ def second_order_influence(x: Floats, y: Floats, grid: MergedGrid) -> PairInflue
     # ∫_t^1 of the rate at the end of each segment.
     remaining = np.append(np.cumsum(rate[::-1])[::-1][1:], 0.0)
     return PairInfluence(
-        violation / squares,
+        min(float(violation / squares), 1.0),
         _from_jumps(remaining[grid.at_first[:-1]] * np.diff(x)),
         _from_jumps(-remaining[grid.at_second[:-1]] * np.diff(y)),
     )
