@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riskrank.errors import InputError, UsageError, spell
-from riskrank.scores.metrics import looks_like_a_cost, oriented_bounds, original_units
+from riskrank.scores.metrics import looks_like_a_cost, oriented_bounds, original_units, resolve_metrics
 from riskrank.scores.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.table import ReadOptions, portfolio_weights, read_scores
 
@@ -250,3 +250,23 @@ def test_original_units_undo_orientation_and_logarithm():
     found = original_units(oriented, specs)
     np.testing.assert_allclose(found, raw, rtol=1e-15)
     assert not np.signbit(found[0, 1])
+
+
+def test_a_direction_that_an_export_tells_gives_way_to_declared_ones(write):
+    path = write("m.toml", '[b]\ndirection = "higher"\n')
+    options = ReadOptions(metrics_file=path, higher=("c",))
+    specs, doubts = resolve_metrics(
+        ("a", "b", "c"), known=("a", "b", "c"), options=options, told=dict.fromkeys("abc", "lower")
+    )
+    assert [(spec.direction, spec.declared) for spec in specs] == [
+        ("lower", True),
+        ("higher", True),
+        ("higher", True),
+    ]
+    assert not doubts
+
+
+def test_an_export_has_its_own_format():
+    assert ReadOptions(from_="lm-eval").input_format is None
+    with pytest.raises(UsageError, match=r"input_format is for score tables"):
+        ReadOptions(from_="lm-eval", input_format="csv")

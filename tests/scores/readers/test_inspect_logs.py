@@ -122,6 +122,7 @@ def test_epochs_are_draws_and_nan_and_failures_are_gaps(write):
         {"id": 2, "epoch": 2, "scores": {}, "error": "RuntimeError"},
         {"id": 3, "epoch": 1, "scores": None},
         scored(3, 2, close=0.0),
+        {"id": 4, "epoch": 1, "scores": None},
     ]
     for name in ("a.eval", "a.json"):
         export = read(write(name, samples, epochs=2))
@@ -132,10 +133,11 @@ def test_epochs_are_draws_and_nan_and_failures_are_gaps(write):
             ("sums/2", "2", None),
             ("sums/3", "1", None),
             ("sums/3", "2", 0.0),
+            ("sums/4", "1", None),
         ]
         assert sorted(export.notes) == [
             "close: rows without a score: 1",
-            "samples not scored: 1",
+            "samples not scored: 2",
             "samples that failed, without a score: 1",
         ]
 

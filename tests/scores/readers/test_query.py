@@ -165,5 +165,6 @@ def test_what_is_a_number():
     assert found["whole"].to_list() == [1, 20, None]
     assert found["real"].to_list() == [1.5, None, 0.001]
     assert found["flag"].to_list() == [True, False, None]
+    assert found["flag"].dtype == pl.Boolean
     assert found.select("name", "text", "empty").equals(frame.select("name", "text", "empty"))
     assert typed(pl.DataFrame({"x": ["1,5", "2,25"]}), decimal_comma=True)["x"].to_list() == [1.5, 2.25]
