@@ -3,12 +3,15 @@
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
 from itertools import count
 from pathlib import Path
 
+# Seconds of silence after which a test fails instead of hanging.
+PATIENCE = 300
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -59,7 +62,7 @@ class Chromium:
         )
         os.close(down)
         os.close(up)
-        self._buffer, self._session = b"", None
+        self._buffer, self._session, self._loaded = b"", None, False
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -88,8 +91,10 @@ class Chromium:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", media=media, features=[scheme])
+        self._loaded = False  # the event may come before the answer
         self._call("Page.navigate", url=page.as_uri())
-        self._wait("Page.loadEventFired")
+        while not self._loaded:
+            self._message()
 
     def run(self, script: str) -> object:
         """Value of an expression, or of the promise it is."""
@@ -119,12 +124,10 @@ class Chromium:
                 assert "error" not in answer, answer
                 return answer["result"]
 
-    def _wait(self, event: str) -> None:
-        while self._message().get("method") != event:
-            pass
-
     def _message(self) -> dict:
         while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._in], [], [], PATIENCE)
+            assert ready, f"the browser has said nothing for {PATIENCE} seconds"
             part = os.read(self._in, 1 << 20)
             assert part, "the browser is gone"
             self._buffer += part
@@ -136,6 +139,8 @@ class Chromium:
     def _note(self, method: str | None, told: dict) -> None:
         if method == "Network.requestWillBeSent":
             self.requests.append(told["request"]["url"])
+        elif method == "Page.loadEventFired":
+            self._loaded = True
         elif method == "Log.entryAdded":
             self.complaints.append(told["entry"]["text"])
         elif method == "Runtime.consoleAPICalled":
