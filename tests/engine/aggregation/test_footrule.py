@@ -1,0 +1,185 @@
+"""Orders of least displacement: against all orders, and against a plain assignment with cells forbidden."""
+
+from itertools import permutations
+from math import factorial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from riskrank.engine.aggregation import footrule
+from riskrank.engine.aggregation.footrule import solve_footrule
+
+
+def midrank(ranks):
+    return [sum(r < x for r in ranks) + (sum(r == x for r in ranks) + 1) / 2 for x in ranks]
+
+
+def displacements(rankings, weights):
+    """Twice the weighted distance of item x at place p from its mid-ranks, from 1 for the best."""
+    k = len(rankings[0])
+    cost = np.zeros((k, k), dtype=np.int64)
+    for ranks, weight in zip(rankings, weights, strict=True):
+        for x, mid in enumerate(midrank(list(ranks))):
+            for place in range(k):
+                cost[x, place] += round(weight * 2 * abs(mid - (place + 1)))
+    return cost
+
+
+def paid(cost, order):
+    return sum(int(cost[item, place]) for place, item in enumerate(order))
+
+
+def drawn_apart(order, pull):
+    return sum(place * int(pull[item]) for place, item in enumerate(order, start=1))
+
+
+def solved(cost, pull=None, by_name=None, *, listed=1000):
+    items = np.arange(len(cost))
+    return solve_footrule(
+        np.asarray(cost), items if pull is None else pull, items if by_name is None else by_name, listed
+    )
+
+
+@st.composite
+def tables(draw):
+    k, m = draw(st.integers(2, 6)), draw(st.integers(1, 5))
+    rankings = draw(st.lists(st.lists(st.integers(1, k), min_size=k, max_size=k), min_size=m, max_size=m))
+    weights = draw(st.lists(st.sampled_from([0, 1, 1, 2, 5]), min_size=m, max_size=m))
+    pull = draw(st.lists(st.integers(0, 4), min_size=k, max_size=k))
+    return displacements(rankings, weights), np.array(pull), np.array(draw(st.permutations(range(k))))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables())
+def test_against_all_orders_with_ties_and_weights(table):
+    cost, pull, by_name = table
+    costs = {order: paid(cost, order) for order in permutations(range(len(pull)))}
+    least = min(costs.values())
+    optima = [order for order, value in costs.items() if value == least]
+    chosen = min(
+        optima, key=lambda order: (-drawn_apart(order, pull), [int(by_name[item]) for item in order])
+    )
+    order, count, listed, unique = solved(cost, pull, by_name)
+    assert tuple(order.tolist()) == chosen
+    assert count == len(optima)
+    assert sorted(listed) == sorted(optima)
+    assert unique == (len(optima) == 1)
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(), st.randoms(use_true_random=False))
+def test_other_numbers_for_the_items_are_the_same_orders(table, random):
+    cost, pull, by_name = table
+    old = list(range(len(pull)))
+    random.shuffle(old)
+    first, second = solved(cost, pull, by_name), solved(cost[old], pull[old], by_name[old])
+    assert [old[item] for item in second[0]] == first[0].tolist()
+    assert second[1] == first[1]
+    assert sorted(tuple(old[item] for item in order) for order in second[2]) == sorted(first[2])
+
+
+@pytest.mark.parametrize(("k", "lists"), [(19, 5), (30, 4), (30, 7), (45, 3)])
+def test_many_items_against_a_plain_assignment_with_cells_forbidden(k, lists):
+    rng = np.random.default_rng(k + lists)
+    cost = displacements([rng.permutation(k) for _ in range(lists)], rng.choice([1, 2, 3], lists))
+    order, count, _, unique = solved(cost, pull=rng.integers(0, 50, k))
+    assert sorted(order.tolist()) == list(range(k))
+    least = cost[linear_sum_assignment(cost)].sum()
+    assert paid(cost, order) == least
+    # Another optimum puts some item at another place than this one does.
+    others = []
+    for place, item in enumerate(order.tolist()):
+        forbidden = cost.copy()
+        forbidden[item, place] = 10 * least
+        others.append(forbidden[linear_sum_assignment(forbidden)].sum())
+    assert unique == (min(others) > least)
+    assert count is None or (count == 1) == unique
+
+
+def test_only_optima_and_shared_ones_of_many_items():
+    """Costs with one cheap cell an item have one optimum; two items with the same costs make it two."""
+    rng = np.random.default_rng(3)
+    k = 25
+    places = rng.permutation(k)
+    cost = np.full((k, k), 4)
+    cost[np.arange(k), places] = 1
+    order, count, optima, unique = solved(cost)
+    assert places[order].tolist() == list(range(k))
+    assert (count, optima, unique) == (1, [tuple(order.tolist())], True)
+    cost[7] = cost[11] = np.minimum(cost[7], cost[11])
+    order, count, optima, unique = solved(cost)
+    assert (count, len(optima), unique) == (2, 2, False)
+    assert sorted(optima)[0] != sorted(optima)[1]
+    assert {paid(cost, optimum) for optimum in optima} == {k}
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_where_everything_is_the_same_every_order_is_an_optimum(k):
+    by_name = np.arange(k)[::-1]
+    order, count, optima, unique = solved(np.full((k, k), 3), np.ones(k, dtype=int), by_name)
+    assert order.tolist() == list(range(k))[::-1]
+    assert count == factorial(k)
+    assert sorted(optima) == list(permutations(range(k)))
+    assert unique is False
+
+
+def test_the_mean_ranks_go_before_names_among_optima():
+    cost, by_name = np.zeros((4, 4), dtype=int), np.array([0, 1, 2, 3])
+    assert solved(cost, np.array([5, 1, 7, 1]), by_name)[0].tolist() == [1, 3, 0, 2]
+    assert solved(cost, np.array([5, 1, 7, 1]), by_name[::-1])[0].tolist() == [3, 1, 0, 2]
+
+
+def test_as_many_optima_are_listed_as_asked_for():
+    cost = np.zeros((3, 3), dtype=int)
+    assert len(solved(cost, listed=6)[2]) == 6
+    order, count, optima, unique = solved(cost, listed=5)
+    assert (order.tolist(), count, optima, unique) == ([0, 1, 2], 6, None, False)
+
+
+def blocks_of(*sizes):
+    """Items of a block share its places for nothing; anywhere else costs 1."""
+    block = np.repeat(np.arange(len(sizes)), sizes)
+    return (block[:, None] != block[None, :]).astype(int)
+
+
+@pytest.mark.parametrize("most", [4, 5])
+def test_up_to_most_entangled_items_optima_are_counted(monkeypatch, most):
+    monkeypatch.setattr(footrule, "MOST_ITEMS", most)
+    assert solved(blocks_of(most))[1] == factorial(most)
+    order, count, optima, unique = solved(blocks_of(most + 1), listed=10**6)
+    assert (count, optima, unique) == (None, None, False)
+    assert order.tolist() == list(range(most + 1))
+    assert solved(blocks_of(most, most, 1), listed=0)[1] == factorial(most) ** 2
+    assert solved(blocks_of(most, most + 1), listed=0)[1] is None
+
+
+def test_eighteen_entangled_items_are_counted_and_nineteen_are_not():
+    assert solved(blocks_of(18), listed=24)[1] == factorial(18)
+    assert solved(blocks_of(19), listed=24)[1] is None
+
+
+def test_a_long_way_round_is_found_to_be_free():
+    """Moving every item one place on costs nothing, though no two items may change places."""
+    k = 6
+    cost = np.full((k, k), 9)
+    items = np.arange(k)
+    cost[items, items] = 2 + items
+    cost[items, (items + 1) % k] = 2 + items
+    _, count, optima, unique = solved(cost)
+    assert sorted(optima) == sorted([tuple(range(k)), tuple(np.roll(items, 1).tolist())])
+    assert (count, unique) == (2, False)
+    cost[3, 4] += 1
+    assert solved(cost)[1:] == (1, [tuple(range(k))], True)
+
+
+def test_among_optima_that_are_no_free_choice_at_each_place_the_first_by_name():
+    """Names must not lead the first places into a corner that leaves a later item without one."""
+    cost = np.ones((4, 4), dtype=int)
+    for item, places in enumerate([(0, 1), (0,), (1, 2, 3), (2, 3)]):
+        cost[item, list(places)] = 0
+    order, count, optima, _ = solved(cost, np.zeros(4, dtype=int), np.array([0, 3, 2, 1]))
+    assert order.tolist() == [1, 0, 3, 2]
+    assert (count, sorted(optima)) == (2, [(1, 0, 2, 3), (1, 0, 3, 2)])

@@ -1,0 +1,173 @@
+"""Rankings on random subsamples: bounds, what is counted, and agreement known beforehand."""
+
+import numpy as np
+import pytest
+
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.method_rankings import study_methods
+from riskrank.engine.dominance.methods import methods_on
+from riskrank.engine.dominance.stability import stability
+from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.errors import UsageError
+
+NAMES = ["a", "b", "c", "d"]
+UNTESTED = Inference(test=False)
+QUICK = Inference(resamples=25)
+# A win rate over samples, as paired models have it, would tie all models but the best of the clear ones.
+METHODS = methods_on("x", [Claim(1), Claim(2)], paired=False)
+
+
+def noisy(n=24, *, draws=1, paired=True):
+    """Four models that differ by about the noise of a score; ``draws`` scores a sample."""
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=(4, n * draws, 1)) + np.array([0.0, 0.2, 0.4, 0.6])[:, None, None]
+    return ScoreTables.build(list(values), [np.repeat(np.arange(n), draws)] * 4, ["x"], paired=paired)
+
+
+def clear(order, n=12):
+    """Scores in which the models follow an order, the best first, on every sample."""
+    step = np.empty(4)
+    step[list(order)] = [30.0, 20.0, 10.0, 0.0]
+    values = np.random.default_rng(6).uniform(size=(n, 1)) + step[:, None, None]
+    return ScoreTables.build(list(values), [np.arange(n)] * 4, ["x"])
+
+
+def study(tables, inference=UNTESTED, methods=METHODS):
+    return study_methods(tables, methods, inference, names=NAMES)
+
+
+def repeated(tables, inference=UNTESTED, *, full=None, sizes=(12,), repeats=3, **options):
+    full = study(tables, inference) if full is None else full
+    return stability(tables, METHODS, inference, full, names=NAMES, sizes=sizes, repeats=repeats, **options)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_a_subsample_is_drawn_once_or_more_often(repeats):
+    found = repeated(noisy(), sizes=[8, 16], repeats=repeats)
+    assert found.tau.shape == (len(found.methods), 2, repeats)
+    assert np.isfinite(found.tau).all()
+
+
+@pytest.mark.parametrize("repeats", [0, -1])
+def test_less_than_one_draw_is_refused(repeats):
+    with pytest.raises(UsageError, match="at least once") as caught:
+        repeated(noisy(), repeats=repeats)
+    assert str(repeats) in caught.value.lines()[1]
+
+
+@pytest.mark.parametrize(
+    ("inference", "fewest"), [(UNTESTED, 2), (QUICK, 10), (Inference(variance="clt"), 10)]
+)
+def test_sizes_at_both_bounds_are_accepted_and_beyond_them_refused(inference, fewest):
+    tables = noisy()
+    full = study(tables, inference)
+    found = repeated(tables, inference, full=full, sizes=[fewest, 24], repeats=1)
+    assert found.sizes == (fewest, 24)
+    assert ((found.tau >= -1) & (found.tau <= 1)).all()
+    for size in (fewest - 1, 25, 0, -3):
+        with pytest.raises(UsageError, match=f"subsample of {size} samples cannot be drawn") as caught:
+            repeated(tables, inference, full=full, sizes=[12, size])
+        assert f"24 samples, and methods that need at least {fewest}" in caught.value.lines()[1]
+        assert f"from {fewest} to 24" in caught.value.lines()[2]
+
+
+def test_the_size_of_a_subsample_counts_samples_not_scores():
+    tables = noisy(12, draws=2)
+    np.testing.assert_array_equal(repeated(tables, sizes=[12]).tau, 1)
+    with pytest.raises(UsageError, match="subsample of 13"):
+        repeated(tables, sizes=[13])
+
+
+def test_the_model_with_the_fewest_samples_bounds_the_size():
+    rng = np.random.default_rng(7)
+    sizes = [20, 14, 17, 20]
+    tables = ScoreTables.build(
+        [rng.normal(size=(n, 1)) for n in sizes], [np.arange(n) for n in sizes], ["x"], paired=False
+    )
+    assert repeated(tables, sizes=[14]).sizes == (14,)
+    with pytest.raises(UsageError, match="subsample of 15"):
+        repeated(tables, sizes=[15])
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_all_samples_rank_as_all_samples_do(paired):
+    found = repeated(noisy(paired=paired), sizes=[6, 24], repeats=4)
+    np.testing.assert_array_equal(found.tau[:, 1], 1)
+    assert (found.tau[:, 0] < 1).any()
+
+
+def test_models_that_differ_on_every_sample_are_ranked_alike_by_every_part():
+    tables = clear([2, 0, 3, 1])
+    np.testing.assert_array_equal(repeated(tables, sizes=[2, 5, 12]).tau, 1)
+    np.testing.assert_array_equal(repeated(tables, QUICK, sizes=[10, 12]).tau, 1)
+
+
+def test_agreement_is_with_the_full_study_method_by_method():
+    """Orders known beforehand: one full study of the reversed models, and one with a single exchange."""
+    tables = clear([0, 1, 2, 3])
+    against = {
+        (3, 2, 1, 0): -1.0,  # every pair turned round
+        (1, 0, 2, 3): (5 - 1) / 6,  # one pair of six
+        (3, 0, 1, 2): (3 - 3) / 6,  # three pairs of six
+    }
+    for order, tau in against.items():
+        found = repeated(tables, full=study(clear(order)), sizes=[3, 12])
+        np.testing.assert_allclose(found.tau, tau, atol=1e-12)
+    # Each method has its own reference.
+    mixed = study(tables)
+    first, *others = mixed.rankings
+    mixed.rankings[first] = study(clear([3, 2, 1, 0])).rankings[first]
+    found = repeated(tables, full=mixed, sizes=[3, 12])
+    assert found.methods == (first, *others)
+    np.testing.assert_array_equal(found.tau[0], -1)
+    np.testing.assert_array_equal(found.tau[1:], 1)
+
+
+def test_sizes_are_sorted_and_each_is_drawn_for_itself():
+    tables = noisy()
+    full = study(tables)
+    every = repeated(tables, full=full, sizes=[16, 6, 11, 6], repeats=3)
+    assert every.sizes == (6, 11, 16)
+    for at, size in enumerate(every.sizes):
+        alone = repeated(tables, full=full, sizes=[size], repeats=3)
+        np.testing.assert_array_equal(alone.tau[:, 0], every.tau[:, at])
+        more = repeated(tables, full=full, sizes=[size], repeats=5)
+        np.testing.assert_array_equal(more.tau[:, 0, :3], every.tau[:, at])
+
+
+def test_draws_differ_from_one_another_and_follow_the_seed():
+    tables = noisy()
+    full = study(tables)
+    taus = [
+        repeated(tables, Inference(test=False, seed=seed), full=full, sizes=[4], repeats=8).tau
+        for seed in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(taus[0], taus[1])
+    assert not np.array_equal(taus[0], taus[2])
+    assert len(np.unique(taus[0])) > 2
+
+
+def test_smaller_parts_agree_less():
+    found = repeated(noisy(60), sizes=[4, 40], repeats=25)
+    few, many = found.tau.mean(axis=2).T
+    assert (few + 0.1 < many).all()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_counts_every_repetition_and_the_number_of_jobs_changes_nothing(jobs):
+    tables = noisy()
+    full = study(tables, QUICK)
+    told = []
+    found = repeated(
+        tables,
+        Inference(resamples=25, jobs=jobs),
+        full=full,
+        sizes=[10, 15],
+        repeats=2,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    alone = repeated(tables, QUICK, full=full, sizes=[10, 15], repeats=2)
+    np.testing.assert_array_equal(found.tau, alone.tau)
+    assert (found.methods, found.sizes) == (alone.methods, alone.sizes)
