@@ -50,7 +50,11 @@ def normalised_weights(weights: ArrayLike | None, names: Sequence[str], *, kind:
             found=f"{given[wrong[0]]:g}",
             hint=f"give the importance of each {kind}, 0 to leave one out",
         )
-    total = given.sum()
+    with np.errstate(over="ignore"):
+        total = given.sum()
+    if not np.isfinite(total):  # of weights near the largest number
+        given = given / given.max()
+        total = given.sum()
     if not total > 0:
         raise UsageError(
             "the weights are all zero",

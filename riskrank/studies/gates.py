@@ -155,9 +155,9 @@ def judge_gates(
 
 def _failure(failed: Sequence[GateRow], claim: Claim, alpha: float) -> GateFailed:
     row, rest = failed[0], len(failed) - 1
-    better = row.claim == BETTER
-    verb = "does not significantly dominate" if better else "significantly dominates"
-    winner, loser = (row.new, row.old) if better else (row.old, row.new)
+    refuted = row.verdict == FAIL
+    verb = "significantly dominates" if refuted else "does not significantly dominate"
+    winner, loser = (row.old, row.new) if refuted else (row.new, row.old)
     asked = option(f"gate_{row.claim.replace('-', '_')}", f"{row.new}:{row.old}")
     where = f" in {row.group}" if row.group else ""
     more = f" (and {rest} more failure{'s' if rest > 1 else ''})" if rest else ""
@@ -165,9 +165,9 @@ def _failure(failed: Sequence[GateRow], claim: Claim, alpha: float) -> GateFaile
         f"gate {asked} failed: {winner} {verb} {loser}{more}",
         found=(
             f"{method_name(claim)}@{row.metric}{where}, violation ratio {row.estimate:.4g}, "
-            f"adjusted p = {row.p_adjusted:.4g}, alpha = {alpha:g}"
+            f"two-sided adjusted p = {row.p_adjusted:.4g}, alpha = {alpha:g}"
         ),
-        hint=f"{row.new} is not shown to be better; more samples narrow the verdict"
-        if better
-        else f"{row.new} is a step back from {row.old}",
+        hint=f"{row.new} is a step back from {row.old}"
+        if refuted
+        else f"{row.new} is not shown to be better; more samples narrow the verdict",
     )

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import bdtrc
 
 from riskrank.engine.dominance.rank_guard import GUARD
+from riskrank.engine.dominance.tail import FEWEST_IN_TAIL, TAIL_SHARE
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -42,7 +43,8 @@ class Counted:
     crossings : ndarray of int, shape (m,)
         Resamples in which the statistic of a pair was at or above its boundary.
     tail : ndarray, shape (m,), or None
-        Continued tail probabilities; NaN where there is no tail. None where it may not be used at all.
+        Continued tail probabilities; NaN where there is no tail. None where nothing but the count may close
+        a claim.
     """
 
     resamples: int
@@ -99,6 +101,11 @@ class Family:
         if counted.tail is not None:
             usable = np.isfinite(counted.tail) & (counted.crossings == 0)
             tail = expanded_p_value(np.where(usable, counted.tail, 1.0), self._samples)
+            # Of scores with few values the replicates are nearly a point mass, and have no tail to continue.
+            # If no round follows and none crosses, the ranks' own p-value stands in, ten times over: rule 3b.
+            pointed = last and b >= FEWEST_IN_TAIL / TAIL_SHARE
+            ranks = pointed & (counted.crossings == 0) & ~usable & (self._guard > 0)
+            tail[ranks] = np.minimum(self._guard[ranks] * GUARD, 1.0)
             continued = np.minimum(p_value, self._guarded(tail))
             before = self.closed.copy()
             self._close_significant(continued, self._alpha * TAIL_MARGIN, b)

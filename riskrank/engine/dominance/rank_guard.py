@@ -40,6 +40,10 @@ def relative_guard(scores: ClusteredScores) -> Floats:
     ndarray, shape (k, k)
         1 on the diagonal.
     """
+    return np.maximum(_relative(scores), np.finfo(np.float64).tiny)
+
+
+def _relative(scores: ClusteredScores) -> Floats:
     pooled = np.sort(np.concatenate(scores.values))
     units = [
         _unit_scores(_mid_ranks(value, [pooled]), cluster)

@@ -179,3 +179,27 @@ def test_other_corrections(correction):
     else:
         expected = p_values * (10 if correction == "bonferroni" else 1) <= 0.05
     np.testing.assert_array_equal(tests.dominates, expected)
+
+
+@pytest.mark.parametrize(
+    ("guard", "tail", "last", "won"),
+    [
+        (1e-8, np.nan, True, True),
+        (1e-8, np.nan, False, False),  # a later round may count
+        (1e-4, np.nan, True, False),  # not far enough beyond doubt
+        (0.0, np.nan, True, False),  # no guard
+        (1e-8, None, True, False),  # a claim that only the count may close
+    ],
+)
+def test_ranks_stand_in_where_nothing_can_be_counted(guard, tail, last, won):
+    tests = family(600, guard=guard, most=1000)
+    tails = None if tail is None else np.full(600, tail)
+    crossings = np.where(np.arange(600) < 5, 0, 500)
+    tests.settle(Counted(1000, crossings, tails), last=last)
+    assert tests.dominates[:5].all() == won
+    assert tests.dominates[:5].any() == won
+    assert not tests.dominates[5:].any()
+    assert (tests.extrapolated == tests.dominates).all()
+    if won:
+        assert tests.decided.all()
+        np.testing.assert_allclose(tests.p_value[:5], guard * 10)

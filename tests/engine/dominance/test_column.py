@@ -130,6 +130,15 @@ def test_872_against_20_is_significant_in_any_company_with_any_seed(company, see
         assert not tests.dominates[company - 1, 0]
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_872_against_20_is_significant_where_the_work_limit_leaves_too_few_to_count(seed):
+    study = study_dominance(chat_models(24), [Claim(2)], Inference(resamples=400, seed=seed))
+    (tests,) = study.tests
+    assert tests.dominates[0, 23]
+    assert tests.extrapolated[0, 23]
+    assert not tests.dominates[23].any()
+
+
 def test_rounds_stop_when_every_claim_is_closed():
     rng = np.random.default_rng(0)
     equal = ClusteredScores.build(list(rng.normal(size=(8, 60))))
