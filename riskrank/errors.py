@@ -18,6 +18,8 @@ _OPEN, _EQUALS, _CLOSE = "\ue000", "\ue001", "\ue002"
 _SHELL = re.compile(r"[\s*{}'\"$`\\()&;<>\[\]]")
 # Characters of a line of an error; beyond, its middle is left out.
 _LONGEST = 2_000
+# Characters of a word that tells which name was meant.
+_SHORTEST_WORD = 3
 _PARAMETER = re.compile(f"{_OPEN}([a-z0-9_]+)(?:{_EQUALS}([^{_CLOSE}]*))?{_CLOSE}")
 
 
@@ -200,11 +202,17 @@ def listing(names: Iterable[object], most: int = 8) -> str:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate a user most likely meant, or None."""
+    """Return the candidate a user most likely meant, or None.
+
+    The one spelled most alike, else the only one that has the name among its words: ``tvar`` means
+    ``negative-tvar``.
+    """
     pool = [str(candidate) for candidate in candidates]
     folded = {candidate.casefold(): candidate for candidate in reversed(pool)}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    return folded[close[0]] if close else None
+    if not close and len(name) >= _SHORTEST_WORD:
+        close = [one for one in folded if name.casefold() in re.split(r"[\W_]+", one)]
+    return folded[close[0]] if len(close) == 1 else None
 
 
 def _rebuild(kind: type[RiskrankError], what: str, found: str, hint: str) -> RiskrankError:

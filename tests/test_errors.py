@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from riskrank.errors import InputError, UsageError, index_of, one_of, option, spell
+from riskrank.errors import InputError, UsageError, index_of, nearest, one_of, option, spell
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,18 @@ def test_a_name_is_found_or_refused_with_the_nearest():
         index_of("gpt4", ("gpt-4", "llama"), kind="model", parameter="models")
     assert caught.value.lines(flags=True)[0] == "error: --models gpt4: there is no model 'gpt4'"
     assert "did you mean gpt-4?" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("tvar", "negative-tvar"),
+        ("TVaR", "negative-tvar"),
+        ("negative-tvra", "negative-tvar"),
+        ("risk", None),  # of two
+        ("va", None),  # no whole word
+    ],
+)
+def test_the_only_name_with_that_word_is_meant(name, meant):
+    names = ["standard-deviation", "negative-tvar", "a-risk-of-the-tail", "some-risk-of-all"]
+    assert nearest(name, names) == meant

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from riskrank.cli.config import ConfiguredCommand
+from riskrank.scores.readers.catalogue import EXPORTS
 
 # Order of the groups on the page.
 INPUT, METHOD, TESTS, OUTPUT = "Input", "Method", "Tests", "Output"
@@ -17,8 +19,9 @@ PANELS = (INPUT, METHOD, TESTS, OUTPUT)
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "rank": (
         (
-            "Which classifier to ship, and how sure we are:",
-            "riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml",
+            "Which classifier to ship; a first answer, from few resamples:",
+            "riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "--resamples 200",
         ),
         (
             "One metric of two models, as JSON for another program:",
@@ -30,12 +33,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "Who dominates whom in log loss, whatever else is in the table:",
             "riskrank dominance sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
-            "--metric log_loss",
+            "--metric log_loss --no-test",
         ),
         (
             "Fail a CI job if lda has fallen behind logistic:",
             "riskrank dominance sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
-            "--gate-not-worse lda:logistic",
+            "--models lda,logistic --gate-not-worse lda:logistic",
         ),
     ),
     "mrm": (
@@ -47,7 +50,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "One risk, each metric on its own, as CSV:",
             "riskrank mrm sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
-            "--risk tvar --per-metric --no-test --format csv",
+            "--risk negative-tvar --per-metric --no-test --format csv",
         ),
     ),
     "gsd": (
@@ -88,7 +91,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "power": (
         (
             "How many samples it takes to tell two normals apart:",
-            "riskrank power normal:0.5,2 normal:0,1 --sizes 50,100 --simulations 50",
+            "riskrank power normal:0.5,2 normal:0,1 --sizes 50,100 --simulations 20",
         ),
         (
             "The same for two models of a pilot table:",
@@ -112,12 +115,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "One page for a decision meeting, to be mailed as it is:",
             "riskrank report sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
-            "--output report.html",
+            "--resamples 100 --output report.html",
         ),
         (
             "The same with a choice without a common unit, as JSON:",
             "riskrank report sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
-            "--copa --format json",
+            "--copa --resamples 100 --format json",
         ),
     ),
     "convert": (
@@ -128,6 +131,17 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         (
             "The same into a file every command reads:",
             "riskrank convert verdicts sample_data/verdicts.csv --output scores.parquet",
+        ),
+    ),
+    "verdicts": (
+        (
+            "Who won how often, as a table:",
+            "riskrank convert verdicts sample_data/verdicts.csv --format table",
+        ),
+        (
+            "Columns of other names, and a name for the metric:",
+            "riskrank convert verdicts sample_data/verdicts.csv --columns sample=sample,verdict=verdict "
+            "--metric-name preference",
         ),
     ),
     "check": (
@@ -145,6 +159,30 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("The same of a sweep, for a validator:", "riskrank schema copa-sweep --output sweep.schema.json"),
     ),
 }
+
+
+def examples_of(command: str) -> tuple[tuple[str, str], ...]:
+    """Examples of a command, or of a harness that ``convert`` reads: of those no logs are at hand."""
+    if command != "auto" and command not in EXPORTS:
+        return EXAMPLES.get(command, ())
+    return (
+        (
+            "A folder of logs into a file every command reads:",
+            f"riskrank convert {command} logs/ --output scores.parquet",
+        ),
+        ("Two runs, each under a name of yours:", f"riskrank convert {command} new=logs/a old=logs/b"),
+    )
+
+
+def _write_examples(command: str, formatter: Any) -> None:
+    """Write the examples as they are: a wrapped command could not be copied."""
+    examples = examples_of(command)
+    if not examples:
+        return
+    with formatter.section("Examples"):
+        for purpose, line in examples:
+            formatter.write_text(purpose)
+            formatter.write(f"    {line}\n")
 
 
 class Command(ConfiguredCommand):
@@ -169,14 +207,28 @@ class Command(ConfiguredCommand):
                     formatter.write_dl(records)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples as they are: a wrapped command could not be copied."""
-        examples = EXAMPLES.get(self.name or "", ())
-        if not examples:
-            return
-        with formatter.section("Examples"):
-            for purpose, line in examples:
-                formatter.write_text(purpose)
-                formatter.write(f"    {line}\n")
+        """Write the examples."""
+        _write_examples(self.name or "", formatter)
+
+
+class Group(TyperGroup):
+    """A command of several, in groups by what they read (their panel), with examples at the end."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write its commands by group, then its options."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            panel = getattr(command, "rich_help_panel", None) or "Commands"
+            groups.setdefault(str(panel), []).append((name, command.get_short_help_str(200)))
+        records = [parameter.get_help_record(ctx) for parameter in self.get_params(ctx)]
+        groups[OUTPUT] = [record for record in records if record is not None]
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples."""
+        _write_examples(self.name or "", formatter)
 
 
 class Application(typer.Typer):

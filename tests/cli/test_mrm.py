@@ -69,6 +69,11 @@ def test_bad_options_are_refused(refused, write, make_scores, options, word):
     assert word in " ".join(refused("mrm", write("t.csv", make_scores()), *options))
 
 
+def test_a_risk_is_found_by_one_of_its_words(refused, write, make_scores):
+    lines = refused("mrm", write("t.csv", make_scores()), "--risk", "tvar")
+    assert lines[2] == "hint: did you mean --risk negative-tvar?"
+
+
 def test_one_model_is_refused(refused, write, make_scores):
     refused("mrm", write("t.csv", make_scores(models=("A",))))
 

@@ -8,7 +8,7 @@ import typer
 
 from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
-from riskrank.cli.help import Application
+from riskrank.cli.help import Application, Group
 from riskrank.cli.options import (
     Columns,
     Filters,
@@ -27,7 +27,11 @@ from riskrank.cli.options import (
 )
 from riskrank.scores.readers.catalogue import EXPORTS
 
+# Groups on the page of --help.
+JUDGES, HARNESSES = "Verdicts of judges", "Exports of harnesses"
+
 convert = Application(
+    cls=Group,
     name="convert",
     help="Turn what harnesses and judges write into a score table that every command reads.",
     no_args_is_help=True,
@@ -42,7 +46,7 @@ def _convert() -> None:
     """Turn what harnesses and judges write into a score table that every command reads."""
 
 
-@convert.command(short_help="A judge's verdicts on pairs of answers become scores.")
+@convert.command(short_help="A judge's verdicts on pairs of answers become scores.", rich_help_panel=JUDGES)
 @grouped
 def verdicts(
     context: typer.Context,
@@ -153,6 +157,6 @@ def export(
     session.write_beside(document.metrics_file, ".metrics.toml", use="--metrics")
 
 
-convert.command("auto", short_help="Recognise which harness wrote it.")(export)
+convert.command("auto", short_help="Recognise which harness wrote it.", rich_help_panel=HARNESSES)(export)
 for name, (_module, text) in EXPORTS.items():
-    convert.command(name, short_help=text)(export)
+    convert.command(name, short_help=text, rich_help_panel=HARNESSES)(export)
