@@ -45,11 +45,17 @@ def solved(cost, pull=None, by_name=None, *, listed=1000):
 
 @st.composite
 def tables(draw):
+    """Displacements of some rankings, or any costs at all."""
     k, m = draw(st.integers(2, 6)), draw(st.integers(1, 5))
-    rankings = draw(st.lists(st.lists(st.integers(1, k), min_size=k, max_size=k), min_size=m, max_size=m))
-    weights = draw(st.lists(st.sampled_from([0, 1, 1, 2, 5]), min_size=m, max_size=m))
+    if draw(st.booleans()):
+        ranks = st.lists(st.lists(st.integers(1, k), min_size=k, max_size=k), min_size=m, max_size=m)
+        weights = draw(st.lists(st.sampled_from([0, 1, 1, 2, 5]), min_size=m, max_size=m))
+        cost = displacements(draw(ranks), weights)
+    else:
+        k = min(k, 5)
+        cost = np.array(draw(st.lists(st.integers(0, 2), min_size=k * k, max_size=k * k))).reshape(k, k)
     pull = draw(st.lists(st.integers(0, 4), min_size=k, max_size=k))
-    return displacements(rankings, weights), np.array(pull), np.array(draw(st.permutations(range(k))))
+    return cost, np.array(pull), np.array(draw(st.permutations(range(k))))
 
 
 @settings(max_examples=60, deadline=None)
@@ -175,11 +181,20 @@ def test_a_long_way_round_is_found_to_be_free():
     assert solved(cost)[1:] == (1, [tuple(range(k))], True)
 
 
-def test_among_optima_that_are_no_free_choice_at_each_place_the_first_by_name():
-    """Names must not lead the first places into a corner that leaves a later item without one."""
-    cost = np.ones((4, 4), dtype=int)
-    for item, places in enumerate([(0, 1), (0,), (1, 2, 3), (2, 3)]):
-        cost[item, list(places)] = 0
-    order, count, optima, _ = solved(cost, np.zeros(4, dtype=int), np.array([0, 3, 2, 1]))
-    assert order.tolist() == [1, 0, 3, 2]
-    assert (count, sorted(optima)) == (2, [(1, 0, 2, 3), (1, 0, 3, 2)])
+def test_among_optima_that_leave_no_free_choice_at_each_place_the_first_by_name():
+    """Taking the first by name at every place would leave the last item only the place it cannot have."""
+    cost = np.zeros((3, 3), dtype=int)
+    cost[2, 2] = 1
+    order, count, optima, _ = solved(cost, np.zeros(3, dtype=int))
+    assert order.tolist() == [0, 2, 1]
+    assert (count, sorted(optima)) == (4, [(0, 2, 1), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
+
+
+def test_mean_ranks_may_be_on_any_scale():
+    """However large they are, they must never buy an order that is no optimum."""
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        cost, pull = rng.integers(0, 2, (5, 5)), rng.integers(0, 9, 5)
+        small, large = solved(cost, pull), solved(cost, pull << 40)
+        assert large[0].tolist() == small[0].tolist()
+        assert paid(cost, large[0]) == cost[linear_sum_assignment(cost)].sum()
