@@ -1,0 +1,92 @@
+"""Rank sets of a whole study, method by method, against every truth its tests leave open."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column_ranking import study_ranking
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.sampling.design import ClusteredScores
+
+ABSOLUTE = {
+    "FSD(0.25)": Claim(1, "absolute", 0.25),
+    "SSD(0.25)": Claim(2, "absolute", 0.25),
+    "SSD(0.5)": Claim(2, "absolute", 0.5),
+    "FSD(0.6)": Claim(1, "absolute", 0.6),
+    "SSD(0.9)": Claim(2, "absolute", 0.9),
+}
+CLAIMS = [*ABSOLUTE.values(), Claim(1), Claim(2)]
+TESTS = [Inference(variance="clt"), Inference(resamples=1000)]
+
+
+def scores(n=150):
+    """One model clear of the others, one clearly last, two that hardly differ."""
+    rng = np.random.default_rng(3)
+    means = np.array([0.25, 1.2, 0.3, -0.8])[:, None]
+    return ClusteredScores.build(list(rng.normal(size=(4, n)) + means))
+
+
+def every_truth(beats, exclusive):
+    """Wins of every truth that agrees with the verdicts, shape (truths, k): what was not found may be so."""
+    k = len(beats)
+    open_pairs = [(i, j) for i in range(k) for j in range(k) if i != j and not beats[i, j]]
+    for found in product([False, True], repeat=len(open_pairs)):
+        truth = beats.copy()
+        for pair, true in zip(open_pairs, found, strict=True):
+            truth[pair] = true
+        if not (exclusive and (truth & truth.T).any()):
+            yield truth.sum(axis=1)
+
+
+@pytest.mark.parametrize("inference", TESTS, ids=["clt", "bootstrap"])
+@pytest.mark.parametrize("name", ABSOLUTE)
+def test_rank_sets_of_absolute_methods_against_every_truth(name, inference):
+    study = study_ranking(scores(), CLAIMS, inference)
+    ranking = study.rankings[name]
+    tests = study.tests_of(name)
+    assert tests.claim == ABSOLUTE[name]
+    assert tests.dominates.any()
+    wins = np.array([*every_truth(tests.dominates, exclusive=ABSOLUTE[name].threshold <= 0.5)])
+    # Certain is what holds in every truth: [i, j] is "i wins more often than j".
+    certain = (wins[:, :, None] > wins[:, None, :]).all(axis=0)
+    assert ranking.rank_low.tolist() == (1 + certain.sum(axis=0)).tolist()
+    assert ranking.rank_high.tolist() == (4 - certain.sum(axis=1)).tolist()
+    assert ranking.wins.tolist() == tests.dominates.sum(axis=1).tolist()
+    assert (ranking.rank_low <= ranking.rank).all()
+    assert (ranking.rank <= ranking.rank_high).all()
+
+
+@pytest.mark.parametrize("inference", TESTS, ids=["clt", "bootstrap"])
+@pytest.mark.parametrize("by_wins", [False, True])
+def test_rank_sets_of_relative_methods_count_wins_and_losses(inference, by_wins):
+    study = study_ranking(scores(), CLAIMS, inference, by_wins=by_wins)
+    for name in ("R-FSD", "R-SSD"):
+        beats, ranking = study.tests_of(name).dominates, study.rankings[name]
+        assert beats.any()
+        assert ranking.rank_low.tolist() == (1 + beats.sum(axis=0)).tolist()
+        assert ranking.rank_high.tolist() == (4 - beats.sum(axis=1)).tolist()
+
+
+def test_the_same_wins_leave_more_places_where_both_may_win():
+    """Above ½ two models may beat each other: three wins found are no proof against as many not found."""
+    clear = ClusteredScores.build([np.arange(40.0) + 100 * model for model in range(4)])
+    claims = [Claim(2, "absolute", tau) for tau in (0.5, 0.51)]
+    study = study_ranking(clear, claims, Inference(variance="clt"))
+    strict, lax = study.rankings["SSD(0.5)"], study.rankings["SSD(0.51)"]
+    for ranking in (strict, lax):
+        assert ranking.wins.tolist() == [0, 1, 2, 3]
+        assert ranking.rank.tolist() == [4, 3, 2, 1]
+    assert strict.rank_low.tolist() == strict.rank_high.tolist() == [4, 3, 2, 1]
+    assert lax.rank_low.tolist() == [1, 1, 1, 1]
+    assert lax.rank_high.tolist() == [4, 4, 4, 4]
+
+
+def test_without_a_test_there_are_no_rank_sets():
+    study = study_ranking(scores(), CLAIMS, Inference(test=False))
+    for ranking in study.rankings.values():
+        assert ranking.rank_low is ranking.rank_high is ranking.tier is None
+    tested = study_ranking(scores(), CLAIMS, TESTS[0])
+    for name in ("MWR", "MWR(sample)", "MWR(pairwise)"):
+        assert tested.rankings[name].rank_low is None
