@@ -67,6 +67,11 @@ def test_rank_sets_of_relative_methods_count_wins_and_losses(inference, by_wins)
         assert beats.any()
         assert ranking.rank_low.tolist() == (1 + beats.sum(axis=0)).tolist()
         assert ranking.rank_high.tolist() == (4 - beats.sum(axis=1)).tolist()
+        wins = beats.sum(axis=1)
+        key = -wins if by_wins else ranking.score
+        assert ranking.rank.tolist() == [1 + sum(key < own) for own in key]
+        # By wins two models are tied, by their ratios none.
+        assert len(set(ranking.rank.tolist())) == (3 if by_wins else 4)
 
 
 def test_the_same_wins_leave_more_places_where_both_may_win():

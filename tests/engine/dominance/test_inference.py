@@ -46,3 +46,14 @@ def test_what_is_resampled():
     assert Inference().resampled
     assert not Inference(variance="clt").resampled
     assert not Inference(test=False).resampled
+
+
+def test_one_resample_is_a_number_of_resamples():
+    assert Inference(resamples=1).rounds(132, 1) == (1,)
+
+
+def test_values_at_their_bounds():
+    assert Inference(alpha=1e-9).alpha == 1e-9
+    assert Inference(alpha=1 - 1e-9).alpha == 1 - 1e-9
+    # However little work is allowed, the first round is.
+    assert Inference(work_limit=1e-300).rounds(132, 1) == (1000,)

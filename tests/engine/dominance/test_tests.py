@@ -14,7 +14,7 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.paper_algorithm import paper_test
 from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
 from riskrank.engine.dominance.resampled_tests import bootstrap_test
-from riskrank.engine.dominance.tests import compare
+from riskrank.engine.dominance.tests import compare, decide
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
@@ -125,6 +125,64 @@ def test_corrections_take_the_pairs_asked_for():
         assert some.p_value[pair] == found.p_value[pair]
         assert some.p_adjusted[pair] == min(1, 2 * some.p_value[pair])
     assert some.p_value[3, 1] == some.p_adjusted[0, 3] == 1
+
+
+def test_pairs_not_asked_for_were_not_tested():
+    pairs = [(3, 0), (2, 1)]
+    found = verdicts(normal_scores([0, 0.1, 0.2, 0.3]), Claim(2, "direct"), 100, pairs=pairs)
+    asked = np.zeros((4, 4), dtype=bool)
+    asked[tuple(zip(*pairs, strict=True))] = True
+    expected = {
+        "dominates": False,
+        "standard_error": 0,
+        "p_value": 1,
+        "p_adjusted": 1,
+        "extrapolated": False,
+        "decided": True,
+        "crossings": 0,
+        "resamples": 0,
+        "resamples_needed": 0,
+    }
+    for name, elsewhere in expected.items():
+        np.testing.assert_array_equal(getattr(found, name)[~asked], elsewhere, err_msg=name)
+    assert (found.resamples[asked] == 100).all()
+    assert (found.standard_error[asked] > 0).all()
+    assert (found.p_value[asked] < 1).all()
+    assert found.family == 2
+    every = verdicts(normal_scores([0, 0.1, 0.2, 0.3]), Claim(2, "direct"), 100)
+    assert every.resamples[~np.eye(4, dtype=bool)].tolist() == [100] * 12
+
+
+def test_verdicts_laid_out_as_squares():
+    """What a family holds goes to its pairs; what it does not hold is nothing, not a square of it."""
+    estimates, pairs = estimate(normal_scores([0, 0.1, 0.2])), (np.array([2, 1]), np.array([0, 2]))
+    values = {"error": [0.1, 0.2], "p_value": [0.01, 0.5], "p_adjusted": [0.02, 0.5]}
+    values = {name: np.array(value) for name, value in values.items()}
+    plain = decide(estimates, Claim(1), pairs, dominates=np.array([True, False]), **values)
+    assert plain.dominates.tolist() == [[False] * 3, [False] * 3, [True, False, False]]
+    assert plain.p_value.tolist() == [[1, 1, 1], [1, 1, 0.5], [0.01, 1, 1]]
+    assert plain.p_adjusted.tolist() == [[1, 1, 1], [1, 1, 0.5], [0.02, 1, 1]]
+    assert plain.standard_error.tolist() == [[0, 0, 0], [0, 0, 0.2], [0.1, 0, 0]]
+    assert plain.crossings is plain.resamples is plain.resamples_needed is None
+    assert plain.decided.all()
+    assert not plain.extrapolated.any()
+    counted = decide(
+        estimates,
+        Claim(1),
+        pairs,
+        dominates=np.array([True, False]),
+        decided=np.array([True, False]),
+        extrapolated=np.array([True, False]),
+        crossings=np.array([3, 70]),
+        resamples=np.array([1000, 200]),
+        resamples_needed=np.array([0, 900]),
+        **values,
+    )
+    assert counted.crossings.tolist() == [[0, 0, 0], [0, 0, 70], [3, 0, 0]]
+    assert counted.resamples.tolist() == [[0, 0, 0], [0, 0, 200], [1000, 0, 0]]
+    assert counted.resamples_needed.tolist() == [[0, 0, 0], [0, 0, 900], [0, 0, 0]]
+    assert counted.decided.tolist() == [[True] * 3, [True, True, False], [True] * 3]
+    assert counted.extrapolated.tolist() == [[False] * 3, [False] * 3, [True, False, False]]
 
 
 def test_direct_claims_do_not_depend_on_the_company():

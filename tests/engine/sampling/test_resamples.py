@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from riskrank.engine.sampling import resamples
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import BLOCK, batches, blocks
 
@@ -20,10 +21,10 @@ def coded(counts, draws, *, paired):
     return ClusteredScores.build(values, clusters, paired=paired)
 
 
-def drawn(scores, resamples, seed, size):
+def drawn(scores, count, seed, size):
     """All resamples, each as (chosen by model, sorted scores by model)."""
     found = []
-    for batch in batches(scores, blocks(resamples, seed), size=size):
+    for batch in batches(scores, blocks(count, seed), size=size):
         for b in range(len(batch.chosen[0])):
             found.append(([chosen[b] for chosen in batch.chosen], [rows[b] for rows in batch.ordered]))
     return found
@@ -36,6 +37,11 @@ DESIGNS = {
     "unpaired": (coded([12, 12], lambda m, s: 1, paired=False), False),
     "unpaired sizes": (coded([7, 12, 10], lambda m, s: 2, paired=False), False),
     "unpaired draws": (coded([8, 8], lambda m, s: 1 + m, paired=False), False),
+    "many": (coded([300, 300], lambda m, s: 1, paired=True), True),
+    "many, unpaired": (coded([300, 300, 300], lambda m, s: 1, paired=False), False),
+    "many, unpaired sizes": (coded([300, 256, 310], lambda m, s: 1, paired=False), False),
+    "many, the first with draws": (coded([150, 300], lambda m, s: 2 - m, paired=False), False),
+    "one sample": (coded([1, 1], lambda m, s: 3, paired=False), None),
     "unpaired, everything varies": (coded([7, 11], lambda m, s: 1 + s % 2, paired=False), False),
 }
 
@@ -51,7 +57,7 @@ def test_a_resample_holds_whole_samples(name):
             expected = np.sort(np.concatenate([own[cluster == sample] for sample in picks]))
             assert rows.tolist() == expected.tolist()
         same = all(np.array_equal(chosen[0], picks) for picks in chosen)
-        assert same == paired
+        assert paired is None or same == paired
 
 
 @pytest.mark.parametrize("name", DESIGNS)
@@ -100,3 +106,68 @@ def test_samples_are_drawn_evenly():
     # 10 000 draws a model: a sample's count has a standard deviation of 40.
     assert counts == pytest.approx(2000, abs=5 * 40)
     assert not np.array_equal(counts[0], counts[1])
+
+
+@pytest.mark.parametrize("n", [255, 256, 257, 400])
+@pytest.mark.parametrize("paired", [True, False])
+def test_scores_that_are_counted_are_those_that_are_sorted(monkeypatch, n, paired):
+    """Many scores, ties among them, are sorted once and repeated: to the last bit what sorting each gives."""
+    values = np.random.default_rng(2).normal(size=(3, n)).round(1)
+    scores = ClusteredScores.build(list(values), paired=paired)
+    resampled = {}
+    for worth in (1, 10**6):
+        monkeypatch.setattr(resamples, "_WORTH_COUNTING", worth)
+        resampled[worth] = drawn(scores, BLOCK + 2, 4, size=10)
+    monkeypatch.undo()
+    for own in (drawn(scores, BLOCK + 2, 4, size=10), resampled[1]):
+        for (chosen, rows), (same, plain) in zip(own, resampled[10**6], strict=True):
+            np.testing.assert_array_equal(chosen, same)
+            np.testing.assert_array_equal(rows, plain)
+            for value, picks, row in zip(values, chosen, rows, strict=True):
+                np.testing.assert_array_equal(row, np.sort(value[picks]))
+
+
+def test_a_matrix_where_models_have_as_many_samples_and_draws_and_a_list_where_not():
+    for name in DESIGNS:
+        scores, _ = DESIGNS[name]
+        (batch,) = batches(scores, blocks(1, 0), size=1)
+        draws = {tuple(np.bincount(cluster)) for cluster in scores.clusters}
+        even = len(draws) == 1 and len(set(*draws)) == 1
+        assert isinstance(batch.ordered, np.ndarray) == even
+        assert len(batch.ordered) == len(batch.chosen) == scores.models
+
+
+@pytest.mark.parametrize(("size", "parts"), [(1, [1] * 7), (3, [3, 3, 1]), (7, [7]), (8, [7])])
+def test_a_batch_holds_at_most_what_it_may_and_one_where_draws_vary(size, parts):
+    even = DESIGNS["paired draws"][0]
+    assert [len(batch.chosen[0]) for batch in batches(even, blocks(7, 0), size=size)] == parts
+    uneven = DESIGNS["unpaired, everything varies"][0]
+    assert [len(batch.chosen[0]) for batch in batches(uneven, blocks(7, 0), size=size)] == [1] * 7
+
+
+@pytest.mark.parametrize("counts", [[4, 4], [4, 5]])
+def test_draws_of_unpaired_models_are_independent(counts):
+    """The chance that two models draw the same sample first is that of two dice."""
+    scores = coded(counts, lambda m, s: 1, paired=False)
+    replicates = drawn(scores, 4000, 6, size=500)
+    for place in (0, 3):
+        first = np.array([[picks[place] for picks in chosen] for chosen, _ in replicates])
+        together = np.zeros(counts)
+        np.add.at(together, tuple(first.T), 1)
+        share = 1 / np.prod(counts)
+        assert together / 4000 == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 4000))
+
+
+def test_every_sample_may_be_drawn_at_every_place():
+    for name in ("paired", "unpaired", "unpaired sizes"):
+        scores, _ = DESIGNS[name]
+        found = drawn(scores, 400, 2, size=100)
+        for model, count in enumerate(scores.cluster_counts):
+            picks = np.array([chosen[model] for chosen, _ in found])
+            assert all(set(column) == set(range(count)) for column in picks.T)
+
+
+def test_another_seed_draws_others():
+    scores, _ = DESIGNS["paired"]
+    one, other = (drawn(scores, BLOCK, seed, size=BLOCK) for seed in (1, 2))
+    assert not any(np.array_equal(a[0], b[0]) for (a, _), (b, _) in zip(one, other, strict=True))

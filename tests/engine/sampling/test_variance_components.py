@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.variance_components import variance_components
+from riskrank.engine.sampling.variance_components import VarianceComponents, variance_components
 from riskrank.errors import InputError, NumericalError
 
 COUNTS = np.array([1, 2, 5, 3, 1, 4])
@@ -132,3 +132,20 @@ def test_variances_beyond_the_largest_number_are_an_error():
 def test_what_cannot_be_split_is_refused(scores, text):
     with pytest.raises(InputError, match=text):
         variance_components(scores)
+
+
+def components(between, within):
+    one = np.ones(len(between))
+    return VarianceComponents(one, np.array(between), np.array(within), one, one, one, one)
+
+
+@pytest.mark.parametrize("cost", [0.25, 1.0, 4.0, 100.0])
+def test_the_best_number_of_runs_at_its_bounds(cost):
+    """√(c σ_w²/σ_b²), at least 1; infinite without σ_b², and 1 where there is no variance at all."""
+    found = components(
+        between=[0.0, 0.0, 0.0, -2.0, -2.0, 1.0, 1.0, 1e-8, 4.0],
+        within=[0.0, 1.0, 0.5, 1.0, 0.0, 0.0, 9.0, 1e8, 1.0],
+    ).best_runs(cost)
+    inf, root = np.inf, np.sqrt(cost)
+    assert found == pytest.approx([1, inf, inf, inf, 1, 1, max(3 * root, 1), 1e8 * root, max(root / 2, 1)])
+    assert components([0.0, 0.0, 1.0], [0.0, 1.0, 4.0]).best_runs(0).tolist() == [1, 1, 1]
