@@ -278,8 +278,9 @@ main()
 
 
 @LINUX
-def test_linear_algebra_takes_one_thread(start, write, make_scores):
+def test_linear_algebra_takes_one_thread(start, write, make_scores, monkeypatch):
     """With more it sums in another order, and the last bits would depend on the machine."""
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     path = write("t.parquet", make_scores(models=("A", "B"), n=50))
     code = """
 import sys

@@ -48,8 +48,8 @@ def test_clusters_of_equal_samples_are_as_good_as_one_of_them():
             for design in (alone, copied)
         ]
         np.testing.assert_allclose(errors[0].ratio, errors[1].ratio, atol=1e-12)
-        np.testing.assert_allclose(errors[0].ratio_error, errors[1].ratio_error)
-        np.testing.assert_allclose(errors[0].relative_error, errors[1].relative_error)
+        np.testing.assert_allclose(errors[0].ratio_error, errors[1].ratio_error, atol=1e-12)
+        np.testing.assert_allclose(errors[0].relative_error, errors[1].relative_error, atol=1e-12)
 
 
 def test_models_meet_on_samples_not_on_clusters(scores):

@@ -242,5 +242,5 @@ def test_templates_are_package_data():
     import tomllib
 
     data = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
-    assert data["tool"]["setuptools"]["package-data"] == {"riskrank.report.page": ["templates/*"]}
+    assert data["tool"]["setuptools"]["package-data"]["riskrank.report.page"] == ["templates/*"]
     assert {path.name for path in FOLDER.iterdir()} >= {"page.html", "page.css", "page.js", "body.html"}
