@@ -119,3 +119,13 @@ def test_what_cannot_be_described_is_raised(write, tmp_path):
         inspect_scores([str(tmp_path / "none.csv")])
     with pytest.raises(UsageError, match="no metric 'z'"):
         inspect_scores([write("u.csv", HEAD + "A,1,m,1\nB,1,m,2\n")], ReadOptions(lower=("z",)))
+
+
+def test_metrics_of_a_wide_table_that_nobody_declared_are_named(write):
+    path = write("t.csv", "model,sample,acc,size\nA,1,0.5,3\nB,1,0.25,4\nA,2,1,5\nB,2,0,7\n")
+    report = inspect_scores([path], ReadOptions(wide=True, higher=("acc",)))
+    (warning,) = [p.what for p in report.problems if "nobody declared" in p.what]
+    assert "size" in warning
+    assert "acc" not in warning
+    whole = inspect_scores([path], ReadOptions(wide=True, higher=("acc",), lower=("size",)))
+    assert not any("nobody declared" in problem.what for problem in whole.problems)

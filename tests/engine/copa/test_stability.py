@@ -147,3 +147,10 @@ def test_bad_input():
         bootstrap_choice(population(np.eye(2)), p=2, resamples=0)
     with pytest.raises(UsageError):
         bootstrap_choice(population(np.eye(2)), [1, -1], p=2)
+
+
+def test_one_resample_is_enough_and_none_is_refused():
+    models = population(table(5))
+    assert bootstrap_choice(models, p=2, resamples=1).count.sum() == 1
+    with pytest.raises(UsageError, match="at least one resample"):
+        bootstrap_choice(models, p=2, resamples=0)

@@ -73,3 +73,11 @@ def test_witness_is_a_utility_under_which_the_model_is_worse():
     assert rise[above].min() >= 1e-3 - 1e-9
     assert (found.utility.min(), found.utility.max()) == (0.0, 1.0)
     assert found.slack == 1e-3
+
+
+def test_a_competitor_that_is_matched_exactly_is_not_beaten():
+    """Outside only where the own optimum is negative: 0 both ways is a tie, and a tie keeps both."""
+    tied = np.array([[np.nan, 0.0], [0.0, np.nan]])
+    np.testing.assert_array_equal(empirical_front(tied), [True, True])
+    beaten = np.array([[np.nan, 0.0], [-0.1, np.nan]])
+    np.testing.assert_array_equal(empirical_front(beaten), [True, False])

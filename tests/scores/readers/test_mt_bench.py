@@ -4,6 +4,7 @@ import pytest
 
 from riskrank.engine.portfolio.judge_verdicts import score_verdicts
 from riskrank.errors import InputError, UsageError
+from riskrank.scores.readers.mt_bench import recognises
 from tests.scores.readers.exports import assert_long, mean, only_reader_of, read, scores, write_lines
 
 
@@ -123,3 +124,11 @@ def test_an_unknown_winner_is_refused(tmp_path):
     path = write_lines(tmp_path / "p.jsonl", [game(1, "A", "B", "model_3", "model_1")])
     with pytest.raises(InputError, match=r"p.jsonl: entry 1: unknown verdict"):
         read("mt-bench", path)
+
+
+def test_a_winner_without_models_is_no_pair(tmp_path):
+    path = tmp_path / "judgments.jsonl"
+    path.write_text('{"question_id": 1, "winner": "x", "judge": "j"}\n')
+    assert not recognises(path)
+    path.write_text('{"question_id": 1, "winner": "model_1", "model_1": "a", "model_2": "b"}\n')
+    assert recognises(path)
