@@ -168,6 +168,34 @@ def test_within_a_bracket_the_crossing_is_tried():
     assert found.sizes.tolist() == [20, tried[0], 80]
 
 
+def known(sizes, powers, error=0.01):
+    """Powers at some sizes, all with one error."""
+    share, errors = np.array(powers), np.full(len(powers), error)
+    return PowerCurve(np.array(sizes), share[:, None], errors[:, None], share, errors, REPEATS)
+
+
+def test_a_curve_that_only_pools_to_the_target_is_not_below_it():
+    """Powers of 0.9 and 0.7 make a level curve at 0.8: smaller sizes are asked for, and no larger ones."""
+    told, tried = search(
+        lambda n: 0.0, start=20, known=known([20, 40], [0.875, 0.625]), target=0.75, rounds=1
+    )
+    assert tried[0] == 10
+    assert max(tried) < 40
+    assert told.target == 0.75
+
+
+def test_where_sizes_begin_and_end_unless_told_otherwise():
+    _, tried = search(lambda n: 1.0)
+    assert tried == [50, 25, 12, 10]
+    found, tried = search(lambda n: 0.0, start=60_000)
+    assert (found.size, tried) == (None, [60_000, 100_000])
+
+
+def test_the_smallest_size_may_be_one():
+    found, tried = search(lambda n: 1.0, start=2, smallest=1)
+    assert (found.size, tried) == (1, [2, 1])
+
+
 def test_a_search_that_cannot_agree_ends_after_its_rounds():
     found, tried = search(lambda n: 1.0 if n >= 6000 else 0.0, start=4096, rounds=3)
     assert len(tried) == 2 + 3
