@@ -6,8 +6,10 @@ from statistics import mean
 import numpy as np
 import pytest
 
+from riskrank.engine.portfolio.mean_risk_intervals import study_mean_risk
 from riskrank.errors import UsageError
 from riskrank.studies.mean_risk import MeanRiskRow, MeanRiskSettings, mrm
+from riskrank.studies.targets import targets
 
 QUICK = {"resamples": 20}
 
@@ -75,6 +77,32 @@ def test_order_without_an_aggregation_is_by_mean_rank(table):
     study = mrm(table(), MeanRiskSettings(no_test=True)).by_column[0][1]
     means = [mean(row) for row in study.models.rank.tolist()]
     assert study.models.mean_rank_order.tolist() == sorted(range(3), key=lambda i: means[i])
+
+
+def test_what_is_asked_for_reaches_the_study(table):
+    """Level, seed and distance of aggregation, against the engine asked directly; none is a default."""
+    settings = MeanRiskSettings(alpha=0.3, seed=5, aggregate="footrule", level=0.2, resamples=40)
+    document = mrm(table(), settings)
+    ((_, found),) = document.by_column
+    score_column = targets(table(), settings)[0].scores
+    options = {"alpha": 0.3, "seed": 5, "aggregator": "footrule", "resamples": 40}
+    own = study_mean_risk(score_column, settings.columns, names="ABC", **options)
+    np.testing.assert_array_equal(found.value_low, own.value_low)
+    np.testing.assert_array_equal(found.value_high, own.value_high)
+    assert found.aggregation.method == "footrule"
+    for changed in ({"alpha": 0.05}, {"seed": 0}):
+        other = study_mean_risk(score_column, settings.columns, names="ABC", **(options | changed))
+        assert not np.array_equal(other.value_low, own.value_low)
+    by_model = {(row.model, row.risk, row.level): row for row in document.rows}
+    for at, column in enumerate(settings.columns):
+        for i, model in enumerate("ABC"):
+            row = by_model[model, column.risk.name, column.level]
+            assert (row.value_low, row.value_high) == (own.value_low[i, at], own.value_high[i, at])
+            assert row.mean == own.models.mean[i]
+            assert row.rank == own.models.rank[i, at]
+            assert row.ssd_consistent == column.risk.ssd_consistent
+    single = mrm(table(), MeanRiskSettings(per_metric=True, no_test=True, aggregate="borda"))
+    assert {one.method for _, one in single.aggregations} == {"borda"}
 
 
 def test_settings_take_one_or_several_in_any_form():
