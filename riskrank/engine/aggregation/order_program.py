@@ -21,6 +21,9 @@ CUTS_A_ROUND = 1000
 NODE_WORK = 5_000
 """A node of an integer program counts as so many simplex iterations."""
 
+ITERATION_OF = 5_000
+"""An iteration on more variables than these counts more than once, as it takes longer."""
+
 MOST_WHOLE = 10_000
 """Integer programs of more variables are not begun: their first node alone may take hours."""
 
@@ -159,10 +162,10 @@ class OrderProgram:
         matrix = vstack([block for block, _ in blocks], format="csr") if blocks else None
         most = np.concatenate([side for _, side in blocks]) if blocks else None
         if not whole:
-            result = linprog(
-                slope, A_ub=matrix, b_ub=most, bounds=(0, 1), method="highs", options={"maxiter": work.left}
-            )
-            work.left -= max(int(result.nit), 1)
+            price = max(self.variables // ITERATION_OF, 1)
+            limit = {"maxiter": work.left // price}
+            result = linprog(slope, A_ub=matrix, b_ub=most, bounds=(0, 1), method="highs", options=limit)
+            work.left -= price * max(int(result.nit), 1)
             # An interrupted linear program proves nothing.
             return (result.x, result.fun, True) if result.status == 0 else (None, -np.inf, False)
         if self.variables > MOST_WHOLE:
