@@ -37,6 +37,9 @@ ROWS = {
         ("= {\n", '= {\n    "arena": ("arena", "Arena: logs of points."),\n'),
     ),
     "riskrank/cli/main.py": (('"check",', '"check", "tally",'),),
+    "riskrank/report/schema.py": (
+        ("DOCUMENTS = {\n", 'DOCUMENTS = {\n    "tally": ("tally", "TallyDocument"),\n'),
+    ),
     "riskrank/report/render.py": (("VIEWS = {\n", 'VIEWS = {\n    "tally": "riskrank.report.tally",\n'),),
 }
 
@@ -53,6 +56,40 @@ def test_what_is_named_exists():
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
+def unknown_to_tables() -> list[str]:
+    """Commands that a table forgot, by table."""
+    import riskrank
+    from riskrank.cli.help import EXAMPLES
+    from riskrank.cli.main import COMMANDS
+    from riskrank.report.figures.catalogue import FIGURES, NAMES
+    from riskrank.report.render import VIEWS
+    from riskrank.report.schema import DOCUMENTS
+
+    studies = set(COMMANDS) - {"schema"}
+    tables = {
+        "EXAMPLES": set(COMMANDS) - set(EXAMPLES),
+        "VIEWS": studies - {name.partition("-")[0] for name in VIEWS},
+        "DOCUMENTS": studies - {name.partition("-")[0] for name in DOCUMENTS},
+        "DOCUMENTS beside VIEWS": set(VIEWS) ^ set(DOCUMENTS),
+        "NAMES beside FIGURES": {name.partition("-")[0] for name in FIGURES} ^ set(NAMES),
+        "riskrank/__init__.py": studies - {"convert"} - set(riskrank.__all__),
+    }
+    return [f"{name} of {table}" for table, forgotten in tables.items() for name in sorted(forgotten)]
+
+
+def test_every_table_of_commands_knows_every_command(monkeypatch):
+    from riskrank.cli import main
+    from riskrank.report.schema import DOCUMENTS
+
+    assert unknown_to_tables() == []
+    monkeypatch.delitem(DOCUMENTS, "gate")
+    monkeypatch.setattr(main, "COMMANDS", (*main.COMMANDS, "tally"))
+    forgotten = unknown_to_tables()
+    assert "gate of DOCUMENTS" in forgotten
+    assert "tally of EXAMPLES" in forgotten
+    assert "tally of riskrank/__init__.py" in forgotten
+
+
 @pytest.mark.parametrize("code", SNIPPETS)
 def test_snippets_compile(code):
     ast.parse(code)
@@ -64,7 +101,7 @@ def house(tmp_path_factory):
     house = tmp_path_factory.mktemp("house")
     bare = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "riskrank", house / "riskrank", ignore=bare)
-    for folder in ("tests/engine/portfolio", "tests/scores/readers"):
+    for folder in ("tests/engine/portfolio", "tests/scores/readers", "tests/cli"):
         shutil.copytree(ROOT / folder, house / folder, ignore=bare)
     row = next(code for code in SNIPPETS if code.startswith("Risk("))
     files = [code for code in SNIPPETS if code.startswith(('"""', "import", "from"))]
@@ -98,11 +135,19 @@ def test_the_tests_of_the_page_pass_in_the_copy(house):
     assert "2 passed" in said
 
 
+def test_tests_of_mean_risk_hold_with_one_more_risk(house):
+    """One file, one row and its own test are enough."""
+    tests = ("tests/engine/portfolio/test_mean_risk.py", "tests/cli/test_mrm.py")
+    mode = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib")
+    in_house(house, "-m", "pytest", *mode, *tests)
+
+
 def test_the_new_risk_and_the_new_command_run_in_the_copy(house):
     table = house / "scores.csv"
     lines = [f"{model},{n},{n * step % 7}" for model, step in (("a", 2), ("b", 3)) for n in range(12)]
     table.write_text("model,sample,m\n" + "\n".join(lines) + "\n")
     given = ("scores.csv", "--wide", "--higher", "m", "--quiet")
     assert "w mean minus worst" in in_house(house, "-m", "riskrank", "mrm", *given, "--no-test")
+    assert '"title": "riskrank/tally"' in in_house(house, "-m", "riskrank", "schema", "tally")
     assert "Samples by model" in in_house(house, "-m", "riskrank", "tally", *given)
     assert "Arena: logs of points." in in_house(house, "-m", "riskrank", "convert", "--help")

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-RISKS = {
+from riskrank.engine.portfolio.risks import RISKS
+
+CONSISTENT = {
     "standard-deviation": False,
     "semideviation": True,
     "negative-tvar": True,
@@ -16,7 +18,9 @@ RISKS = {
 def test_rows_hold_every_risk_with_its_consistency(run, write, make_scores, quick):
     path = write("t.csv", make_scores())
     rows = run("mrm", path, *quick, "--level", "0.1,0.5", "--format", "json").document["results"]
-    assert {row["risk"]: row["ssd_consistent"] for row in rows} == RISKS
+    found = {row["risk"]: row["ssd_consistent"] for row in rows}
+    assert found == {name: risk.ssd_consistent for name, risk in RISKS.items()}
+    assert {name: found[name] for name in CONSISTENT} == CONSISTENT
     assert {row["level"] for row in rows if row["risk"] == "negative-tvar"} == {0.1, 0.5}
     assert {row["level"] for row in rows if row["risk"] == "gini-tail"} == {None}
     for row in rows:

@@ -15,8 +15,8 @@ from riskrank.errors import InputError, UsageError
 LEVELS = (0.01, 0.05, 0.25, 0.3, 0.9, 1.0)
 
 
-def by_label(samples, levels=LEVELS):
-    result = mean_risk(samples, risk_columns(levels=levels))
+def by_label(samples, levels=LEVELS, risks=None):
+    result = mean_risk(samples, risk_columns(risks, levels=levels))
     return result, {column.label: result.risk[:, at] for at, column in enumerate(result.columns)}
 
 
@@ -37,6 +37,17 @@ def integrated(sorted_sample, p):
     return total
 
 
+# Risks these tests know a plain formula for; one that is added has a test of its own.
+KNOWN = (
+    "standard-deviation",
+    "semideviation",
+    "negative-tvar",
+    "quantile-deviation",
+    "gini-tail",
+    "negative-var",
+)
+
+
 def plain_risk(name, sample, level):
     x = sorted(sample)
     n, mean = len(x), sum(x) / len(x)
@@ -50,6 +61,7 @@ def plain_risk(name, sample, level):
         return mean - integrated(x, level) / level
     if name == "negative-var":
         return -quantile(x, level)
+    assert name == "gini-tail"
     # F is linear between multiples of 1/n, so the trapezoids are exact.
     ends = [mean * at / n - integrated(x, at / n) for at in range(n + 1)]
     return 2 * sum((a + b) / (2 * n) for a, b in pairwise(ends))
@@ -60,7 +72,7 @@ scores = st.lists(st.floats(-100, 100, allow_subnormal=False), min_size=1, max_s
 
 @given(first=scores, second=scores)
 def test_against_brute_force_integrals(first, second):
-    result, risks = by_label([np.array(first), np.array(second)])
+    result, risks = by_label([np.array(first), np.array(second)], risks=KNOWN)
     for at, column in enumerate(result.columns):
         for row, sample in enumerate((first, second)):
             expected = plain_risk(column.risk.name, sample, column.level)
@@ -71,7 +83,7 @@ def test_against_brute_force_integrals(first, second):
 def test_against_brute_force_at_a_realistic_size():
     rng = np.random.default_rng(0)
     samples = [rng.normal(size=601), rng.exponential(size=397)]
-    result, risks = by_label(samples)
+    result, risks = by_label(samples, risks=KNOWN)
     for column in result.columns:
         for row, sample in enumerate(samples):
             expected = plain_risk(column.risk.name, sample.tolist(), column.level)
@@ -127,7 +139,7 @@ def test_against_closed_form_of_evenly_spread_quantiles(level):
     t = (np.arange(n) + 0.5) / n
     z = np.array([NormalDist().inv_cdf(x) for x in t])
     samples = {"normal": 1 + 2 * z, "exponential": -np.log1p(-t), "uniform": t}
-    result = mean_risk(list(samples.values()), risk_columns(levels=[level]))
+    result = mean_risk(list(samples.values()), risk_columns(KNOWN, levels=[level]))
     for row, name in enumerate(samples):
         for at, column in enumerate(result.columns):
             expected = closed_forms(level)[name][column.risk.name]
@@ -142,7 +154,7 @@ def test_against_closed_form_within_sampling_error():
         "exponential": rng.exponential(1, (repeats, n)),
         "uniform": rng.uniform(0, 1, (repeats, n)),
     }
-    columns = risk_columns(levels=[level])
+    columns = risk_columns(KNOWN, levels=[level])
     for name, sample in draws.items():
         _, risk = mean_risk_of_sorted(np.sort(sample, axis=1), columns)
         error = risk.std(axis=0, ddof=1) / np.sqrt(repeats)
@@ -229,8 +241,9 @@ def test_batch_against_single_samples():
 def test_invariance_shifts_move_values_and_scales_multiply_them(shift, scale):
     rng = np.random.default_rng(5)
     samples = [rng.normal(size=40), rng.normal(size=61)]
-    plain = mean_risk(samples)
-    moved = mean_risk([shift + scale * sample for sample in samples])
+    columns = risk_columns(KNOWN)
+    plain = mean_risk(samples, columns)
+    moved = mean_risk([shift + scale * sample for sample in samples], columns)
     dispersions = [column.risk.name not in ("negative-tvar", "negative-var") for column in plain.columns]
     # A mean minus a deviation moves with the scores once; the negative tail risks are a location as well.
     times = np.where(dispersions, 1, 2)
@@ -248,7 +261,8 @@ def test_identical_models_share_ranks_whatever_the_order_of_rows():
 def test_risks_and_labels():
     columns = risk_columns(["negative-tvar", "gini-tail"], levels=[0.1, 0.05])
     assert [column.label for column in columns] == ["-TVaR(0.05)", "-TVaR(0.1)", "Γ"]
-    assert len(risk_columns(levels=[0.1])) == len(RISKS) == 6
+    assert [column.risk for column in risk_columns(levels=[0.1])] == list(RISKS.values())
+    assert tuple(name for name in RISKS if name in KNOWN) == KNOWN
 
 
 def test_pairs_that_sigma_turns_around():
