@@ -194,7 +194,11 @@ class TestResamplingOptions(ResamplingOptions):
     ] = "auto"  # type: ignore[assignment]  # a number, or a word
     work_limit: Annotated[
         float,
-        typer.Option(metavar="W", help="Score comparisons (pairs x samples x resamples) auto may cost."),
+        typer.Option(
+            metavar="W",
+            show_default=False,
+            help="Score comparisons (pairs x samples x resamples) auto may cost. [1e9]",
+        ),
     ] = 1e9
 
 

@@ -6,6 +6,7 @@ from riskrank.errors import spell
 from riskrank.report import numbers
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.check import CheckDocument, MetricRow, Problem, TableReport
+from riskrank.studies.wording import counted
 
 
 def view(document: CheckDocument) -> list[Section]:
@@ -31,8 +32,8 @@ def view(document: CheckDocument) -> list[Section]:
 
 def _holdings(report: TableReport) -> str:
     return (
-        f"{report.rows:,} rows, {len(report.models)} models, {report.samples:,} samples, "
-        f"{len(report.metrics)} metrics."
+        f"{counted(report.rows, 'row')}, {counted(len(report.models), 'model')}, "
+        f"{counted(report.samples, 'sample')}, {counted(len(report.metrics), 'metric')}."
     )
 
 

@@ -12,6 +12,7 @@ from riskrank.studies.document import Document, Provenance
 from riskrank.studies.provenance import described_metric, reading_settings
 from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.suggestions import Suggestion, suggestions
+from riskrank.studies.wording import counted
 
 __all__ = ["CheckDocument", "MetricRow", "Problem", "TableReport", "check"]
 
@@ -141,11 +142,14 @@ def check(report: TableReport) -> CheckDocument:
 
 def _verdict(report: TableReport) -> str:
     """Whether the table can be used, and how large it is."""
-    holds = f"{len(report.models)} models, {report.samples:,} samples and {len(report.metrics)} metrics"
+    holds = (
+        f"{counted(len(report.models), 'model')}, {counted(report.samples, 'sample')} and "
+        f"{counted(len(report.metrics), 'metric')}"
+    )
     errors, warnings = (len(_of_severity(report, severity)) for severity in ("error", "warning"))
     if errors:
-        return f"The table cannot be used as it is: {errors} {'problem' if errors == 1 else 'problems'}."
-    doubt = f", with {warnings} {'warning' if warnings == 1 else 'warnings'}" if warnings else ""
+        return f"The table cannot be used as it is: {counted(errors, 'problem')}."
+    doubt = f", with {counted(warnings, 'warning')}" if warnings else ""
     return f"The table can be used{doubt}: {holds}."
 
 

@@ -16,6 +16,11 @@ def number(value: float) -> str:
     return f"{value:.2e}".replace("-", "−")
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 metric, 2,000 metrics."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def percent(share: float) -> str:
     """A share in percent with two significant digits at most."""
     return f"{100 * share:.2g} %"

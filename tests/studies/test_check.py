@@ -55,3 +55,14 @@ def test_warnings_stand_on_the_page_and_in_the_provenance(scores):
     assert "loss" in warning
     assert document.tells_warnings
     assert "Warning:" in to_text(document)
+
+
+def test_numbers_of_things_are_written_as_in_a_sentence():
+    from riskrank.studies.wording import counted
+
+    assert [counted(n, "metric") for n in (0, 1, 2, 2000)] == [
+        "0 metrics",
+        "1 metric",
+        "2 metrics",
+        "2,000 metrics",
+    ]

@@ -31,8 +31,9 @@ def rank(
 ) -> None:
     """Rank models by stochastic dominance, next to mean win rates, from one bootstrap.
 
-    Models that no test separates share a rank. Under the tables stand the hidden risks: models that
-    averages place clearly better than second-order dominance does.
+    Ranks follow the violation ratio and are shared only where it is the same; models that no test
+    separates share a tier. Under the tables stand the hidden risks: models with a mean at least as
+    high as another's and a mean of the worst 5 % that is significantly lower.
     """
     from riskrank.cli.session import Session
     from riskrank.studies.rank import RankSettings
