@@ -27,7 +27,7 @@ from riskrank.report.formats.html import to_fragment
 from riskrank.report.formats.latex import to_latex
 from riskrank.report.page import can_make_pages
 from riskrank.report.page.page import to_page, to_page_fragment
-from riskrank.report.render import markdown_page, sections, to_text
+from riskrank.report.render import markdown_page, spelled_sections, to_text
 from riskrank.scores.inspect import TableReport, inspect_scores
 from riskrank.scores.options import read_options, reading_defaults, reading_names
 from riskrank.scores.readers.files import Source
@@ -127,7 +127,7 @@ class Result:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.verdict = document.verdict
+        self.verdict = spell(document.verdict, flags=False)
         self.warnings = tuple(spell(warning, flags=False) for warning in document.provenance.warnings)
         self.failed: RiskrankError | None = getattr(document, "failed", None)
 
@@ -161,7 +161,7 @@ class Result:
 
     def to_markdown(self) -> str:
         """Return tables and words as Markdown."""
-        return markdown_page(self.document)
+        return markdown_page(self.document, flags=False)
 
     def to_html(self) -> str:
         """Return the page as one HTML file that needs no other.
@@ -171,11 +171,11 @@ class Result:
         UsageError
             If Jinja2 or Matplotlib is not installed: ``pip install 'riskrank[report]'``.
         """
-        return to_page(self.document)
+        return to_page(self.document, flags=False)
 
     def to_latex(self) -> str:
         """Return tables and words as LaTeX, with booktabs."""
-        return to_latex(sections(self.document))
+        return to_latex(spelled_sections(self.document, flags=False))
 
     def to_text(self, width: int | None = None) -> str:
         """Return the page a terminal shows, without colour.
@@ -185,7 +185,7 @@ class Result:
         width : int, optional
             Columns of the page; as wide as its tables by default.
         """
-        return to_text(self.document, width=width)
+        return to_text(self.document, width=width, flags=False)
 
     @property
     def pictures(self) -> dict[str, str]:
@@ -218,8 +218,8 @@ class Result:
     def _repr_html_(self) -> str:
         # A notebook shows what can be shown with what is installed.
         if not can_make_pages():
-            return to_fragment(sections(self.document))
-        return to_page_fragment(self.document)
+            return to_fragment(spelled_sections(self.document, flags=False))
+        return to_page_fragment(self.document, flags=False)
 
 
 Given = Any  # a path, a pattern, a frame, a dict of columns, or Scores

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
+from keyword import iskeyword
 from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
@@ -14,6 +15,8 @@ Choice = TypeVar("Choice")
 # Around a parameter in a message. Below the command line nobody knows whether it will be written
 # --missing drop or missing="drop"; private-use characters occur in no sensible name.
 _OPEN, _EQUALS, _CLOSE = "\ue000", "\ue001", "\ue002"
+# Around words for the command line and words for Python, where the two are asked differently.
+_HERE, _THERE, _END = "\ue003", "\ue004", "\ue005"
 # What a shell would split, expand or take away; a bar stands between choices in hints, not for a pipe.
 _SHELL = re.compile(r"[\s*{}'\"$`\\()&;<>\[\]]")
 # Characters of a line of an error; beyond, its middle is left out.
@@ -21,6 +24,7 @@ _LONGEST = 2_000
 # Characters of a word that tells which name was meant.
 _SHORTEST_WORD = 3
 _PARAMETER = re.compile(f"{_OPEN}([a-z0-9_]+)(?:{_EQUALS}([^{_CLOSE}]*))?{_CLOSE}")
+_EITHER = re.compile(f"{_HERE}([^{_THERE}]*){_THERE}([^{_END}]*){_END}")
 
 
 class ExitStatus(IntEnum):
@@ -108,17 +112,25 @@ def option(name: str, value: object = None) -> str:
     return f"{_OPEN}{name}{_CLOSE}" if value is None else f"{_OPEN}{name}{_EQUALS}{value}{_CLOSE}"
 
 
+def by_door(command_line: str, python: str) -> str:
+    """Words for the command line or for Python, where one has an option and the other a method."""
+    return f"{_HERE}{command_line}{_THERE}{python}{_END}"
+
+
 def spell(text: str, *, flags: bool) -> str:
     """Write the parameters in a message as flags of the command line or as Python keywords."""
+    text = _EITHER.sub(lambda match: match[1 if flags else 2], text)
 
     def write(match: re.Match[str]) -> str:
         name, value = match.groups()
         if flags:
-            flag = f"--{name.replace('_', '-')}"
+            flag = f"--{name.rstrip('_').replace('_', '-')}"
             return flag if value in (None, "True") else f"{flag} {_quoted(value)}"
+        if iskeyword(name):  # Python calls it from_
+            name += "_"
         if value is None:
             return name
-        plain = value in ("True", "False", "None") or re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", value)
+        plain = value in ("True", "False", "None", "N") or re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", value)
         return f"{name}={value}" if plain else f'{name}="{value}"'
 
     return _PARAMETER.sub(write, text)

@@ -1,7 +1,9 @@
 """The Python door gives what the command line gives, from files and from frames."""
 
+import html
 import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -176,9 +178,9 @@ def test_a_result_has_every_form():
 def test_names_in_the_notebook_are_inert():
     table = long_table()
     table["model"] = [{"A": "<script>x</script>"}.get(name, name) for name in table["model"]]
-    html = rr.rank(table, **QUICK)._repr_html_()
-    assert "<script>" not in html
-    assert "&lt;script&gt;" in html
+    shown = rr.rank(table, **QUICK)._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
 
 
 def test_a_gate_that_does_not_hold_is_part_of_the_result():
@@ -252,3 +254,48 @@ def test_report_is_a_function_however_often_it_is_asked_for():
 
     assert riskrank.report.files.SUFFIXES[".html"] == "html"
     assert rr.report(long_table(), **QUICK).verdict == result.verdict
+
+
+def leaderboard(**options) -> rr.Result:
+    path = str(ROOT / "sample_data" / "llm_leaderboard")
+    return rr.copa(f"{path}.csv", metrics=f"{path}.toml", wide=True, **options)
+
+
+@pytest.mark.parametrize(
+    ("made", "spelled"),
+    [
+        (lambda: rr.portfolio(long_table() | {"metric": ["latency"] * 120}), 'lower="latency"'),
+        (lambda: rr.portfolio(long_table()), "summary=True shows a row a model"),
+        (lambda: rr.check(long_table() | {"metric": ["latency"] * 120}), 'lower="latency"'),
+        (lambda: rr.report(long_table(), **QUICK), None),
+        (
+            lambda: rr.gate(long_table(), better="B:C", margin=0.3, inconclusive="pass", seed=1),
+            "inconclusive=",
+        ),
+        (lambda: rr.gsd(long_table(), delta=0.0, higher="*", **QUICK), None),
+        (leaderboard, 'sweep="NAME"'),
+        (lambda: leaderboard(compare=True), None),
+        (lambda: leaderboard(sweep="co2"), None),
+        (lambda: leaderboard(explain=leaderboard().rows[1].model), "weight={'"),
+    ],
+)
+def test_no_form_for_a_reader_of_python_has_flags(made, spelled):
+    """JSON is the bytes of the command; everything a person reads is in words of Python."""
+    result = made()
+    page = re.sub(r"<(style|script).*?</\1>|<[^>]*>", "", result.to_html(), flags=re.DOTALL)
+    forms = [result.to_text(), result.to_markdown(), repr(result), page, result.verdict, result.to_latex()]
+    for form in forms:
+        # What fits a checked table are whole lines for a shell.
+        words = re.sub(r"riskrank \w+ .*", "", form)
+        assert not re.search(r"(?<![\w-])--[a-z]", words), re.search(r".*(?<![\w-])--[a-z].*", words)
+        assert not re.search("[\ue000-\ue005]", form)
+    shown = html.unescape(" ".join(f"{result.to_text()} {page}".split()))
+    assert spelled is None or spelled in shown
+
+
+def test_a_command_that_nobody_knows_is_no_option():
+    from riskrank.report.schema import documents
+
+    with pytest.raises(errors.UsageError, match="there is no command or document 'rnak'") as caught:
+        documents("rnak")
+    assert caught.value.hint == "did you mean rank?"

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from riskrank.errors import InputError, UsageError, index_of, nearest, one_of, option, spell
+from riskrank.errors import InputError, UsageError, by_door, index_of, nearest, one_of, option, spell
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,10 @@ from riskrank.errors import InputError, UsageError, index_of, nearest, one_of, o
         (option("missing", "drop"), "--missing drop", 'missing="drop"'),
         (option("resamples", 2000), "--resamples 2000", "resamples=2000"),
         (f"a {option('x', 1)} b {option('y')}", "a --x 1 b --y", "a x=1 b y"),
+        (option("from", "auto"), "--from auto", 'from_="auto"'),
+        (option("from_"), "--from", "from_"),
+        (option("top", "N"), "--top N", "top=N"),
+        (f"{by_door(option('format', 'csv'), 'to_csv()')} gives", "--format csv gives", "to_csv() gives"),
         ("--stays as it is", "--stays as it is", "--stays as it is"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from riskrank.errors import spell
 from riskrank.report import numbers
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.check import CheckDocument, MetricRow, Problem, TableReport
@@ -121,6 +120,5 @@ def _problem_line(problem: Problem) -> Line:
     parts = [problem.what]
     parts += [f"found: {problem.found}"] if problem.found else []
     parts += [f"hint: {problem.hint}"] if problem.hint else []
-    parts = [spell(part, flags=True) for part in parts]
     label = "Error:" if problem.severity == "error" else "Warning:"
     return Line("\n".join(parts), label, "red" if problem.severity == "error" else "yellow")

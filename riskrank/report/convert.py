@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from riskrank.errors import option
 from riskrank.report import numbers
+from riskrank.report.all_rows import all_rows
 from riskrank.report.view import Column, Line, Section, Table
 from riskrank.studies.convert import ExportDocument
 
@@ -57,8 +59,8 @@ def view(document: ExportDocument) -> list[Section]:
         stub=2,
     )
     text = (
-        f"--output FILE.csv or FILE.parquet writes all {len(document.rows):,} scores, --format csv prints "
-        "them; every command reads the export itself with --from."
+        f"{all_rows(f'all {len(document.rows):,} scores')}; every command reads the export itself "
+        f"with {option('from')}."
     )
     return [table, Line(text, "Reading:")]
 

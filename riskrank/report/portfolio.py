@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from riskrank.engine.portfolio.quantiles import quantile
+from riskrank.errors import option
 from riskrank.report import numbers
+from riskrank.report.all_rows import all_rows
 from riskrank.report.text_pictures import sparklines
 from riskrank.report.view import Column, Line, Section, Table
 from riskrank.studies.portfolio import PortfolioDocument, PortfolioSummaryDocument
@@ -30,8 +32,8 @@ def view(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Section
         for row in document.rows[:_FIRST_ROWS]
     )
     text = (
-        f"the first {len(shown)} of {len(document.rows):,} scores. --output FILE.csv or FILE.parquet writes "
-        "all, --format csv prints them, --summary shows a row a model."
+        f"the first {len(shown)} of {len(document.rows):,} scores. {all_rows('all')}, "
+        f"{option('summary', True)} shows a row a model."
     )
     return [Table("Portfolio scores", columns, shown, stub=2), Line(text, "Shown:")]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from riskrank.engine.dominance.column import method_name
 from riskrank.engine.power.planning import PowerStudy
+from riskrank.errors import option
 from riskrank.report import numbers
 from riskrank.report.dominance import CORRECTIONS
 from riskrank.report.view import Cell, Column, Line, Section, Table
@@ -70,7 +71,7 @@ def _needed(study: PowerStudy) -> Line:
     size = f"{required.size:,} samples a model"
     if required.power >= required.target and required.size == required.sizes[0]:
         return Line(f"at most {size} for {what} at {wanted} (there: {reached}).", "Needed:")
-    doubt = "" if required.confirmed else ", not within two errors: try more --simulations"
+    doubt = "" if required.confirmed else f", not within two errors: try more {option('simulations')}"
     return Line(f"about {size} for {what} at {wanted} (simulated there: {reached}{doubt}).", "Needed:")
 
 

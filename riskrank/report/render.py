@@ -6,13 +6,12 @@ import io
 from collections.abc import Sequence
 from importlib import import_module
 
-from riskrank.errors import spell
 from riskrank.report.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.report.formats.latex import to_latex
 from riskrank.report.formats.markdown import to_markdown
 from riskrank.report.formats.terminal import to_terminal
 from riskrank.report.groups import group_sections
-from riskrank.report.view import Line, Section
+from riskrank.report.view import Line, Section, spelled
 from riskrank.studies.document import Document
 
 # By the schema of the document: the module whose ``view`` puts it into tables and words.
@@ -36,13 +35,18 @@ VIEWS = {
 
 
 def sections(document: Document) -> Sequence[Section]:
-    """Tables and lines a person reads."""
+    """Tables and lines a person reads, with parameters as :func:`riskrank.errors.option` marks them."""
     body = import_module(VIEWS[document.schema]).view(document)
-    verdict = [Line(spell(document.verdict, flags=True), "Verdict:")] if document.verdict else []
+    verdict = [Line(document.verdict, "Verdict:")] if document.verdict else []
     groups = getattr(document, "groups", None)
     if groups is not None:  # behind the study of all samples
         body = [*body, *group_sections(groups)]
     return [*verdict, *body]
+
+
+def spelled_sections(document: Document, *, flags: bool) -> list[Section]:
+    """Tables and lines with parameters as flags of the command line or as Python keywords."""
+    return spelled(sections(document), flags=flags)
 
 
 def render(
@@ -53,6 +57,7 @@ def render(
     width: int | None,
     color: bool,
     csv_safe: bool = False,
+    flags: bool = True,
 ) -> bytes:
     """Render a document in one of the formats as the bytes to write.
 
@@ -68,17 +73,20 @@ def render(
         As in :func:`riskrank.report.formats.terminal.to_terminal`.
     csv_safe : bool
         Whether CSV is for a spreadsheet, where a name must not become a formula.
+    flags : bool
+        Whether a person's formats name parameters as flags of the command line or as Python keywords.
     """
     if kind == "parquet":
         return to_parquet(document)
     if kind == "table":
-        return _terminal_page(document, encoding, width, color)
+        return _terminal_page(document, encoding, width, color, flags)
     if kind == "markdown":
-        return markdown_page(document).encode("utf-8")
+        return markdown_page(document, flags=flags).encode("utf-8")
     if kind == "latex":
-        return to_latex(sections(document)).encode("utf-8")
+        return to_latex(spelled_sections(document, flags=flags)).encode("utf-8")
     if kind == "html":
-        return str(import_module("riskrank.report.page.page").to_page(document)).encode("utf-8")
+        page = import_module("riskrank.report.page.page")
+        return str(page.to_page(document, flags=flags)).encode("utf-8")
     if kind == "junit":
         return bytes(import_module("riskrank.report.gate.junit").to_junit(document))
     if kind == "csv":
@@ -87,20 +95,20 @@ def render(
     return writers[kind](document).encode("utf-8")
 
 
-def markdown_page(document: Document) -> str:
+def markdown_page(document: Document, *, flags: bool = True) -> str:
     """Render a document as Markdown, with its marker where it has one."""
     marker = document.marker
-    return (f"{marker}\n\n" if marker else "") + to_markdown(sections(document))
+    return (f"{marker}\n\n" if marker else "") + to_markdown(spelled_sections(document, flags=flags))
 
 
-def to_text(document: Document, *, width: int | None = None) -> str:
+def to_text(document: Document, *, width: int | None = None, flags: bool = True) -> str:
     """Render a document as a terminal page without colour."""
-    return _terminal_page(document, "utf-8", width, False).decode("utf-8")
+    return _terminal_page(document, "utf-8", width, False, flags).decode("utf-8")
 
 
-def _terminal_page(document: Document, encoding: str, width: int | None, color: bool) -> bytes:
+def _terminal_page(document: Document, encoding: str, width: int | None, color: bool, flags: bool) -> bytes:
     page = _Page(encoding)
-    to_terminal(sections(document), page, width=width, color=color)
+    to_terminal(spelled_sections(document, flags=flags), page, width=width, color=color)
     lines = [line.rstrip() for line in page.getvalue().splitlines()]
     return ("\n".join(lines) + "\n").encode(encoding)
 

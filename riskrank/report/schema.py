@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from riskrank.errors import one_of
+from riskrank.errors import UsageError, listing, nearest
 from riskrank.report.formats.data import SCHEMA_VERSION
 from riskrank.studies.document import Document, Provenance
 
@@ -56,7 +56,14 @@ def documents(name: str) -> list[type[Document]]:
     UsageError
         If there is no such schema.
     """
-    module, *classes = DOCUMENTS[one_of("command", name, tuple(DOCUMENTS))]
+    if name not in DOCUMENTS:
+        close = nearest(name, DOCUMENTS)
+        raise UsageError(
+            f"there is no command or document '{name}'",
+            found=f"the documents are {listing(DOCUMENTS, 30)}",
+            hint=f"did you mean {close}?" if close else "name one of these",
+        )
+    module, *classes = DOCUMENTS[name]
     found = import_module(f"riskrank.studies.{module}")
     return [getattr(found, one) for one in classes]
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from riskrank.engine.portfolio.judge_verdicts import VerdictScores
 from riskrank.report import numbers
+from riskrank.report.all_rows import all_rows
 from riskrank.report.view import Column, Line, Section, Table
 from riskrank.studies.convert import VerdictDocument
 
@@ -42,7 +43,6 @@ def view(document: VerdictDocument) -> list[Section]:
     best = 2 * (len(scores.models) - 1)
     text = (
         f"a sample's score is 2 for each model beaten and -2 for each that was better, {best} at most. "
-        f"--output FILE.csv or FILE.parquet writes all {len(document.rows):,} scores, --format csv prints "
-        "them."
+        f"{all_rows(f'all {len(document.rows):,} scores')}."
     )
     return [table, Line(text, "Reading:")]

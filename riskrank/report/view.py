@@ -6,9 +6,11 @@ shows it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
+
+from riskrank.errors import spell
 
 Justify = Literal["left", "right", "center"]
 
@@ -87,3 +89,14 @@ Section = Table | Line
 def text_of(cell: Cell | str) -> str:
     """Text of a cell without its style."""
     return cell if isinstance(cell, str) else cell.text
+
+
+def spelled(sections: Iterable[Section], *, flags: bool) -> list[Section]:
+    """The sections with the parameters in their words as flags of the command line or Python keywords."""
+
+    def write(section: Section) -> Section:
+        if isinstance(section, Table):
+            return replace(section, title=spell(section.title, flags=flags))
+        return replace(section, text=spell(section.text, flags=flags))
+
+    return [write(section) for section in sections]

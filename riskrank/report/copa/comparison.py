@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from riskrank.engine.copa.comparison import ScalarizationComparison
-from riskrank.errors import listing
+from riskrank.errors import listing, option
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.copa.comparison import ComparisonDocument, label, left_out
 from riskrank.studies.objectives import ObjectiveTable
@@ -22,7 +22,8 @@ def view(document: ComparisonDocument) -> list[Section]:
     sections: list[Section] = [_rank_table("Ranks by every criterion", table, found, shown)]
     if len(shown) < len(found.models) and top is None:
         text = (
-            f"the best {len(shown)} of {len(found.models):,} by {label(found.names[0])}; --top N shows more."
+            f"the best {len(shown)} of {len(found.models):,} by {label(found.names[0])}; "
+            f"{option('top', 'N')} shows more."
         )
         sections.append(Line(text, "Shown:"))
     movers = document.movers

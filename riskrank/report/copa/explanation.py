@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.copa.explanation import CopaExplanation
 from riskrank.engine.types import Floats
-from riskrank.errors import listing
+from riskrank.errors import by_door, listing, option
 from riskrank.report import numbers
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.copa.explanation import ExplanationDocument
@@ -133,17 +133,19 @@ def _remedies(document: ExplanationDocument) -> list[Line]:
 
 
 def _weights_text(table: ObjectiveTable, weights: Floats, p: float) -> str:
-    return f"for example --p {p:g} {' '.join(_weight_options(table.population.metrics, weights))}"
+    named = _named_weights(table.population.metrics, weights)
+    flags = " ".join(option("weight", f"{metric}={weight}") for metric, weight in named)
+    mapping = ", ".join(f"{metric!r}: {weight}" for metric, weight in named)
+    return f"for example {option('p', f'{p:g}')} " + by_door(flags, f"weight={{{mapping}}}")
 
 
-def _weight_options(metrics: Sequence[str], weights: Floats) -> list[str]:
+def _named_weights(metrics: Sequence[str], weights: Floats) -> list[tuple[str, str]]:
     """Weights as one would type them: those that are equal need not be named."""
     rounded = [f"{weight:.6g}" for weight in weights]
     usual = max(rounded, key=rounded.count)
     left_out = usual if rounded.count(usual) > 1 else None
     named = zip(metrics, rounded, strict=True)
-    options = [f"{metric}={weight}" for metric, weight in named if weight != left_out]
-    return [f'--weight "{option}"' if " " in option else f"--weight {option}" for option in options]
+    return [(metric, weight) for metric, weight in named if weight != left_out]
 
 
 def _reading(found: CopaExplanation) -> Line:

@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
-from riskrank.errors import listing
+from riskrank.errors import by_door, listing, option
 from riskrank.report import numbers
 from riskrank.report.copa.objectives import (
     objective_cells,
@@ -30,8 +30,10 @@ def view(document: CopaDocument) -> list[Section]:
     sections: list[Section] = [_ranking_table(document, models)]
     rest = len(table.population.names) - len(models)
     if rest and top is None:
-        text = f"the best {len(models)} of {len(table.population.names):,}; --top N shows more or fewer, "
-        sections.append(Line(text + "--format csv or json gives all.", "Shown:"))
+        whole = by_door(f"{option('format', 'csv')} or json", "to_csv() or to_json()")
+        text = f"the best {len(models)} of {len(table.population.names):,}; "
+        text += f"{option('top', 'N')} shows more or fewer, {whole} gives all."
+        sections.append(Line(text, "Shown:"))
     if document.ccdf:
         sections.append(_ccdf_table(document, models))
     sections += _tie_lines(table, leading)
@@ -210,7 +212,8 @@ def _reading(table: ObjectiveTable, ranking: CopaRanking) -> Line:
     text = (
         "beside each value stands its top-%: how many of the other models do better there (best: none). "
         f"The norm is {norm} of these ranks times {weighted}, small is better; weakest is the objective with "
-        "the largest of them. ↑ more is better, ↓ less is better. --sweep NAME and --sweep-p turn the knobs, "
-        "--explain MODEL asks about one model."
+        "the largest of them. ↑ more is better, ↓ less is better. "
+        f"{option('sweep', 'NAME')} and {option('sweep_p', True)} turn the knobs, "
+        f"{option('explain', 'MODEL')} asks about one model."
     )
     return Line(text, "Reading:")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from riskrank.engine.copa.sweep import Sweep
+from riskrank.errors import by_door, option
 from riskrank.report import numbers
 from riskrank.report.copa.objectives import objective_cells, objective_columns
 from riskrank.report.view import Cell, Column, Line, Section, Table
@@ -24,7 +25,8 @@ def view(document: SweepDocument) -> list[Section]:
     for p, sweep in sweeps:
         sections.append(_sweep_table(table, p, sweep))
         if sweep.model.size > _MOST_INTERVALS:
-            text = f"the {_MOST_INTERVALS} widest of {sweep.model.size:,} intervals; --format csv gives all."
+            text = f"the {_MOST_INTERVALS} widest of {sweep.model.size:,} intervals; "
+            text += f"{by_door(option('format', 'csv'), 'to_csv()')} gives all."
             sections.append(Line(text, "Shown:"))
         sections.append(_coverage_line(p, sweep))
     sections.append(_reading(table, sweeps[0][1]))

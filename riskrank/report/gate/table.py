@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from riskrank.errors import option, spell
+from riskrank.errors import option
 from riskrank.report import numbers
 from riskrank.report.text_pictures import interval_bars
 from riskrank.report.view import Cell, Column, Line, Section, Table
@@ -96,5 +96,5 @@ def _reading(document: GateDocument, needed: bool) -> str:
         )
     if any(row.verdict == INCONCLUSIVE for row in rows) and document.inconclusive:
         counted = option("inconclusive", document.inconclusive)
-        text.append(f"{spell(counted, flags=True)}: what is inconclusive counts as {document.inconclusive}")
+        text.append(f"{counted}: what is inconclusive counts as {document.inconclusive}")
     return "; ".join(text) + "."

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
+from riskrank.errors import option
 from riskrank.report import numbers
 from riskrank.report.dominance import CORRECTIONS
 from riskrank.report.gsd.front import front_view
@@ -129,8 +130,7 @@ def _small_delta_hint(largest: float) -> Line:
     shown = np.format_float_positional(better, precision=1, fractional=False, trim="-")
     text = (
         "the optimum of every dominance is 0, so tests cannot tell a clear one from a narrow one; "
-        f"--delta {shown} hardly "
-        "changes the relation and makes them much stronger."
+        f"{option('delta', shown)} hardly changes the relation and makes them much stronger."
     )
     return Line(text, "Note:", "yellow")
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from riskrank import __version__
-from riskrank.errors import spell
 from riskrank.report.figures.catalogue import Picture
 from riskrank.report.render import sections
 from riskrank.report.view import Column, Line, Section, Table
@@ -88,7 +87,7 @@ def comparison_chapter(document: Document, *, title: str = "What was compared") 
             tuple(rows),
         ),
     ]
-    blocks += [Line(spell(warning, flags=True), "Mind:", "yellow") for warning in origin.warnings]
+    blocks += [Line(warning, "Mind:", "yellow") for warning in origin.warnings]
     return Chapter("compared", title, tuple(blocks))
 
 

@@ -16,6 +16,7 @@ from riskrank.report.figures.catalogue import Picture, pictures
 from riskrank.report.formats.data import to_json
 from riskrank.report.page import require_pages
 from riskrank.report.page.chapters import (
+    Block,
     Chapter,
     Figure,
     comparison_chapter,
@@ -23,7 +24,7 @@ from riskrank.report.page.chapters import (
     one_of_each,
     provenance_chapter,
 )
-from riskrank.report.view import Cell, Line, Table, text_of
+from riskrank.report.view import Cell, Line, Table, spelled, text_of
 from riskrank.studies.document import Document
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _FOLDER = "templates"
 
 
-def to_page(document: Document) -> str:
+def to_page(document: Document, *, flags: bool = True) -> str:
     """Write a document as one HTML file that needs no other.
 
     Raises
@@ -44,10 +45,10 @@ def to_page(document: Document) -> str:
         If Jinja2 or Matplotlib is not installed.
     """
     require_pages()
-    return _rendered("page.html", document, chapters(document), title=_title(document))
+    return _rendered("page.html", document, chapters(document), flags=flags)
 
 
-def to_page_fragment(document: Document) -> str:
+def to_page_fragment(document: Document, *, flags: bool = False) -> str:
     """Write a document as an element for a notebook: the result and its main picture.
 
     Raises
@@ -58,7 +59,7 @@ def to_page_fragment(document: Document) -> str:
     require_pages()
     found = document_chapters(document, pictures(document)[:1])
     shown = [chapter for chapter in found if chapter.anchor in ("result", "figures")]
-    return _rendered("fragment.html", document, shown, title=_title(document))
+    return _rendered("fragment.html", document, shown, flags=flags)
 
 
 def chapters(document: Document) -> list[Chapter]:
@@ -99,7 +100,7 @@ class Drawing:
     caption: str
 
 
-def _rendered(template: str, document: Document, found: Sequence[Chapter], *, title: str) -> str:
+def _rendered(template: str, document: Document, found: Sequence[Chapter], *, flags: bool) -> str:
     from markupsafe import Markup
 
     from riskrank.report.page.svg import Styles
@@ -108,7 +109,7 @@ def _rendered(template: str, document: Document, found: Sequence[Chapter], *, ti
     # What names begin with: two results in one notebook must not share any.
     mark = "rr" + hashlib.sha256(to_json(document).encode("utf-8")).hexdigest()[:6]
     styles = Styles()
-    found = [_plain(chapter) for chapter in found]
+    found = [_plain(chapter, flags=flags) for chapter in found]
     drawn = {
         id(block): _drawing(block, styles, f"{mark}-{number}", models)
         for number, block in enumerate(block for chapter in found for block in chapter.blocks)
@@ -121,10 +122,10 @@ def _rendered(template: str, document: Document, found: Sequence[Chapter], *, ti
         _environment()
         .get_template(template)
         .render(
-            title=title,
+            title=_title(document),
             mark=mark,
             models=models,
-            verdict=spell(document.verdict, flags=True),
+            verdict=spell(document.verdict, flags=flags),
             chapters=found,
             drawn=drawn,
             rows=lambda table: _rows(table, numbered),
@@ -140,9 +141,15 @@ def _rendered(template: str, document: Document, found: Sequence[Chapter], *, ti
     )
 
 
-def _plain(chapter: Chapter) -> Chapter:
-    """A chapter whose tables have none of the pictures made for terminals."""
-    blocks = (block.plain if isinstance(block, Table) else block for block in chapter.blocks)
+def _plain(chapter: Chapter, *, flags: bool) -> Chapter:
+    """A chapter in the words of a door, whose tables have none of the pictures made for terminals."""
+    blocks: list[Block] = []
+    for block in chapter.blocks:
+        if isinstance(block, Figure):
+            blocks.append(block)
+            continue
+        plain = block.plain if isinstance(block, Table) else block
+        blocks += spelled([plain], flags=flags)
     return replace(chapter, blocks=tuple(blocks))
 
 
