@@ -15,14 +15,17 @@ from riskrank.engine.sampling.resamples import batches, blocks
 NAMES = ("a", "b", "c")
 
 
-def made(seed=0, n=40, k=3, paired=True):
+def made(seed=0, n=40, k=3, paired=True, offset=0.0):
     rng = np.random.default_rng(seed)
-    return ClusteredScores.build(list(rng.normal(size=(k, n)) - 0.3 * np.arange(k)[:, None]), paired=paired)
+    values = offset + rng.normal(size=(k, n)) - 0.3 * np.arange(k)[:, None]
+    return ClusteredScores.build(list(values), paired=paired)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1000.0, -1000.0])
 @pytest.mark.parametrize("paired", [True, False])
-def test_intervals_against_a_plain_bootstrap(paired):
-    scores, columns = made(paired=paired), risk_columns()
+def test_intervals_against_a_plain_bootstrap(paired, offset):
+    """Far from zero too: mean plus a tail mean moves twice as far as the scores do."""
+    scores, columns = made(paired=paired, offset=offset), risk_columns()
     found = study_mean_risk(scores, columns, names=NAMES, resamples=60, alpha=0.2, seed=4)
     values = [
         mean_risk([rows[b] for rows in batch.ordered], columns).value
@@ -94,3 +97,16 @@ def test_a_metrics_weight_is_shared_by_its_risks():
     for weights, first in (((0.49, 0.51), 1), ((0.51, 0.49), 0)):
         found = aggregate_over_metrics([many, one], np.array(weights), names=("a", "b"))
         assert found.order[0] == first
+
+
+def test_one_resample_is_an_interval_of_one_value():
+    found = study_mean_risk(made(), risk_columns(), names=NAMES, resamples=1)
+    np.testing.assert_array_equal(found.value_low, found.value_high)
+    told = []
+    study_mean_risk(made(), risk_columns(), names=NAMES, progress=lambda done, of: told.append((done, of)))
+    assert told[-1] == (1000, 1000)
+
+
+def test_one_consistent_risk_is_its_own_aggregation():
+    found = study_mean_risk(made(), risk_columns(["gini-tail"]), names=NAMES, resamples=0)
+    assert found.aggregation.ranks.tolist() == found.models.rank[:, 0].tolist()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.portfolio.summary import summarise
+from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, summarise
 from riskrank.errors import InputError
 
 
@@ -33,3 +33,10 @@ def test_levels_outside_are_refused(level):
 def test_equal_means_keep_the_order_of_the_models():
     scores = [np.array([1.0, 3.0]), np.array([5.0]), np.array([2.0]), np.array([5.0])]
     assert summarise(scores, (0.5,)).best_mean_first.tolist() == [1, 3, 0, 2]
+
+
+def test_two_scores_have_a_spread_and_one_has_none():
+    found = summarise([np.array([1.0, 3.0]), np.array([7.0]), np.array([2.0, 2.0])], DEFAULT_LEVELS)
+    assert found.sd == pytest.approx([np.sqrt(2), 0, 0])
+    assert found.levels == (0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
+    assert found.quantiles[0].tolist() == [1, 1, 1, 1, 1, 3]

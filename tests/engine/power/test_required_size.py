@@ -147,6 +147,14 @@ def test_a_power_within_an_error_is_taken_at_once_and_none_beyond_it():
     assert tried == [50, 40]
 
 
+def test_a_power_between_one_and_two_errors_away_goes_on():
+    # The error at 0.86 of 100 is about 0.035, at 0.74 about 0.044.
+    found, tried = search(lambda n: 0.86, start=50, smallest=40)
+    assert (found.size, found.confirmed, tried) == (40, True, [50, 40])
+    found, tried = search(lambda n: 0.74, start=50, limit=60)
+    assert (found.size, found.confirmed, tried) == (None, False, [50, 60])
+
+
 def test_power_equal_to_the_target_is_enough():
     found, tried = search(lambda n: 0.8, start=50, smallest=10)
     assert (found.size, found.confirmed, tried) == (50, True, [50])
@@ -182,6 +190,28 @@ def test_a_curve_that_only_pools_to_the_target_is_not_below_it():
     assert tried[0] == 10
     assert max(tried) < 40
     assert told.target == 0.75
+
+
+def test_in_a_bracket_one_error_is_taken_at_once_and_two_after_a_trial():
+    # 0.86 lies between one and two of its errors, of 0.04 or of 0.035, above the target.
+    bracket = known([20, 80], [0.0, 0.86], error=0.04)
+    found, tried = search(lambda n: 0.8, start=20, known=bracket)
+    assert (len(tried), found.size, found.confirmed) == (1, tried[0], True)
+    assert 20 < tried[0] < 80
+    found, tried = search(lambda n: 0.8, start=20, known=known([20, 80], [0.0, 0.83], error=0.04))
+    assert (found.size, found.confirmed, tried) == (80, True, [])
+    found, tried = search(lambda n: 0.86, start=20, known=known([20, 80], [0.0, 1.0]))
+    assert (len(tried), found.size, found.confirmed) == (1, tried[0], True)
+    found, tried = search(lambda n: 0.0, start=20, known=bracket, rounds=0)
+    assert (found.size, found.confirmed, tried) == (80, True, [])
+    found, tried = search(lambda n: 0.0, start=20, known=known([20, 80], [0.0, 0.9], error=0.04), rounds=0)
+    assert (found.size, found.confirmed, tried) == (80, False, [])
+
+
+def test_a_power_exactly_an_error_away_agrees():
+    for power in (0.75, 0.25):
+        found, tried = search(lambda n: 0.0, target=0.5, start=20, known=known([20], [power], error=0.25))
+        assert (found.size, found.confirmed, tried) == (20, True, [])
 
 
 def test_where_sizes_begin_and_end_unless_told_otherwise():
