@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.portfolio.mean_risk import contradicted_by_consistent, mean_risk, mean_risk_of_sorted
+from riskrank.engine.portfolio.mean_risk import (
+    MeanRisk,
+    contradicted_by_consistent,
+    mean_risk,
+    mean_risk_of_sorted,
+)
 from riskrank.engine.portfolio.risks import RISKS, risk_columns
 from riskrank.errors import InputError, UsageError
 
@@ -309,3 +314,59 @@ def test_unknown_risk_and_missing_level():
 def test_values_that_differ_by_rounding_share_a_rank_in_any_unit(unit, apart, ranks):
     found = mean_risk([np.array([unit]), np.array([unit * (1 + apart)])])
     assert found.rank.T.tolist() == [ranks] * len(found.columns)
+
+
+def ranked(columns, rank):
+    """Mean-risk models of which only the ranks matter."""
+    rank = np.array(rank)
+    return MeanRisk(columns, np.zeros(len(rank)), np.zeros(rank.shape), np.zeros(rank.shape), rank)
+
+
+@given(st.integers(2, 5), st.randoms(use_true_random=False))
+def test_pairs_that_sigma_turns_around_against_all_pairs_of_any_ranks(k, random):
+    columns = risk_columns(levels=(0.05,))
+    found = ranked(columns, [[random.randint(1, 3) for _ in columns] for _ in range(k)])
+    consistent = [at for at, column in enumerate(columns) if column.risk.ssd_consistent]
+    (sigma,) = [at for at, column in enumerate(columns) if column.risk.name == "standard-deviation"]
+    assert len(consistent) > 1
+    expected = tuple(
+        (i, j)
+        for i in range(k)
+        for j in range(k)
+        if found.rank[i, sigma] < found.rank[j, sigma]
+        and all(found.rank[i, at] > found.rank[j, at] for at in consistent)
+    )
+    assert contradicted_by_consistent(found) == expected
+
+
+def test_a_tie_is_no_contradiction():
+    """Model 0 is before 1 by σ; only where every consistent risk turns the pair round is it reported."""
+    columns = risk_columns(levels=(0.05,))
+    sigma = np.array([column.risk.name == "standard-deviation" for column in columns])
+    consistent = np.array([column.risk.ssd_consistent for column in columns])
+    first, second = np.where(sigma, 1, 2), np.where(sigma, 2, 1)
+    assert contradicted_by_consistent(ranked(columns, [first, second])) == ((0, 1),)
+    tied = second.copy()
+    tied[np.flatnonzero(consistent)[0]] = 2
+    assert contradicted_by_consistent(ranked(columns, [first, tied])) == ()
+    by_sigma = np.where(sigma, 1, second)
+    assert contradicted_by_consistent(ranked(columns, [first, by_sigma])) == ()
+
+
+def test_orders_of_models_by_hand():
+    columns = risk_columns(["gini-tail", "semideviation", "standard-deviation"])
+    found = ranked(columns, [[2, 2, 2], [1, 1, 3], [3, 3, 1], [2, 2, 1]])
+    assert found.order(0).tolist() == [1, 0, 3, 2]
+    assert found.order(2).tolist() == [2, 3, 0, 1]
+    # Mean ranks 2, 5/3, 7/3, 5/3.
+    assert found.mean_rank_order.tolist() == [1, 3, 0, 2]
+
+
+def test_which_risks_are_consistent_with_which_order():
+    """[RAB] Table 1: mean minus these risks follows second-order, or first-order, dominance."""
+    found = mean_risk([np.arange(5.0), np.arange(5.0) + 1], risk_columns(levels=(0.25,)))
+    names = [column.risk.name for column in found.columns]
+    first = {name for name, yes in zip(names, found.fsd_consistent, strict=True) if yes}
+    second = {name for name, yes in zip(names, found.ssd_consistent, strict=True) if yes}
+    assert second == {"semideviation", "gini-tail", "negative-tvar", "quantile-deviation"}
+    assert first == second | {"negative-var"}

@@ -214,6 +214,11 @@ def test_a_power_exactly_an_error_away_agrees():
         assert (found.size, found.confirmed, tried) == (20, True, [])
 
 
+def test_eight_sizes_are_tried_in_a_bracket():
+    _, tried = search(lambda n: 1.0 if n >= 60_000 else 0.0, start=40_960)
+    assert len(tried) == 2 + 8
+
+
 def test_where_sizes_begin_and_end_unless_told_otherwise():
     _, tried = search(lambda n: 1.0)
     assert tried == [50, 25, 12, 10]
