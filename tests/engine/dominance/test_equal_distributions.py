@@ -91,3 +91,13 @@ def test_p_values_beyond_the_cap_agree_with_those_of_all_clusters(monkeypatch):
     assert some != every
     assert some == pytest.approx(every, rel=0.3)
     assert 0.001 < every < 0.9
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_without_noise_any_difference_is_certain_and_none_is_none(paired):
+    ordered = [np.zeros(6), np.zeros(6), np.ones(6)]
+    rows = [np.arange(6)] * 3
+    distance = np.array([[0.0, 0.0, 1 / 3], [0.0, 0.0, 1 / 3], [1 / 3, 1 / 3, 0.0]])
+    found = equal_p_values(ordered, rows, rows, np.array([6] * 3), distance, paired=paired)
+    assert (found[0, 1], found[1, 0]) == (1, 1)
+    assert found[2, :2].tolist() == found[:2, 2].tolist() == [0, 0]
