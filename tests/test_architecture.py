@@ -126,3 +126,77 @@ def test_no_global_random_state(name):
             assert node.attr in ("Generator", "SeedSequence", "PCG64", "SFC64", "Philox", "default_rng"), (
                 f"{name}, line {node.lineno}: np.random.{node.attr}"
             )
+
+
+def loaded(name: str) -> set[str]:
+    """Modules of ours that a module imports at its top level; not the packages on the way."""
+    found = set()
+    for one in imports(tree(name), top_level_only=True):
+        above = one.rpartition(".")[0]
+        places = (one, f"{one}.__init__", above, f"{above}.__init__")
+        found |= {next((place for place in places if place in FILES), name)}
+    return found - {name}
+
+
+def cycle_among(modules: dict[str, set[str]]) -> list[str]:
+    """Modules that are on a cycle, or between two: what remains when leaves are taken off at both ends."""
+    left = dict(modules)
+    while True:
+        needed = {one for wanted in left.values() for one in wanted}
+        kept = {name: wanted & set(left) for name, wanted in left.items() if name in needed}
+        kept = {name: wanted for name, wanted in kept.items() if wanted & set(kept)}
+        if kept == left:
+            return sorted(left)
+        left = kept
+
+
+def test_no_imports_go_round():
+    assert cycle_among({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["b", "c"]
+    assert cycle_among({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert cycle_among({name: loaded(name) for name in of("engine", "scores", "studies", "report")}) == []
+
+
+# What is longer than a file of 300 lines or a function of 60 (without its docstring), and why.
+LONG_FILES = {
+    "riskrank.api": "one door: a function a command, and how they are made",
+    "riskrank.cli.options": "all options that commands share, half of it help",
+    "riskrank.engine.gsd.polytope": "one linear program, whose parts share its matrices",
+    "riskrank.engine.gsd.quality": "exact quality vectors, their scales, and doubts about these",
+    "riskrank.engine.power.planning": "one search of a sample size, with its types",
+    "riskrank.scores.columns": "roles of columns, given and guessed, with a message for each way to go wrong",
+    "riskrank.scores.inspect": "all problems a table can have, a short function each",
+    "riskrank.scores.readers.gathering": "what readers share: files, names of models, scores, refused rules",
+    "riskrank.scores.readers.inspect_logs": "one format, in its two containers",
+    "riskrank.studies.convert": "two studies of one command, with their documents",
+    "riskrank.studies.dominance": "settings, rows and document of one command",
+    "riskrank.studies.grouping": "the same study of every group, and what its documents share",
+    "riskrank.studies.settings": "settings that commands share, and the texts they may be given as",
+}
+LONG_FUNCTIONS: dict[str, str] = {}
+
+
+def length(function: ast.FunctionDef) -> int:
+    """Lines of a function without its docstring."""
+    lines = (function.end_lineno or 0) - function.lineno + 1
+    if ast.get_docstring(function) is None:
+        return lines
+    said = function.body[0]
+    return lines - ((said.end_lineno or 0) - said.lineno + 1)
+
+
+def test_long_files_have_a_reason():
+    long = {name for name, path in FILES.items() if len(path.read_text(encoding="utf-8").splitlines()) > 300}
+    assert sorted(long - set(LONG_FILES)) == []
+    assert sorted(set(LONG_FILES) - set(FILES)) == []
+
+
+def test_long_functions_have_a_reason():
+    example = ast.parse('def f():\n  """Say\n  it."""\n  return 1').body[0]
+    assert length(example) == 2
+    long = {
+        f"{name}.{node.name}"
+        for name in FILES
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and length(node) > 60
+    }
+    assert sorted(long - set(LONG_FUNCTIONS)) == []
