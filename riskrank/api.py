@@ -29,7 +29,7 @@ from riskrank.report.page import can_make_pages
 from riskrank.report.page.page import to_page, to_page_fragment
 from riskrank.report.render import markdown_page, spelled_sections, to_text
 from riskrank.scores.inspect import TableReport, inspect_scores
-from riskrank.scores.options import read_options, reading_defaults, reading_names
+from riskrank.scores.options import DOOR_NAMES, ReadOptions, read_options, reading_defaults, reading_names
 from riskrank.scores.readers.files import Source
 from riskrank.scores.readers.frames import FrameSource, is_frame
 from riskrank.scores.table import ScoreTable, read_scores
@@ -42,6 +42,7 @@ from riskrank.studies import portfolio as portfolio_study
 from riskrank.studies import power as power_study
 from riskrank.studies import rank as rank_study
 from riskrank.studies import report as report_study
+from riskrank.studies.arguments import checked, whole_number
 from riskrank.studies.check import check as check_study
 from riskrank.studies.distributions import named_distributions
 from riskrank.studies.document import Document
@@ -249,6 +250,7 @@ def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
         If an option is unknown or makes no sense.
     """
     _refuse_unknown(options, reading_names())
+    options = _checked_reading(options)
     if isinstance(scores, Scores):
         return scores.with_options(options)
     return Scores(_sources(scores), options)
@@ -277,9 +279,25 @@ def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
         If an option is unknown or makes no sense.
     """
     _refuse_unknown(options, reading_names())
+    options = _checked_reading(options)
     if isinstance(scores, Scores):
         return Result(check_study(scores.report(options)))
     return Result(check_study(inspect_scores(_sources(scores), read_options(options))))
+
+
+def _checked_reading(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Reading options in the types they are declared in; None leaves one out."""
+    if isinstance(options.get("metrics"), Mapping):
+        raise UsageError(
+            f"{option('metrics')} is the path of a TOML file that describes metrics",
+            found="a mapping",
+            hint='say it here as lower=["latency"], higher=["accuracy"], weight={"accuracy": 2}; scale, '
+            "transform and bounds need the file",
+        )
+    given = {name: value for name, value in options.items() if value is not None}
+    # Roles of columns may be a mapping, which reading turns into its text.
+    apart = {name: given.pop(name) for name in ("columns",) if isinstance(given.get(name), Mapping)}
+    return checked(ReadOptions, given, DOOR_NAMES) | apart
 
 
 def _sources(scores: Given | Iterable[Given]) -> list[str | Source]:
@@ -291,8 +309,21 @@ def _sources(scores: Given | Iterable[Given]) -> list[str | Source]:
 def _source(given: Given) -> str | Source:
     if is_frame(given):
         return FrameSource(given)
-    # Anything else is refused where it is opened.
-    return str(Path(given)) if isinstance(given, PathLike) else given
+    if isinstance(given, PathLike):
+        return str(Path(given))
+    if isinstance(given, str | Source):
+        return given
+    known = isinstance(given, Result | Scores)
+    raise UsageError(
+        "scores are read from paths, frames or columns",
+        found=f"{'a' if known else 'an object of type'} {type(given).__name__}",
+        hint="give its frame: result.frame"
+        if isinstance(given, Result)
+        else "give scores on their own, or the files they were read from together"
+        if known
+        else "give a path, a frame, or columns as {'model': [...], 'sample': [...], 'metric': [...], "
+        "'score': [...]}",
+    )
 
 
 def _run(
@@ -308,10 +339,11 @@ def _run(
     own = {field.name for field in fields(settings)}
     reading = set(reading_names())
     _refuse_unknown(options, sorted(own | reading))
+    jobs = whole_number("jobs", jobs)
     table = read(scores, **{name: value for name, value in options.items() if name in reading})
     # What the table was read with may be a setting too: copa decides on missing scores model by model.
     given = dict(table.options) | dict(options)
-    chosen = settings(**{name: value for name, value in given.items() if name in own})
+    chosen = settings(**checked(settings, {name: value for name, value in given.items() if name in own}))
     read_table = table.table(**commands_own)
     if study not in _GROUPED:
         refuse_groups(read_table, study.__name__)
@@ -420,7 +452,8 @@ def power(
     own = {field.name for field in fields(power_study.PowerSettings)}
     power_study.refuse_table_options(name for name in options if name in reading_names())
     _refuse_unknown(options, sorted(own))
-    settings = power_study.PowerSettings(**options)
+    settings = power_study.PowerSettings(**checked(power_study.PowerSettings, options))
+    jobs = whole_number("jobs", jobs)
     with running(jobs, executor) as runtime:
         return Result(power_study.power_between(named, settings, runtime))
 

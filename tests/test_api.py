@@ -299,3 +299,95 @@ def test_a_command_that_nobody_knows_is_no_option():
     with pytest.raises(errors.UsageError, match="there is no command or document 'rnak'") as caught:
         documents("rnak")
     assert caught.value.hint == "did you mean rank?"
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"alpha": "0.05"}, "alpha takes a number"),
+        ({"alpha": 10**400}, "alpha takes a number"),
+        ({"seed": "x"}, "seed takes a whole number"),
+        ({"seed": 1.5}, "seed takes a whole number"),
+        ({"seed": None}, "seed takes a whole number"),
+        ({"seed": True}, "seed takes a whole number"),
+        ({"top": "x"}, "top takes a whole number"),
+        ({"jobs": "x"}, "jobs takes a whole number"),
+        ({"jobs": 1.5}, "jobs takes a whole number"),
+        ({"all_methods": "no"}, "all_methods takes True or False"),
+        ({"no_test": 1}, "no_test takes True or False"),
+        ({"wide": "no"}, "wide takes True or False"),
+        ({"copula": True}, "copula takes a text"),
+        ({"threshold": [None]}, "threshold takes a number, or a list of numbers"),
+        ({"stability": np.array(None)}, "stability takes a number, or a list of numbers"),
+        ({"models": b"A"}, "models takes a name, or a list of names"),
+        ({"models": {"A": 1}}, "models takes a name, or a list of names"),
+        ({"models": [1.5]}, "models takes a name, or a list of names"),
+        ({"metrics": {"acc": {"direction": "higher"}}}, "metrics is the path of a TOML file"),
+        ({"where": 1.5}, "where takes a text"),
+        ({"weight": 3}, "weight takes a number by the name of each metric"),
+        ({"weight": {"acc": "x"}}, "weight needs a metric and a number"),
+        ({"weight": {"acc": None}}, "weight needs a metric and a number"),
+        ({"weight": "acc"}, "weight needs a metric and a number"),
+        ({"weight": [1]}, "weight needs a metric and a number"),
+        ({"weight": ["acc=1", "acc=2"]}, "weight names acc twice"),
+    ],
+)
+def test_a_wrong_type_is_refused_by_name(options, what):
+    with pytest.raises(errors.UsageError) as caught:
+        rr.rank(long_table(), **({"jobs": 1} | options))
+    assert str(caught.value).startswith(f"error: {what}")
+    assert len(str(caught.value).splitlines()) == 3
+
+
+@pytest.mark.parametrize("margin", [True, b"1", object(), [None]])
+def test_a_margin_of_a_wrong_type_is_refused(margin):
+    with pytest.raises(errors.UsageError, match="margin"):
+        rr.gate(long_table(), better="A:B", margin=margin, jobs=1)
+
+
+@pytest.mark.parametrize("digits", [True, object(), np.array(None)])
+def test_digits_of_a_wrong_type_are_refused(digits):
+    with pytest.raises(errors.UsageError, match="digits"):
+        rr.gsd(long_table(), higher="*", digits=digits, jobs=1)
+
+
+@pytest.mark.parametrize("scores", [None, 3, b"abc", np.zeros((3, 3)), [None], [["a.csv"]]])
+def test_what_is_no_table_is_refused_in_words(scores):
+    for function in (rr.read, rr.check, rr.rank):
+        with pytest.raises(errors.UsageError, match="scores are read from paths, frames or columns"):
+            function(scores)
+
+
+def test_a_result_is_no_table_but_has_one():
+    scores = rr.portfolio(long_table())
+    with pytest.raises(errors.UsageError, match=r"give its frame: result\.frame"):
+        rr.rank(scores)
+    assert rr.rank(scores.frame, **QUICK).rows
+    with pytest.raises(errors.UsageError, match="found: a Scores"):
+        rr.read([rr.read(long_table())])
+
+
+def test_what_is_meant_is_taken():
+    """Numbers of NumPy, names that are numbers, one value for several."""
+    plain = rr.rank(long_table(), resamples=100, top=2, threshold=[0.25], seed=3, alpha=0.1, jobs=1)
+    numpy = rr.rank(
+        long_table(),
+        resamples=np.int64(100),
+        top=np.int32(2),
+        threshold=np.float64(0.25),
+        seed=np.uint8(3),
+        alpha=np.float64(0.1),
+        no_test=np.False_,
+        jobs=np.int64(1),
+    )
+    assert numpy.to_json() == plain.to_json()
+    numbered = long_table()
+    numbered["model"] = ["ABC".index(name) for name in numbered["model"]]
+    assert rr.read(numbered, models=[0, np.int64(2)]).models == ("0", "2")
+    assert rr.gsd(long_table(), higher="acc", digits=np.int64(2), **QUICK).rows
+
+
+@pytest.mark.parametrize("weight", ["acc=3", ["acc=3"], {"acc": 3}, {"acc": np.float32(3)}])
+def test_a_weight_is_written_as_its_hint_says(weight):
+    table = rr.read(long_table(), weight=weight).table()
+    assert [metric.weight for metric in table.metrics] == [3.0]

@@ -90,7 +90,7 @@ class Session:
         """Translate the command line for the reader."""
         from riskrank.scores.options import read_options, reading_names
 
-        given = vars(self.inputs) | {"weight": parse_weights(weights)}
+        given = vars(self.inputs) | {"weight": tuple(weights or ())}
         given |= {name: split_names(given[name]) for name in ("models", "lower", "higher")}
         return read_options({name: given.get(name) for name in reading_names()}, **overrides)
 
@@ -196,31 +196,3 @@ class Session:
         variables = self.environment.variables
         plain = variables.get("NO_COLOR") or variables.get("TERM") == "dumb"
         return self.environment.stdout.isatty() and not plain
-
-
-def parse_weights(pairs: Sequence[str] | None) -> dict[str, float]:
-    """Weights from ``NAME=VALUE`` texts.
-
-    Raises
-    ------
-    UsageError
-        If a text is not of that form or names a metric twice.
-    """
-    weights: dict[str, float] = {}
-    for pair in pairs or ():
-        name, separator, value = pair.rpartition("=")
-        try:
-            number = float(value)
-        except ValueError:
-            separator = ""
-            number = 0.0
-        if not separator or not name:
-            raise UsageError(
-                "--weight needs a metric and a number", found=pair, hint="write --weight accuracy=0.5"
-            )
-        if name in weights:
-            raise UsageError(
-                f"--weight names {name} twice", found=f"{weights[name]:g} and {value}", hint="give it once"
-            )
-        weights[name] = number
-    return weights

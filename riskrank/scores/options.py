@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from numbers import Real
 from typing import Any
 
 from riskrank.errors import UsageError, listing, nearest, option
@@ -186,13 +187,13 @@ class ReadOptions:
 
 
 # Names of the doors for fields that would be ambiguous below: --metric selects, --metrics names a file.
-_DOOR_NAMES = {"metric": "metrics", "metrics": "metrics_file", "weight": "weights"}
+DOOR_NAMES = {"metric": "metrics", "metrics": "metrics_file", "weight": "weights"}
 _COMMANDS_OWN = ("sample_optional", "min_models", "allow_constant", "paired_only", "largest")
 
 
 def reading_defaults() -> dict[str, Any]:
     """Defaults of all reading options, by the names both doors call them."""
-    door = {field_name: name for name, field_name in _DOOR_NAMES.items()}
+    door = {field_name: name for name, field_name in DOOR_NAMES.items()}
     return {
         door.get(option.name, option.name): None if option.default is MISSING else option.default
         for option in fields(ReadOptions)
@@ -203,6 +204,49 @@ def reading_defaults() -> dict[str, Any]:
 def reading_names() -> tuple[str, ...]:
     """Names of all reading options as both doors call them."""
     return tuple(reading_defaults())
+
+
+def named_weights(given: Mapping[str, float] | str | Iterable[str]) -> dict[str, float]:
+    """Weights by metric, from a mapping or from ``METRIC=NUMBER`` texts.
+
+    Raises
+    ------
+    UsageError
+        If a text is not of that form or names a metric twice, or a weight is no number.
+    """
+    entries: list[tuple[str, object]]
+    if isinstance(given, Mapping):
+        entries = [(str(name), value) for name, value in given.items()]
+    else:
+        split = [str(one).rpartition("=") for one in ([given] if isinstance(given, str) else given)]
+        entries = [(name, number if name else f"{name}{equals}{number}") for name, equals, number in split]
+    weights: dict[str, float] = {}
+    for name, value in entries:
+        number = _number(value) if name else None
+        if number is None:
+            raise UsageError(
+                f"{option('weight')} needs a metric and a number",
+                found=f"{name}={value}" if name else str(value),
+                hint=f"write {option('weight', 'accuracy=0.5')}",
+            )
+        if name in weights:
+            raise UsageError(
+                f"{option('weight')} names {name} twice",
+                found=f"{weights[name]:g} and {value}",
+                hint="give it once",
+            )
+        weights[name] = number
+    return weights
+
+
+def _number(value: object) -> float | None:
+    """A number, or a text that is one; nothing for anything else."""
+    if isinstance(value, bool) or not isinstance(value, str | Real):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
 
 
 def read_options(given: Mapping[str, Any], **commands_own: Any) -> ReadOptions:
@@ -219,11 +263,13 @@ def read_options(given: Mapping[str, Any], **commands_own: Any) -> ReadOptions:
     values: dict[str, Any] = {}
     kinds = {option.name: option for option in fields(ReadOptions)}
     for name, value in given.items():
-        field_name = _DOOR_NAMES.get(name, name)
+        field_name = DOOR_NAMES.get(name, name)
         if value is None:
             continue
         if kinds[field_name].default == ():
             value = (value,) if isinstance(value, str) else tuple(value)
+        elif field_name == "weights":
+            value = named_weights(value)
         elif field_name == "columns" and isinstance(value, Mapping):
             value = ",".join(f"{role}={column}" for role, column in value.items())
         elif field_name == "metrics_file":
