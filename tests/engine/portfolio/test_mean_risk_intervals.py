@@ -101,6 +101,7 @@ def test_a_metrics_weight_is_shared_by_its_risks():
 
 def test_one_resample_is_an_interval_of_one_value():
     found = study_mean_risk(made(), risk_columns(), names=NAMES, resamples=1)
+    assert found.value_low.shape == found.models.value.shape
     np.testing.assert_array_equal(found.value_low, found.value_high)
     told = []
     study_mean_risk(made(), risk_columns(), names=NAMES, progress=lambda done, of: told.append((done, of)))
