@@ -391,3 +391,9 @@ def test_what_is_meant_is_taken():
 def test_a_weight_is_written_as_its_hint_says(weight):
     table = rr.read(long_table(), weight=weight).table()
     assert [metric.weight for metric in table.metrics] == [3.0]
+
+
+def test_names_in_one_text_are_wanted_as_a_list():
+    with pytest.raises(errors.UsageError) as caught:
+        rr.rank(long_table(), models="A, B")
+    assert str(caught.value).endswith("hint: give a list of names: models=['A', 'B']")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.errors import InputError, UsageError, by_door, listing, nearest, option
 from riskrank.scores import parsing
 from riskrank.scores.coding import unknown_metric
 from riskrank.scores.options import ReadOptions
@@ -135,6 +135,15 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
     for name in options.models:
         if name not in entries.models:
             close = nearest(name, entries.models)
+            several = [part.strip() for part in name.split(",")]
+            if len(several) > 1 and set(several) <= set(entries.models):
+                raise UsageError(
+                    f"{option('models', name)}: there is no such model",
+                    found="the names of several models in one text",
+                    hint=by_door(
+                        "leave out the quotes around them", f"give a list of names: models={several!r}"
+                    ),
+                )
             raise UsageError(
                 f"{option('models', name)}: there is no such model",
                 found=f"the scores hold {listing(entries.models)}",
