@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from riskrank.errors import RiskrankError, UsageError, listing, nearest, option, spell
+from riskrank.errors import RiskrankError, UsageError, did_you_mean, listing, option, spell
 from riskrank.report.figures.catalogue import draw, pictures
 from riskrank.report.formats.data import to_csv, to_json, to_jsonl
 from riskrank.report.formats.html import to_fragment
@@ -354,11 +354,10 @@ def _run(
 def _refuse_unknown(options: Mapping[str, Any], known: Sequence[str]) -> None:
     for name in options:
         if name not in known:
-            close = nearest(name, known)
             raise UsageError(
                 f"there is no option {option(name)}",
                 found=listing(known, 60),
-                hint=f"did you mean {option(close)}?" if close else "leave it out",
+                hint=did_you_mean(name, known, write=option, otherwise="leave it out"),
             )
 
 

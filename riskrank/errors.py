@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from keyword import iskeyword
 from typing import Any, TypeVar
@@ -152,11 +152,15 @@ def one_of(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:
     if value in choices:
         return value
     known = [str(choice) for choice in choices if choice is not None]
-    close = nearest(str(value), known)
     raise UsageError(
         f"{option(parameter, value)} is not a choice",
         found=f"{value!r}; the choices are {listing(known)}",
-        hint=f"did you mean {option(parameter, close)}?" if close else f"write {option(parameter, known[0])}",
+        hint=did_you_mean(
+            str(value),
+            known,
+            parameter=parameter,
+            otherwise=f"write {option(parameter, known[0])}",
+        ),
     )
 
 
@@ -184,11 +188,10 @@ def index_of(
     if name in names:
         return list(names).index(name)
     where = f"{option(parameter, name)}: " if parameter else ""
-    close = nearest(name, names)
     raise UsageError(
         f"{where}there is no {kind} '{name}'",
         found=f"the {plural or kind + 's'} are {listing(names)}",
-        hint=f"did you mean {close}?" if close else "name one of these",
+        hint=did_you_mean(name, names, otherwise="name one of these"),
     )
 
 
@@ -225,6 +228,35 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     if not close and len(name) >= _SHORTEST_WORD:
         close = [one for one in folded if name.casefold() in re.split(r"[\W_]+", one)]
     return folded[close[0]] if len(close) == 1 else None
+
+
+def did_you_mean(
+    name: str,
+    candidates: Iterable[str],
+    *,
+    otherwise: str,
+    parameter: str | None = None,
+    write: Callable[[str], str] = str,
+) -> str:
+    """Return the hint that names what a user most likely meant.
+
+    Parameters
+    ----------
+    name : str
+        What was written.
+    candidates : iterable of str
+        What could have been meant.
+    otherwise : str
+        The hint where nothing is near.
+    parameter : str, optional
+        The parameter to write the one meant with.
+    write : callable
+        How to write the one meant where there is no parameter.
+    """
+    close = nearest(name, candidates)
+    if close is None:
+        return otherwise
+    return f"did you mean {option(parameter, close) if parameter else write(close)}?"
 
 
 def _rebuild(kind: type[RiskrankError], what: str, found: str, hint: str) -> RiskrankError:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from riskrank.errors import UsageError, listing, nearest
+from riskrank.errors import UsageError, did_you_mean, listing
 from riskrank.report.formats.data import SCHEMA_VERSION
 from riskrank.studies.document import Document, Provenance
 
@@ -57,11 +57,10 @@ def documents(name: str) -> list[type[Document]]:
         If there is no such schema.
     """
     if name not in DOCUMENTS:
-        close = nearest(name, DOCUMENTS)
         raise UsageError(
             f"there is no command or document '{name}'",
             found=f"the documents are {listing(DOCUMENTS, 30)}",
-            hint=f"did you mean {close}?" if close else "name one of these",
+            hint=did_you_mean(name, DOCUMENTS, otherwise="name one of these"),
         )
     module, *classes = DOCUMENTS[name]
     found = import_module(f"riskrank.studies.{module}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.pieces import Piece
 from riskrank.scores.readers.derived import WHOLE_FLOAT
@@ -80,9 +80,8 @@ def _blank_name(pieces: Sequence[Piece], role: str, series: pl.Series) -> InputE
 
 def unknown_metric(name: str, known: Sequence[str]) -> UsageError:
     """The error of a metric that no file holds."""
-    close = nearest(name, known)
     return UsageError(
         f"{option('metric', name)}: there is no such metric",
         found=f"the scores hold {listing(known)}",
-        hint=f"did you mean {option('metric', close)}?" if close else "name one of these metrics",
+        hint=did_you_mean(name, known, parameter="metric", otherwise="name one of these metrics"),
     )

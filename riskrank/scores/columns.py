@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
 from riskrank.scores.guesses import may_name_samples, sample_columns, unique_with
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.parsing import column_kind
@@ -116,11 +116,12 @@ def _group_column(source: Source, roles: Mapping[str, str], options: ReadOptions
             hint=hint,
         )
     if column not in source.columns:
-        close = nearest(column, source.columns)
         raise InputError(
             f"{source.label}: there is no column '{column}' to group by",
             found=f"columns: {listing(source.columns, 20)}",
-            hint=f"did you mean {option('group_by', close)}?" if close else "name one of these columns",
+            hint=did_you_mean(
+                column, source.columns, parameter="group_by", otherwise="name one of these columns"
+            ),
         )
     return column
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from riskrank.errors import InputError, UsageError, by_door, listing, nearest, option
+from riskrank.errors import InputError, UsageError, by_door, did_you_mean, listing, option
 from riskrank.scores import parsing
 from riskrank.scores.coding import unknown_metric
 from riskrank.scores.options import ReadOptions
@@ -134,7 +134,6 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
     """
     for name in options.models:
         if name not in entries.models:
-            close = nearest(name, entries.models)
             several = [part.strip() for part in name.split(",")]
             if len(several) > 1 and set(several) <= set(entries.models):
                 raise UsageError(
@@ -147,7 +146,9 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
             raise UsageError(
                 f"{option('models', name)}: there is no such model",
                 found=f"the scores hold {listing(entries.models)}",
-                hint=f"did you mean {option('models', close)}?" if close else "name one of these models",
+                hint=did_you_mean(
+                    name, entries.models, parameter="models", otherwise="name one of these models"
+                ),
             )
     for name in options.metrics:
         if name not in entries.known_metrics:

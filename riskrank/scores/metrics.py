@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
 from riskrank.scores.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.options import ReadOptions
 
@@ -136,13 +136,15 @@ def looks_like_a_cost(name: str) -> bool:
 def _require_known(named: Sequence[str] | dict, known: Sequence[str], parameter: str, of: str = "") -> None:
     for name in named:
         if name not in known:
-            close = nearest(name, known)
             raise UsageError(
                 f"{option(parameter, name + of)}: there is no metric '{name}'",
                 found=f"the scores hold {listing(known)}",
-                hint=f"did you mean {option(parameter, close + of)}?"
-                if close
-                else "name one of these metrics",
+                hint=did_you_mean(
+                    name,
+                    known,
+                    write=lambda close: option(parameter, close + of),
+                    otherwise="name one of these metrics",
+                ),
             )
 
 

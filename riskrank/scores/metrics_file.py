@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from riskrank.errors import InputError, listing, nearest, option
+from riskrank.errors import InputError, did_you_mean, listing, nearest, option
 
 _CHOICES = {
     "direction": ("higher", "lower"),
@@ -106,11 +106,10 @@ def _spec(path: str, name: str, table: object) -> MetricSpec:
         )
     for key, value in table.items():
         if key not in _KEYS:
-            close = nearest(key, _KEYS)
             raise InputError(
                 f"{path}: unknown key '{key}' for metric '{name}'",
                 found=f"{key} = {value!r}; the keys are {listing(_KEYS)}",
-                hint=f"did you mean {close}?" if close else "remove it",
+                hint=did_you_mean(key, _KEYS, otherwise="remove it"),
             )
         if key in _CHOICES and value not in _CHOICES[key]:
             close = nearest(str(value), _CHOICES[key]) or _CHOICES[key][0]

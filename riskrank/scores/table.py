@@ -10,7 +10,7 @@ import numpy as np
 
 from riskrank.engine.types import Integers
 from riskrank.engine.weights import normalised_weights
-from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.assemble import assemble
 from riskrank.scores.entries import Entries, select
 from riskrank.scores.metrics import original_units, resolve_metrics
@@ -88,11 +88,10 @@ class ScoreTable:
     def index(self, model: str) -> int:
         """Return the index of a model by its name, or raise UsageError with the nearest name."""
         if model not in self.models:
-            close = nearest(model, self.models)
             raise UsageError(
                 f"there is no model '{model}'",
                 found=f"the scores hold {listing(self.models)}",
-                hint=f"did you mean {close}?" if close else "name one of these models",
+                hint=did_you_mean(model, self.models, otherwise="name one of these models"),
             )
         return self.models.index(model)
 

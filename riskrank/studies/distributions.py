@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from riskrank.engine.power.distributions import FAMILIES, Distribution, parse_distribution
-from riskrank.errors import UsageError, listing, nearest
+from riskrank.errors import UsageError, did_you_mean, listing
 
 
 def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
@@ -32,11 +32,12 @@ def named_distributions(arguments: Sequence[object]) -> dict[str, Distribution]:
         return {}
     if not all(named):
         stranger = arguments[named.index(False)]
-        close = nearest(_family(stranger), FAMILIES)
         raise UsageError(
             "files and distributions do not go together",
             found=f"{stranger} beside {arguments[named.index(True)]}",
-            hint=f"did you mean {close}?" if close else f"the distributions are {listing(FAMILIES)}",
+            hint=did_you_mean(
+                _family(stranger), FAMILIES, otherwise=f"the distributions are {listing(FAMILIES)}"
+            ),
         )
     found: dict[str, Distribution] = {}
     for argument in arguments:

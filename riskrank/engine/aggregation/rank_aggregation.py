@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from riskrank.engine.aggregation.footrule import solve_footrule
 from riskrank.engine.aggregation.kemeny import solve_kemeny
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError, UsageError, listing, nearest
+from riskrank.errors import InputError, UsageError, did_you_mean, listing
 
 METHODS = ("kemeny", "footrule", "pearson", "borda")
 
@@ -169,11 +169,10 @@ def _validated(
     rankings: ArrayLike, method: str, weights: ArrayLike | None, names: Sequence[str] | None
 ) -> tuple[Floats, Floats, list[str]]:
     if method not in METHODS:
-        close = nearest(str(method), METHODS)
         raise UsageError(
             f"unknown rank aggregation {method!r}",
             found=f"{method!r}",
-            hint=f"did you mean {close}?" if close else f"choose one of {listing(METHODS)}",
+            hint=did_you_mean(str(method), METHODS, otherwise=f"choose one of {listing(METHODS)}"),
         )
     try:
         ranks = np.asarray(rankings, dtype=float)

@@ -14,7 +14,7 @@ from riskrank.engine.dominance.claims import ABSOLUTE, RELATIVE, Claim
 from riskrank.engine.dominance.column import method_name
 from riskrank.engine.dominance.column_ranking import MODEL_WIN_RATE, PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
-from riskrank.errors import UsageError, listing, nearest, option
+from riskrank.errors import UsageError, did_you_mean, listing, option
 
 MEAN_RISK = "MRM"
 METRICS = "M"
@@ -112,9 +112,8 @@ def _unknown(text: str) -> UsageError:
         "RA(MRM@P(IC))",
         "RA(MRM@M)",
     ]
-    close = nearest(text, examples)
     return UsageError(
         f"{option('method', text)} is no method",
         found=text,
-        hint=f"did you mean {close}?" if close else f"methods: {listing(examples, most=len(examples))}",
+        hint=did_you_mean(text, examples, otherwise=f"methods: {listing(examples, most=len(examples))}"),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import InputError, listing, nearest
+from riskrank.errors import InputError, did_you_mean, listing, nearest
 
 VERDICTS = ("a", "b", "both-good", "both-bad", "tie")
 """First better, second better, equally good, equally bad, equal without saying which."""
@@ -213,11 +213,10 @@ def _model_names(
     for name in met:
         if name not in names:
             row = next(at for at, pair in enumerate(zip(first, second, strict=True), 1) if name in pair)
-            close = nearest(name, names)
             raise InputError(
                 f"{place(row)}: the judge names an unknown model",
                 found=repr(name),
-                hint=f"did you mean {close!r}?" if close else f"the models are {listing(names)}",
+                hint=did_you_mean(name, names, write=repr, otherwise=f"the models are {listing(names)}"),
             )
     return names
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from riskrank.engine.portfolio import risk_functionals as risk
 from riskrank.engine.portfolio.sorted_scores import SortedScores
 from riskrank.engine.types import Floats
-from riskrank.errors import UsageError, listing, nearest
+from riskrank.errors import UsageError, did_you_mean, listing
 
 DEFAULT_LEVELS = (0.05, 0.1, 0.25)
 
@@ -93,11 +93,10 @@ def risk_columns(
     """
     for name in risks or ():
         if name not in RISKS:
-            close = nearest(name, RISKS)
             raise UsageError(
                 f"unknown risk {name!r}",
                 found=f"{name!r}",
-                hint=f"did you mean {close}?" if close else f"choose among {listing(RISKS)}",
+                hint=did_you_mean(name, RISKS, otherwise=f"choose among {listing(RISKS)}"),
             )
     for level in levels:
         if not 0 < level <= 1:

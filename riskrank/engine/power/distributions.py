@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from riskrank.errors import UsageError, listing, nearest
+from riskrank.errors import UsageError, did_you_mean, listing
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,10 @@ def parse_distribution(text: str) -> Distribution:
     name, _, given = text.strip().partition(":")
     name = name.strip().casefold()
     if name not in FAMILIES:
-        close = nearest(name, FAMILIES)
         raise UsageError(
             f"unknown distribution {text!r}",
             found=repr(name),
-            hint=f"did you mean {close}?" if close else f"choose among {listing(FAMILIES)}",
+            hint=did_you_mean(name, FAMILIES, otherwise=f"choose among {listing(FAMILIES)}"),
         )
     family = FAMILIES[name]
     values = _numbers(text, given)

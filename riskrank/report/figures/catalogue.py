@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from riskrank.errors import UsageError, listing, nearest, option
+from riskrank.errors import UsageError, did_you_mean, listing, option
 
 if TYPE_CHECKING:
     from riskrank.report.figures.style import Plot
@@ -134,9 +134,8 @@ def draw(document: Any, name: str | None = None) -> Plot:
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> UsageError:
-    close = nearest(name, known)
     return UsageError(
         f"{what} has no picture '{name}' here",
         found=f"there {'is' if len(known) == 1 else 'are'} {listing(known)}",
-        hint=f"did you mean {close}?" if close else "name one of these, or none for the main one",
+        hint=did_you_mean(name, known, otherwise="name one of these, or none for the main one"),
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
 from riskrank.scores.readers.bounded import decompressed, parse_lines, read_bounded
 from riskrank.scores.readers.files import InputFile
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
@@ -370,11 +370,10 @@ def check_used(parameter: str, asked: Sequence[str], available: Mapping[str, obj
     there = tuple(dict.fromkeys(available))
     for name in asked:
         if name != ALL and name not in there:
-            close = nearest(name, there)
             raise UsageError(
                 f"{option(parameter, name)}: there is none of that name",
                 found=f"the export holds {listing(there, 20)}",
-                hint=f"did you mean {option(parameter, close)}?" if close else "name one of these",
+                hint=did_you_mean(name, there, parameter=parameter, otherwise="name one of these"),
             )
 
 

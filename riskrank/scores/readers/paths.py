@@ -6,7 +6,7 @@ import glob
 from collections.abc import Iterable
 from pathlib import Path
 
-from riskrank.errors import InputError, UsageError, nearest, option
+from riskrank.errors import InputError, UsageError, did_you_mean, option
 from riskrank.scores.readers.object_stores import expand_url, is_url, read_url
 from riskrank.scores.readers.patterns import matches
 
@@ -108,11 +108,10 @@ def read_bytes(path: str) -> bytes:
     except FileNotFoundError:
         folder = Path(path).parent
         there = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
-        close = nearest(path, there)
         raise InputError(
             f"{path}: no such file",
             found=f"nothing at that path, in directory {_resolved(folder)}",
-            hint=f"did you mean {close}?" if close else "check the path",
+            hint=did_you_mean(path, there, otherwise="check the path"),
         ) from None
     except IsADirectoryError:
         raise InputError(
