@@ -48,10 +48,9 @@ def _pairing(report: TableReport) -> str:
 def _repeats(report: TableReport) -> str:
     if report.most_repeats <= 1:
         return "one score a model, sample and metric."
-    return (
-        f"{report.fewest_repeats} to {report.most_repeats} scores a model, sample and metric; "
-        f"{report.repeated_cells:,} cells hold several."
-    )
+    fewest, most = report.fewest_repeats, report.most_repeats
+    count = f"{most}" if fewest == most else f"{fewest} to {most}"
+    return f"{count} scores a model, sample and metric; {report.repeated_cells:,} cells hold several."
 
 
 def _metric_table(document: CheckDocument) -> Table:

@@ -10,10 +10,12 @@ from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE
 from riskrank.engine.dominance.column import DominanceStudy, method_name
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.report import numbers
 from riskrank.report.text_pictures import interval_bars
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.dominance import DominanceColumn, DominanceDocument
+from riskrank.studies.wording import design
 
 CORRECTIONS = {
     "bonferroni": "Bonferroni",
@@ -33,16 +35,15 @@ def view(document: DominanceDocument) -> list[Section]:
             sections += [_matrix(column.name, tests, models) for tests in column.study.tests]
     first = document.by_column[0]
     sections += reading(document)
-    sections.append(inference_line(first.study, inference, models, paired=document.paired))
+    sections.append(inference_line(first.study, inference, models, first.target.scores))
     return sections
 
 
 def inference_line(
-    study: DominanceStudy, inference: Inference, models: Sequence[str], *, paired: bool
+    study: DominanceStudy, inference: Inference, models: Sequence[str], scores: ClusteredScores
 ) -> Line:
     """State the design, the resampling and the family of tests."""
-    design = "paired" if paired else "unpaired"
-    size = f"{study.estimates.samples:,} {design} samples"
+    size = design(scores)
     if not inference.test:
         return Line(f"{size}; no test was asked for, verdicts describe these samples only.", "Data:")
     pairs = len(models) * (len(models) - 1)

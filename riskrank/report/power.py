@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riskrank.engine.dominance.column import method_name
 from riskrank.engine.power.planning import PowerStudy
 from riskrank.errors import option
 from riskrank.report import numbers
 from riskrank.report.dominance import CORRECTIONS
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.power import PowerDocument
+from riskrank.studies.wording import claim_words
 
 # A longer table hides the pairs that decide.
 _MOST_PAIRS = 12
@@ -50,7 +50,7 @@ def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -
     if len(pairs) > 1:
         all_of_them = (_percent(share) for share in curve.together)
         rows.append((Cell(f"all {len(pairs)} pairs", "bold"), "at once", "", *all_of_them))
-    name = method_name(study.plan.claim) + ("" if metric is None else f"@{metric}")
+    name = claim_words(study.plan.claim) + ("" if metric is None else f"@{metric}")
     return Table(f"How often {name} is significant", tuple(columns), tuple(rows), stub=2)
 
 

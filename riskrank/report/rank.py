@@ -8,7 +8,7 @@ from string import ascii_lowercase
 import numpy as np
 
 from riskrank.engine.dominance.column_ranking import SAMPLE_WIN_RATE, RankStudy
-from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, RISK
+from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SHOWN, RISK
 from riskrank.engine.dominance.letters import letter_groups
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking, rank_by
@@ -21,6 +21,7 @@ from riskrank.report.text_pictures import beaten_letters, interval_bars
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.units import Units
+from riskrank.studies.wording import names, not_decided
 
 # Terminals from here on have room for letters.
 _WIDE = 160
@@ -50,10 +51,10 @@ def view(document: RankDocument) -> list[Section]:
     if document.steady is not None:
         sections.append(stability_table(document.steady))
     if study.studies:
-        first = next(iter(study.studies.values()))
+        column, first = next(iter(study.studies.items()))
         names = [name for found in study.studies.values() for name in found.rankings]
         sections.append(reading(document, names))
-        sections.append(inference_line(first.dominance, inference, models, paired=document.paired))
+        sections.append(inference_line(first.dominance, inference, models, document.scores[column]))
     return sections
 
 
@@ -166,8 +167,8 @@ def separation_line(found: RankStudy, name: str) -> Line:
     if counted.neighbours > 1:
         text += f", {counted.separated_neighbours} of {counted.neighbours} neighbours in the ranking"
     undecided = 0 if tests is None else int((~tests.decided).sum())
-    if undecided:
-        text += f"; {undecided} claims are not decided at {found.dominance.resamples:,} resamples"
+    if tests is not None and undecided:
+        text += f"; {not_decided(undecided, tests.family, found.dominance.resamples or 0, name)}"
     return Line(f"{text}.", "Told apart:")
 
 
@@ -200,11 +201,13 @@ def risk_line(document: RankDocument, metric: str) -> Line:
     proven = np.flatnonzero(risks.status == RISK)
     named = [_risk(found, int(i), units, models) for i in proven[:_MOST_RISKS]]
     rest = len(proven) - len(named)
-    open_questions = int((risks.status == NOT_DECIDED).sum())
     text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or "none is proven"
-    if open_questions:
-        verb = "is" if open_questions == 1 else "are"
-        text += f"; {open_questions} {'more ' if named else ''}{verb} not decided"
+    for status, words in (
+        (NOT_SHOWN, "not shown, though the tail is worse in these samples"),
+        (NOT_DECIDED, f"not decided at {found.dominance.resamples or 0:,} resamples"),
+    ):
+        open_to_doubt = [models[int(i)] for i in np.flatnonzero(risks.status == status)]
+        text += f"; {words}: {names(open_to_doubt)}" if open_to_doubt else ""
     return Line(f"{text}.", "Hidden risks:", "yellow" if named else "")
 
 

@@ -26,7 +26,7 @@ from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.document import Document
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.report import ReportDocument
-from riskrank.studies.wording import unseen
+from riskrank.studies.wording import unseen_in
 
 _NAMED = 8
 """Columns up to which a table of ranks names them."""
@@ -112,7 +112,7 @@ def _ranking(document: RankDocument) -> list[Section]:
     if method in study.separations and document.inference.test:
         found.append(separation_line(study, method))
     found.append(reading(document, [method]))
-    found.append(inference_line(study.dominance, document.inference, models, paired=document.paired))
+    found.append(inference_line(study.dominance, document.inference, models, document.scores[metric]))
     return found
 
 
@@ -138,7 +138,7 @@ def _risks(document: RankDocument) -> list[Section]:
         rows.append(
             (
                 models[i],
-                Cell("hidden risk", "yellow") if proven else Cell("not decided", "dim"),
+                Cell("hidden risk", "yellow") if proven else Cell(str(risks.status[i]), "dim"),
                 numbers.score(mean[i]),
                 numbers.score(tail[i]),
                 models[other],
@@ -211,8 +211,8 @@ def _unseen(document: ReportDocument) -> list[Section]:
     tail = max(round(level * samples), 1)
     return [
         Line(
-            f"{unseen(samples)} What never happened in n independent samples may still happen in up to about "
-            "3 in n of all cases, with 95 % confidence."
+            f"{unseen_in(document.ranking.scores[metric])} What never happened in n independent samples may "
+            "still happen in up to about 3 in n of all cases, with 95 % confidence."
         ),
         Line(
             f"The mean of the worst {percent(level)} is a mean of about {tail:,} "

@@ -200,7 +200,12 @@ def dominance(
     return DominanceDocument(
         provenance=_provenance(table, settings, inference, found),
         rows=[*_rows(found, table.models)],
-        verdict=dominance_verdict([(column.name, column.study) for column in found], table.models, inference),
+        verdict=dominance_verdict(
+            [(column.name, column.study) for column in found],
+            table.models,
+            inference,
+            found[0].target.scores,
+        ),
         by_column=tuple(found),
         inference=inference,
         paired=table.paired,

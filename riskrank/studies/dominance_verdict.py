@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -10,13 +10,17 @@ from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT
 from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.studies.wording import names, unseen
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.studies.wording import claim_words, names, not_decided, unseen_in
 
 ORDINALS = {1: "first", 2: "second"}
 
 
 def dominance_verdict(
-    columns: Sequence[tuple[str, DominanceStudy]], models: Sequence[str], inference: Inference
+    columns: Sequence[tuple[str, DominanceStudy]],
+    models: Sequence[str],
+    inference: Inference,
+    scores: ClusteredScores,
 ) -> str:
     """Say who dominates whom, who dominates all, and who is dominated by somebody.
 
@@ -25,9 +29,11 @@ def dominance_verdict(
     columns : sequence of (str, DominanceStudy)
     models : sequence of str
     inference : Inference
+    scores : ClusteredScores
+        Of one column: they all have the same samples.
     """
     sentences = [_of_column(name, study, models, inference) for name, study in columns]
-    return " ".join([*sentences, unseen(columns[0][1].estimates.samples)])
+    return " ".join([*sentences, unseen_in(scores)])
 
 
 def _of_column(name: str, study: DominanceStudy, models: Sequence[str], inference: Inference) -> str:
@@ -38,23 +44,39 @@ def _of_column(name: str, study: DominanceStudy, models: Sequence[str], inferenc
     sure = "significantly dominates" if inference.test else "dominates in these samples"
     k = len(models)
     if k == 2:
-        return _of_pair(name, tests, models, how, sure)
+        return _of_pair(name, study, tests, models, how, sure)
     apart = int(np.triu(dominates | dominates.T, 1).sum())
-    parts = [f"On {name}, {apart} of {k * (k - 1) // 2} pairs are told apart {how}."]
+    pairs = k * (k - 1) // 2
+    if not apart:
+        nothing = (
+            "nothing can be told apart" if inference.test else "nobody dominates anybody in these samples"
+        )
+        parts = [f"On {name}, {nothing} {how}: 0 of {pairs} pairs."]
+        return " ".join([*parts, *_open_claims(study, tests)])
+    told = "significantly told apart" if inference.test else "ordered in these samples"
+    parts = [f"On {name}, {apart} of {pairs} pairs {'is' if apart == 1 else 'are'} {told} {how}."]
     best = [models[i] for i in range(k) if dominates[i].sum() == k - 1]
     if best:
         parts.append(f"{names(best)} {sure} all others.")
     else:
         free = [models[i] for i in _by_ratio(tests) if not dominates[:, i].any()]
-        left = "no model dominates" if len(free) > 1 else "no other model dominates"
-        parts.append(f"Nobody dominates all others; {left} {names(free, 6)}." if free else "")
-    undecided = int((~tests.decided).sum())
+        other = "model" if len(free) > 1 else "other model"
+        left = f"no {other} {sure} {names(free, 6)}"
+        if len(free) > 6:
+            left = f"{len(free)} of {k} models have nobody above them"
+        parts.append(f"Nobody {sure} all others; {left}." if free else "")
+    return " ".join(part for part in [*parts, *_open_claims(study, tests)] if part)
+
+
+def _open_claims(study: DominanceStudy, tests: DominanceTests) -> Iterator[str]:
+    undecided = int(np.count_nonzero(~tests.decided))
     if undecided:
-        parts.append(f"{undecided} claims are not decided with so few resamples.")
-    return " ".join(part for part in parts if part)
+        yield f"{not_decided(undecided, tests.family, study.resamples or 0, claim_words(tests.claim))}."
 
 
-def _of_pair(name: str, tests: DominanceTests, models: Sequence[str], how: str, sure: str) -> str:
+def _of_pair(
+    name: str, study: DominanceStudy, tests: DominanceTests, models: Sequence[str], how: str, sure: str
+) -> str:
     for i, j in ((0, 1), (1, 0)):
         if tests.dominates[i, j]:
             doubt = "" if tests.p_adjusted is None else f", adjusted p = {tests.p_adjusted[i, j]:.2g}"
@@ -63,7 +85,8 @@ def _of_pair(name: str, tests: DominanceTests, models: Sequence[str], how: str, 
     if tests.identical[0, 1]:
         return f"On {name}, {models[0]} and {models[1]} have identical scores."
     if not tests.decided.all():
-        return f"On {name}, nothing is decided between {models[0]} and {models[1]} with so few resamples."
+        resamples = f"{study.resamples or 0:,} resamples"
+        return f"On {name}, {models[0]} against {models[1]} is not decided at {resamples}."
     return f"On {name}, {models[0]} and {models[1]} cannot be told apart {how}."
 
 

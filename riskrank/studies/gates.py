@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, PAPER_THRESHOLDS, Claim
-from riskrank.engine.dominance.column import method_name
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import GateFailed, UsageError, listing, option
@@ -16,6 +15,7 @@ from riskrank.studies.gate.document import FAIL, PASS, GateRow
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.settings import DominanceTestSettings, names
 from riskrank.studies.units import Units
+from riskrank.studies.wording import claim_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +164,7 @@ def _failure(failed: Sequence[GateRow], claim: Claim, alpha: float) -> GateFaile
     return GateFailed(
         f"gate {asked} failed: {winner} {verb} {loser}{more}",
         found=(
-            f"{method_name(claim)}@{row.metric}{where}, violation ratio {row.estimate:.4g}, "
+            f"{claim_words(claim)}@{row.metric}{where}, violation ratio {row.estimate:.4g}, "
             f"two-sided adjusted p = {row.p_adjusted:.4g}, alpha = {alpha:g}"
         ),
         hint=f"{row.new} is a step back from {row.old}"

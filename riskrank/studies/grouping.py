@@ -15,7 +15,7 @@ import numpy as np
 from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.types import Booleans
-from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.errors import InputError, UsageError, listing, option, spell
 from riskrank.scores.groups import group_tables, leaving_out
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.document import Document
@@ -129,7 +129,7 @@ class Groups(Generic[Kind]):
                 "samples": part.samples,
                 "kendall_tau": dict(part.tau),
                 "moved": [*part.moved(self.whole, self.models)],
-                "verdict": part.document.verdict,
+                "verdict": spell(part.document.verdict, flags=True),
             }
             for part in self.parts
         ]

@@ -21,12 +21,12 @@ from riskrank.scores.table import ScoreTable, portfolio_weights
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.grouping import Groups, Standing, as_grouped, study_groups
+from riskrank.studies.mean_risk_verdict import mrm_verdict
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.ranking_methods import AGGREGATORS
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, ResamplingSettings, names, numbers
 from riskrank.studies.targets import Target, check_portfolio, check_range, targets
-from riskrank.studies.verdicts import mrm_verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +190,7 @@ def mrm(
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
         rows=[*_rows(by_column, table.models)],
-        verdict=mrm_verdict(by_column, table.models),
+        verdict=mrm_verdict(by_column, table.models, chosen[0].scores, confidence=1 - settings.alpha),
         by_column=tuple(by_column),
         aggregations=tuple(_aggregations(table, settings, by_column)),
     )
@@ -230,10 +230,11 @@ def _aggregations(
 
 
 def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[Target]) -> Provenance:
-    fewest = min(target.scores.effective_size for target in chosen)
+    least = min((target.scores for target in chosen), key=lambda scores: scores.effective_size)
+    fewest, unit = least.effective_size, least.unit
     advice = []
     if not settings.no_test and fewest < FEW_SAMPLES:
-        advice.append(f"only {fewest} samples: bootstrap intervals below {FEW_SAMPLES} samples are fragile")
+        advice.append(f"only {fewest} {unit}: bootstrap intervals below {FEW_SAMPLES} {unit} are fragile")
     columns = settings.columns
     described = reading_settings(table.options) | {
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),

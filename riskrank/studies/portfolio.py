@@ -244,16 +244,17 @@ def portfolio(
         warnings=table.warnings,
         **described_inputs(table),
     )
+    found = summarise(scores, settings.levels)
+    verdict = portfolio_verdict(found, table.models)
     if settings.summary:
-        found = summarise(scores, settings.levels)
         rows = _summary_rows(found, table.models)
-        verdict = portfolio_verdict(found, table.models)
         return PortfolioSummaryDocument(
             provenance=provenance, rows=rows, verdict=verdict, found=found, scores=scores
         )
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(
         provenance=provenance,
+        verdict=verdict,
         rows=PortfolioScores(table.models, table.samples, scores, table.row_samples, table.has_draws),
     )
 

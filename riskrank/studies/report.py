@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from riskrank.engine.dominance.claims import DIRECT
 from riskrank.engine.dominance.inference import WORK_LIMIT
-from riskrank.errors import UsageError, option
+from riskrank.errors import UsageError, option, spell
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.copa import CopaDocument, CopaSettings, copa
 from riskrank.studies.document import Document, Provenance
@@ -158,7 +158,7 @@ def _described(part: Document) -> dict[str, Any]:
         "seed": origin.seed,
         "resamples": origin.resamples,
         "settings": dict(origin.settings),
-        "verdict": part.verdict or None,
+        "verdict": spell(part.verdict, flags=True) or None,
         **part.meta(),
         "results": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
     }

@@ -9,7 +9,6 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.copa.choice import CopaRanking
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.power.planning import PowerStudy
 from riskrank.studies.objectives import ObjectiveTable
@@ -57,20 +56,6 @@ def copa_verdict(table: ObjectiveTable, ranking: CopaRanking) -> str:
     return (
         f"{text}. It is weakest on {population.metrics[worst]}, where {share} of the other models do better."
     )
-
-
-def mrm_verdict(by_column: Sequence[tuple[str, MeanRiskStudy]], models: Sequence[str]) -> str:
-    """Who comes first by the consistent risks together, and whether single risks agree."""
-    sentences = []
-    for name, study in by_column:
-        columns = study.models.columns
-        firsts = [int(np.argmin(study.models.rank[:, at])) for at in range(len(columns))]
-        leader = firsts[0] if study.aggregation is None else int(study.aggregation.order[0])
-        by = columns[0].risk.name if study.aggregation is None else "by all consistent risks together"
-        others = sorted({models[first] for first in firsts} - {models[leader]})
-        agree = f"; by single risks {names(others)} would" if others else ", as by every single risk"
-        sentences.append(f"On {name}, {models[leader]} comes first by mean minus risk, {by}{agree}.")
-    return " ".join(sentences)
 
 
 def aggregated_verdict(name: str, found: Aggregation, models: Sequence[str]) -> str:

@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from riskrank.engine.dominance.claims import DIRECT, Claim
+from riskrank.engine.dominance.column import method_name
+from riskrank.engine.sampling.design import ClusteredScores
+
 
 def number(value: float) -> str:
-    """A score or a difference with three significant digits."""
-    if value == 0 or not math.isfinite(value):
+    """A score or a difference with three significant digits; minus zero is zero."""
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
         return f"{value:g}"
     if 1e-4 <= abs(value) < 1e6:
         decimals = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -41,9 +47,41 @@ def names(models: Sequence[str], most: int = 4) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def unseen(samples: int) -> str:
+def unseen(samples: int, unit: str = "samples") -> str:
     """What n samples cannot see: what happens in fewer than about 3/n of the cases."""
+    cases = "cases" if unit == "samples" else "of them"
     return (
-        f"{samples:,} samples say nothing about what happens in fewer than about 3 in {samples:,} cases "
+        f"{samples:,} {unit} say nothing about what happens in fewer than about 3 in {samples:,} {cases} "
         f"({percent(3 / samples)})."
     )
+
+
+def unseen_in(scores: ClusteredScores) -> str:
+    """The same of the samples of a column, or of its clusters; of the least-sampled model."""
+    fewest = "" if len(set(scores.cluster_counts)) == 1 else " of the model with the fewest"
+    told = unseen(scores.effective_size, scores.unit)
+    return told.replace(" say nothing", f"{fewest} say nothing", 1)
+
+
+def design(scores: ClusteredScores) -> str:
+    """How many samples there are: paired, or of each model."""
+    counts = scores.cluster_counts
+    if scores.paired:
+        return f"{counts[0]:,} paired {scores.unit}"
+    if len(set(counts)) == 1:
+        return f"{counts[0]:,} unpaired {scores.unit} a model"
+    return f"{min(counts):,} to {max(counts):,} unpaired {scores.unit} a model"
+
+
+def not_decided(undecided: int, family: int, resamples: int, of: str = "") -> str:
+    """How many claims the resamples are too few for, and of how many."""
+    verb = "is" if undecided == 1 else "are"
+    what = f" of {of}" if of else ""
+    return f"{undecided} of {family} claims{what} {verb} not decided at {resamples:,} resamples"
+
+
+def claim_words(claim: Claim) -> str:
+    """``direct SSD`` for the direct claim; ``SSD(0.25)`` and ``R-SSD`` as [RAB] writes the others."""
+    if claim.kind == DIRECT:
+        return f"direct {'FSD' if claim.order == 1 else 'SSD'}"
+    return method_name(claim)

@@ -101,7 +101,7 @@ def test_one_pair_of_a_pilot_in_words(run):
         "power", *SAMPLE, *SMALL, "--metric", "log_loss", "--pair", "logistic:lda", "--sizes", "100"
     )
     assert outcome.status == 0
-    assert "How often SSD(0.5)@log_loss is significant" in outcome.stdout
+    assert "How often direct SSD@log_loss is significant" in outcome.stdout
     assert "logistic" in outcome.stdout
     assert "Needed:" in outcome.stdout
     assert "all" not in outcome.stdout.split("Needed")[0]

@@ -32,7 +32,7 @@ def test_a_failed_gate_exits_1_after_the_result(run, table, quick, command, form
         assert document == plain.document
     error, found, hint = failed.stderr.splitlines()
     assert error == "error: gate --gate-better C:A failed: A significantly dominates C"
-    assert found.startswith("found: SSD(0.5)@P(IC), violation ratio ")
+    assert found.startswith("found: direct SSD@P(IC), violation ratio ")
     assert hint == "hint: C is a step back from A"
     path = tmp_path / "out.json"
     assert run(command, table, *quick, "--gate-not-worse", "C:A", "-o", path).status == 1
@@ -66,7 +66,7 @@ def test_a_gate_holds_on_every_metric(run, write, quick):
     assert run("rank", path, *quick, "-q", "--metric", "up", "--gate-better", "A:B").status == 0
     outcome = run("rank", path, *quick, "-q", "--per-metric", "--gate-better", "A:B")
     assert outcome.status == 1
-    assert "SSD(0.5)@down" in outcome.stderr
+    assert "direct SSD@down" in outcome.stderr
 
 
 def test_names_with_colons(run, write, quick, make_scores):

@@ -263,7 +263,7 @@ def _advice(
     advice = []
     n = scores.effective_size
     if n < FEW_SAMPLES:
-        advice.append(f"only {n} samples: verdicts below {FEW_SAMPLES} samples are fragile")
+        advice.append(f"only {n} {scores.unit}: verdicts below {FEW_SAMPLES} {scores.unit} are fragile")
     if inference.paper_exact:
         advice.append(
             f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "
@@ -278,9 +278,10 @@ def _advice(
                 drawn = max(drawn, int(found.resamples.max()))
                 needed = max(needed, int(found.resamples_needed.max()))
         all_tests = sum(found.family for found in tests)
+        together = " of all tests together" if len(tests) > 1 else ""
         advice.append(
-            f"{undecided} of {all_tests} claims are not decided at {drawn:,} resamples, which cannot show "
-            f"p-values so small: {option('resamples', _rounded_up(needed))} would decide them"
+            f"{undecided} of {all_tests} claims{together} are not decided at {drawn:,} resamples, which "
+            f"cannot show p-values so small: {option('resamples', _rounded_up(needed))} would decide them"
         )
     return tuple(advice)
 

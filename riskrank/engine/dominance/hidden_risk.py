@@ -24,6 +24,7 @@ from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Booleans, Floats, Integers
 
 RISK = "risk"
+NOT_SHOWN = "not shown"
 NOT_DECIDED = "not decided"
 NONE = "none"
 
@@ -38,8 +39,10 @@ class HiddenRisks:
     Attributes
     ----------
     status : ndarray of str, shape (k,)
-        ``risk``: a model of no larger mean has a significantly better tail; ``not decided``: its tail is
-        better in the sample, which may be chance; ``none``: there is no such model in the sample.
+        ``risk``: a model of no larger mean has a significantly better tail; ``not shown``: its tail is
+        better in the sample, which may be chance; ``not decided``: the same, and no resample contradicts it,
+        but there are too few of them to show it in this family; ``none``: there is no such model in the
+        sample.
     against : ndarray of int, shape (k,)
         The model of no larger mean that shows it most: smallest p-value, then best tail; −1 where the status
         is ``none``.
@@ -48,7 +51,7 @@ class HiddenRisks:
     p_adjusted : ndarray, shape (k,)
         P-value of that pair, adjusted for the family; 1 where the status is ``none``.
     decided : ndarray of bool, shape (k,)
-        False where no resample contradicts a gap, but there are too few of them to show it in this family.
+        False where the status is ``not decided``.
     resamples_needed : int
         Resamples that can decide every claim of the family.
     """
@@ -111,15 +114,16 @@ def hidden_risk(
         rivals = np.flatnonzero(shown[i])
         against[i] = rivals[np.lexsort((-gap[i, rivals], p_adjusted[i, rivals]))[0]]
     has = against >= 0
-    status = np.where(significant.any(axis=1), RISK, np.where(has, NOT_DECIDED, NONE))
     coarse = (shown & ~significant & (crossings == 0)).any(axis=1)
+    open_question = np.where(coarse, NOT_DECIDED, np.where(has, NOT_SHOWN, NONE))
+    status = np.where(significant.any(axis=1), RISK, open_question)
     return HiddenRisks(
         status=status,
         against=against,
         mean=means,
         tail_mean=tails,
         p_adjusted=np.where(has, p_adjusted[np.arange(k), against], 1.0),
-        decided=(status != NOT_DECIDED) | ~coarse,
+        decided=status != NOT_DECIDED,
         resamples_needed=_resamples_for(alpha / family, samples),
     )
 

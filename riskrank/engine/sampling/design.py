@@ -115,6 +115,11 @@ class ClusteredScores:
         """Number of independent clusters behind the least-sampled model."""
         return min(self.cluster_counts)
 
+    @property
+    def unit(self) -> str:
+        """What is resampled, and counts as independent, in words."""
+        return "samples" if self.samples is None else "clusters of samples"
+
     def draws_per_sample(self) -> int | None:
         """Scores a unit of resampling holds if that number is the same for all and every model, else None."""
         sizes = {count for cluster in self.clusters for count in np.unique(np.bincount(cluster)).tolist()}

@@ -250,10 +250,9 @@ def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
     scores = claim.column.scores
     samples = min(scores.cluster_counts[claim.new], scores.cluster_counts[claim.old])
     if samples < FEWEST_SAMPLES:
-        unit = "samples" if scores.samples is None else "clusters of samples"
         where = f" in {claim.column.group}" if claim.column.group else ""
         raise InputError(
-            f"a gate needs at least {FEWEST_SAMPLES} {unit}{where}",
+            f"a gate needs at least {FEWEST_SAMPLES} {scores.unit}{where}",
             found=f"{samples} of {models[claim.new]} and {models[claim.old]} on {claim.column.name}",
             hint="score more samples; fewer cannot tell a loss from chance",
         )
@@ -262,13 +261,13 @@ def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
 def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
     advice = []
     for claim in claims:
-        counts = claim.column.scores.cluster_counts
+        counts, unit = claim.column.scores.cluster_counts, claim.column.scores.unit
         n = min(counts[claim.new], counts[claim.old])
         if claim.dominance is None and n < FEW_SAMPLES:
-            advice.append(f"only {n} samples: verdicts below {FEW_SAMPLES} samples are fragile")
+            advice.append(f"only {n} {unit}: verdicts below {FEW_SAMPLES} {unit} are fragile")
         if claim.level is not None and n * claim.level < 5:
             advice.append(
-                f"{option('on', claim.statistic)} looks at {n * claim.level:.2g} of {n} samples: fewer than "
+                f"{option('on', claim.statistic)} looks at {n * claim.level:.2g} of {n} {unit}: fewer than "
                 "5 tell little of a tail"
             )
     return advice

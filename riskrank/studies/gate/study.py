@@ -67,7 +67,7 @@ def gate(
             **described_inputs(table),
         ),
         rows=rows,
-        verdict=outcome_sentence(rows, table.metrics),
+        verdict=outcome_sentence(rows, table.metrics, claims[0].column.scores.unit),
         alpha=settings.alpha,
         correction=settings.correction,
         metrics=table.metrics,

@@ -9,7 +9,7 @@ from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, co
 from riskrank.studies.wording import interval, number
 
 
-def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec]) -> str:
+def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], unit: str = "samples") -> str:
     """The verdict on all claims, and the claim that decides it."""
     found, outcome = counts(rows), overall(rows)
     parts = [f"{found[PASS]} of {len(rows)} claim{'s' if len(rows) > 1 else ''} shown"]
@@ -20,7 +20,7 @@ def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec]) -> 
     told = row_sentence(deciding, metrics)
     needed = ""
     if deciding.samples_needed is not None:
-        needed = f" About {deciding.samples_needed:,} samples would decide that (normal approximation)."
+        needed = f" About {deciding.samples_needed:,} {unit} would decide that (normal approximation)."
     return f"{sentence} {told}.{needed}"
 
 

@@ -30,7 +30,7 @@ def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
 def hidden_risks(
     study: MethodStudy, models: Sequence[str], units: Mapping[str, Units]
 ) -> Iterator[dict[str, Any]]:
-    """Models whose mean hides a worse tail, and those of which that is not decided."""
+    """Models whose mean hides a worse tail, and those of which that is not shown or not decided."""
     for metric, found in study.studies.items():
         risks = found.hidden_risks
         if risks is None:

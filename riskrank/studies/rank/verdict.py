@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from riskrank.engine.dominance.column_ranking import RankStudy
-from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.errors import option
 from riskrank.scores.table import ScoreTable
-from riskrank.studies.units import units_of
+from riskrank.studies.rank.gain import gain, weak_spots
 from riskrank.studies.verdicts import aggregated_verdict
-from riskrank.studies.wording import interval, names, number, percent, unseen
+from riskrank.studies.wording import names, not_decided, unseen_in
 
 # Methods whose ranking a decision should look at, the most careful first.
 _LEADING = ("R-SSD", "R-FSD")
+
+
+@dataclass(frozen=True)
+class _Rivals:
+    """The others by what the tests say of the first model against them, each in the order of the ranking."""
+
+    beaten: list[int]
+    identical: list[int]
+    undecided: list[int]
+    inseparable: list[int]
+
+    @property
+    def standing(self) -> list[int]:
+        """Those that are not beaten."""
+        return [*self.identical, *self.undecided, *self.inseparable]
 
 
 def rank_verdict(study: MethodStudy, table: ScoreTable, inference: Inference) -> str:
@@ -28,110 +44,131 @@ def rank_verdict(study: MethodStudy, table: ScoreTable, inference: Inference) ->
     table : ScoreTable
     inference : Inference
     """
-    columns = {
-        name: shown
-        for name, found in study.studies.items()
-        if (shown := [method for method in found.rankings if f"{method}@{name}" in study.rankings])
-    }
-    if not columns:
+    leading: dict[str, str] = {}
+    for name, found in study.studies.items():
+        shown = [method for method in found.rankings if f"{method}@{name}" in study.rankings]
+        if shown:
+            leading[name] = next((method for method in _LEADING if method in shown), shown[0])
+    if not leading:
         name, first = next(iter(study.aggregations.items()))
         return aggregated_verdict(name, first, table.models)
-    sentences: list[str] = []
-    for name, shown in columns.items():
+    sentences = [*_together(leading, study, table)]
+    agree = len(leading) == 1 or len(_firsts(leading, study)) == 1
+    for name, method in leading.items():
         found = study.studies[name]
-        method = next((method for method in _LEADING if method in shown), shown[0])
-        teller = _whole_story if len(columns) == 1 else _short_story
-        sentences += teller(name, method, found, table, inference)
-    samples = min(study.studies[name].dominance.estimates.samples for name in columns)
-    return " ".join([*sentences, unseen(samples)])
+        rivals = _rivals(method, found, inference)
+        sentences.append(_place(name, method, found, table, inference, rivals, ship=agree))
+        sentences += gain(name, method, found, table, inference)
+        if len(leading) == 1:
+            sentences += weak_spots(name, method, found, table, rivals.standing)
+        sentences += _open_claims(name, method, found)
+    least = min((study.columns[name] for name in leading), key=lambda scores: scores.effective_size)
+    return " ".join([*sentences, unseen_in(least)])
 
 
-def _whole_story(
-    name: str, method: str, found: RankStudy, table: ScoreTable, inference: Inference
-) -> Iterator[str]:
-    yield _place(name, method, found, table, inference)
-    yield from _gain(name, method, found, table, inference)
-    yield from _weak_spots(name, method, found, table)
-    yield from _open_claims(method, found)
+def _firsts(leading: Mapping[str, str], study: MethodStudy) -> dict[int, list[str]]:
+    """First models, and the columns each of them leads."""
+    found: dict[int, list[str]] = {}
+    for name, method in leading.items():
+        found.setdefault(int(study.studies[name].rankings[method].order[0]), []).append(name)
+    return found
 
 
-def _short_story(
-    name: str, method: str, found: RankStudy, table: ScoreTable, inference: Inference
-) -> Iterator[str]:
-    yield _place(name, method, found, table, inference)
+def _together(leading: Mapping[str, str], study: MethodStudy, table: ScoreTable) -> Iterator[str]:
+    """Whether several columns agree on the first model, and what would weigh them."""
+    if len(leading) == 1:
+        return
+    firsts = _firsts(leading, study)
+    if len(firsts) == 1:
+        yield f"{table.models[next(iter(firsts))]} ranks first on each of {names([*leading], 6)}."
+        return
+    parts = [f"{table.models[i]} on {names(columns)}" for i, columns in firsts.items()]
+    advice = ""
+    if all(name in {metric.name for metric in table.metrics} for name in leading):
+        advice = (
+            f"; rank without {option('per_metric', True)} weighs them in one portfolio, by "
+            f"{option('weight')} if they do not count alike"
+        )
+    yield f"No one model ranks first everywhere: {names(parts, 6)}{advice}."
 
 
-def _place(name: str, method: str, found: RankStudy, table: ScoreTable, inference: Inference) -> str:
-    """Who is first, and against whom that is significant."""
-    ranking = found.rankings[method]
-    leader = int(ranking.order[0])
-    model = table.models[leader]
+def _rivals(method: str, found: RankStudy, inference: Inference) -> _Rivals:
+    order = found.rankings[method].order.tolist()
+    leader, rest = order[0], order[1:]
+    same = found.dominance.estimates.identical[leader]
+    identical = [i for i in rest if same[i]]
     tests = found.tests_of(method)
     if tests is None or not inference.test:
-        tied = [table.models[i] for i in ranking.order if ranking.rank[i] == 1 and i != leader]
-        beside = f", level with {names(tied)}" if tied else ""
-        return f"{model} ranks first by {method}@{name}{beside}; no test says how sure that is."
-    beaten = tests.dominates[leader]
-    rivals = [table.models[i] for i in ranking.order if i != leader and not beaten[i]]
-    count = len(table.models) - 1
-    if not rivals:
-        others = "the other" if count == 1 else f"all {count} others"
-        return f"Ship {model}: by {method}@{name} it is significantly better than {others}."
-    if not beaten.any():
-        return (
-            f"{model} ranks first by {method}@{name}, but is significantly better than none: "
-            f"it cannot be told apart from {names(rivals)}."
-        )
-    return (
-        f"Ship {model} if it has to be one: it ranks first by {method}@{name} and is significantly better "
-        f"than {int(beaten.sum())} of {count} others, but cannot be told apart from {names(rivals)}."
+        return _Rivals([], identical, [], [])
+    beaten = [i for i in rest if tests.dominates[leader, i]]
+    others = [i for i in rest if not tests.dominates[leader, i] and not same[i]]
+    decided = tests.decided[leader]
+    return _Rivals(
+        beaten, identical, [i for i in others if not decided[i]], [i for i in others if decided[i]]
     )
 
 
-def _gain(name: str, method: str, found: RankStudy, table: ScoreTable, inference: Inference) -> Iterator[str]:
-    """What the first gains over the next, in the units of the scores."""
-    order = found.rankings[method].order
-    leader, following = int(order[0]), int(order[1])
-    effects, units = found.effects[method], units_of(name, table.metrics)
-    difference = effects.mean_difference
-    gain, next_one = -float(difference.estimate[following]), table.models[following]
-    doubt = ""
-    if difference.low is not None and difference.high is not None:
-        low, high = -float(difference.high[following]), -float(difference.low[following])
-        ends = interval(low, high) if gain >= 0 else interval(-high, -low)
-        doubt = f" ({percent(1 - inference.alpha)} interval {ends})"
-        doubt += ", which may be nothing" if low <= 0 <= high else ""
-    verb = "gains" if gain >= 0 else "gives up"
-    yield f"Over {next_one}, the next, it {verb} {number(abs(gain))} in mean {units.label}{doubt}."
-    if gain < 0 and effects.tail_mean[leader] > effects.tail_mean[following]:
-        own, theirs = units.of(effects.tail_mean)[[leader, following]]
-        worst = f"the mean of its worst {percent(effects.level)}"
-        yield f"Its tail is better: {worst} is {number(own)}, against {number(theirs)}."
-
-
-def _weak_spots(name: str, method: str, found: RankStudy, table: ScoreTable) -> Iterator[str]:
-    """The tail of the first model, and the metric it is worst at."""
-    leader = int(found.rankings[method].order[0])
-    risks = found.hidden_risks
-    if risks is not None and risks.status[leader] == RISK:
-        units, other = units_of(name, table.metrics), int(risks.against[leader])
-        own, theirs = units.of(risks.tail_mean)[[leader, other]]
-        worst = f"the mean of its worst {percent(found.dominance.estimates.tail_level)}"
-        yield f"Mind its tail: {worst} is {number(own)}, against {number(theirs)} of {table.models[other]}."
-    if len(table.metrics) > 1:
-        means = np.array([values.mean(axis=0) for values in table.values])
-        places = 1 + (means > means[leader]).sum(axis=0)
-        worst_at = int(np.argmax(places))
-        if places[worst_at] > 1:
-            yield (
-                f"Its weakest metric is {table.metrics[worst_at].name}, where its mean ranks "
-                f"{places[worst_at]} of {len(table.models)}."
-            )
-
-
-def _open_claims(method: str, found: RankStudy) -> Iterator[str]:
+def _place(
+    name: str,
+    method: str,
+    found: RankStudy,
+    table: ScoreTable,
+    inference: Inference,
+    rivals: _Rivals,
+    *,
+    ship: bool,
+) -> str:
+    """Who is first, and against whom that is significant."""
+    ranking, models = found.rankings[method], table.models
+    leader, count = int(ranking.order[0]), len(table.models) - 1
+    first = [models[i] for i in [leader, *rivals.identical]]
+    by = f"{method}@{name}"
+    if len(rivals.identical) == count:
+        every = f"All {len(models)} models" if count > 1 else names(first)
+        return f"{every} have identical scores on {name}: there is nothing to tell them apart."
+    who = names(first) if len(first) > 1 else first[0]
+    same = ", whose scores are identical," if len(first) > 1 else ""
+    tied = [models[i] for i in ranking.order if ranking.rank[i] == 1 and i not in (leader, *rivals.identical)]
+    ranks = f"{'rank' if len(first) > 1 else 'ranks'} first by {by}"
+    ranks += f", level with {names(tied)}" if tied else ""
     tests = found.tests_of(method)
-    undecided = 0 if tests is None else int((~tests.decided).sum())
-    if undecided:
-        verb = "claim is" if undecided == 1 else "claims are"
-        yield f"{undecided} {verb} not decided at {found.dominance.resamples:,} resamples."
+    if tests is None or not inference.test:
+        return f"{who}{same} {ranks}; no test says how sure that is."
+    are, they = ("are", "they are") if len(first) > 1 else ("is", "it is")
+    if len(rivals.beaten) == count - len(rivals.identical):
+        others = "the other" if len(rivals.beaten) == 1 else f"all {len(rivals.beaten)} others"
+        if not ship:
+            return f"On {name}, {who}{same} {are} significantly better than {others} by {method}."
+        which = f"one of {who}" if len(first) > 2 else " or ".join(first)
+        return f"Ship {which}{same.rstrip(',')}: by {by} {they} significantly better than {others}."
+    doubts = _doubts(rivals, models, _resamples(found), many=len(first) > 1)
+    if not rivals.beaten:
+        return f"{who}{same} {ranks}, but {are} significantly better than none: {doubts}."
+    better = f"significantly better than {len(rivals.beaten)} of {count} others, but {doubts}"
+    if ship and len(first) == 1:
+        return f"Ship {who} if it has to be one: it {ranks} and is {better}."
+    return f"{who}{same} {ranks} and {are} {better}."
+
+
+def _doubts(rivals: _Rivals, models: Sequence[str], resamples: int, *, many: bool) -> str:
+    """Who is as good for all the tests say, apart from those that more resamples would decide."""
+    parts = []
+    if rivals.inseparable:
+        told = names([models[i] for i in rivals.inseparable])
+        parts.append(f"{'they' if many else 'it'} cannot be told apart from {told}")
+    if rivals.undecided:
+        told = names([models[i] for i in rivals.undecided])
+        again = "and " if parts else ""
+        parts.append(f"{again}against {told} that is not decided at {resamples:,} resamples")
+    return ", ".join(parts)
+
+
+def _resamples(found: RankStudy) -> int:
+    return found.dominance.resamples or 0
+
+
+def _open_claims(name: str, method: str, found: RankStudy) -> Iterator[str]:
+    tests = found.tests_of(method)
+    undecided = 0 if tests is None else int(np.count_nonzero(~tests.decided))
+    if tests is not None and undecided:
+        yield f"{not_decided(undecided, tests.family, _resamples(found), f'{method}@{name}')}."

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.hidden_risk import NONE, NOT_DECIDED, RISK, hidden_risk
+from riskrank.engine.dominance.hidden_risk import NONE, NOT_DECIDED, NOT_SHOWN, RISK, hidden_risk
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value
 
 
@@ -34,10 +34,10 @@ def test_equal_means_are_asked_both_ways():
     assert alone.resamples_needed < found.resamples_needed
 
 
-def test_a_gap_that_may_be_chance_is_not_decided_and_never_a_risk():
+def test_a_gap_that_may_be_chance_is_not_shown_and_never_a_risk():
     tails = [-0.1, 0.0]
     found = hidden_risk([1.0, 0.9], tails, replicates(tails), samples=100)
-    assert found.status.tolist() == [NOT_DECIDED, NONE]
+    assert found.status.tolist() == [NOT_SHOWN, NONE]
     assert found.against[0] == 1
     assert found.p_adjusted[0] > 0.05
     assert found.decided.all()  # more resamples would not help
