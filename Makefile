@@ -44,7 +44,7 @@ build/page/node_modules/axe-core/axe.min.js:
 	-npm install --silent --no-fund --no-audit --prefix build/page axe-core@4
 
 test-page: $(VENV)/.group-test build/page/node_modules/axe-core/axe.min.js  ## open the report in headless Chromium
-	$(BIN)/python -m pytest -m page
+	$(BIN)/python -m pytest -m page $(SHARE)
 
 test-lowest:  ## the quick suite with the oldest versions pyproject.toml allows
 	.ci/test-with build/lowest $(PYTHON) .ci/lowest.txt
