@@ -19,6 +19,13 @@ Correction = Annotated[
 PaperExact = Annotated[
     bool, typer.Option("--paper-exact", help="Reject as the paper's Algorithm 1 prints it (liberal).")
 ]
+NoTest = Annotated[
+    bool, typer.Option("--no-test", help="Statistics only: no resampling, any number of samples.")
+]
+Variance = Annotated[
+    Literal["bootstrap", "clt"],
+    typer.Option(help="P-values from resampling, or asymptotic ones from influence functions."),
+]
 
 # Rules for reading what a harness exported; `convert` takes them too.
 Columns = Annotated[
@@ -221,13 +228,8 @@ class DominanceOptions:
         typer.Option(metavar="TAU", help="Largest violation ratio of absolute tests. [0.08 0.25 0.4]"),
     ] = None
     correction: Correction = "holm"
-    no_test: Annotated[
-        bool, typer.Option("--no-test", help="Statistics only: no resampling, any number of samples.")
-    ] = False
-    variance: Annotated[
-        Literal["bootstrap", "clt"],
-        typer.Option(help="P-values from resampling, or asymptotic ones from influence functions."),
-    ] = "bootstrap"
+    no_test: NoTest = False
+    variance: Variance = "bootstrap"
     paper_exact: PaperExact = False
 
 

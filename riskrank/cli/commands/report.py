@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -12,10 +12,12 @@ from riskrank.cli.grouped import grouped
 from riskrank.cli.options import (
     Correction,
     GroupedInputOptions,
+    NoTest,
     OutputOptions,
     PaperExact,
     PortfolioOptions,
     TestResamplingOptions,
+    Variance,
 )
 
 
@@ -38,13 +40,8 @@ class ReportTestOptions(TestResamplingOptions):
     """How to test."""
 
     correction: Correction = "holm"
-    no_test: Annotated[
-        bool, typer.Option("--no-test", help="Statistics only: no resampling, any number of samples.")
-    ] = False
-    variance: Annotated[
-        Literal["bootstrap", "clt"],
-        typer.Option(help="P-values from resampling, or asymptotic ones from influence functions."),
-    ] = "bootstrap"
+    no_test: NoTest = False
+    variance: Variance = "bootstrap"
     paper_exact: PaperExact = False
 
 

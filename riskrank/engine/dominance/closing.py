@@ -1,7 +1,8 @@
 """When a claim is closed: counted p-values, a tail far beyond doubt, and claims no count could decide.
 
-Method §4, rules 1 to 4. One family holds the tests of one claim on m ordered pairs. Every round adds
-resamples of the same streams; a pair that is closed keeps the p-value of the round that closed it.
+Method §4, rules 1 to 4; rule 3b, ranks where a count is out of reach, is in docs/method.md. One family holds
+the tests of one claim on m ordered pairs. Every round adds resamples of the same streams; a pair that is
+closed keeps the p-value of the round that closed it.
 """
 
 from __future__ import annotations

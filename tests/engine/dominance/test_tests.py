@@ -211,6 +211,7 @@ def test_paper_test_against_algorithm_one_written_out():
                 assert found.dominates[i, j] == (found.statistic[i, j] - claim.boundary <= critical)
                 z = np.sqrt(80) * (found.statistic[i, j] - claim.boundary) / sigma[i, j]
                 assert found.p_value[i, j] == pytest.approx(ndtr(z), rel=1e-9)
+                assert found.p_adjusted[i, j] == pytest.approx(min(9 * ndtr(z), 1.0), rel=1e-9)
         assert found.decided.all()
 
 
