@@ -33,7 +33,7 @@ def read_entries(
         For options that make no sense, or that name metrics the table does not have.
     """
     if options.from_ is not None:
-        return _read_exports(paths, options)
+        return _read_exports(options.from_, paths, options)
     try:
         sources = open_sources(
             paths,
@@ -83,17 +83,17 @@ def _read(sources: Sequence[Source], roles: Sequence[Roles], options: ReadOption
     return _code([read(source, role, options) for source, role in zip(sources, roles, strict=True)], options)
 
 
-def _read_exports(paths: Sequence[str | Source], options: ReadOptions) -> Entries:
-    from riskrank.scores.readers.table import AUTO, read_export
+def _read_exports(harness: str, paths: Sequence[str | Source], options: ReadOptions) -> Entries:
+    from riskrank.scores.readers.table import read_export
 
     named = [path for path in paths if isinstance(path, str)]
     if len(named) < len(paths):
         raise UsageError(
-            f"{option('from', options.from_)} reads files, and a frame was given",
+            f"{option('from', harness)} reads files, and a frame was given",
             found="data in memory",
             hint=f"leave out {option('from')}, or name files",
         )
-    export = read_export(options.from_ or AUTO, named, options.rules)
+    export = read_export(harness, named, options.rules)
     source = ExportSource(listing(named, 3), export)
     entries = _entries([source], options)
     return replace(

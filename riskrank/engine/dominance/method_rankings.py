@@ -151,16 +151,14 @@ def _lists_of(
     """Rankings an aggregated method aggregates, shape (l, k), and their weights."""
     over = tables.metrics if method.scope == METRICS else (method.scope,)
     shares = tables.weights if method.scope == METRICS else np.ones(1)
-    lists, weights = [], []
-    for column, share in zip(over, shares, strict=True):
+    lists: list[Integers] = []
+    for column in over:
         if method.statistic == MEAN_RISK:
-            found = mean_risk(columns[column].values, consistent_columns())
-            lists += list(found.rank.T)
-            weights += [share / found.rank.shape[1]] * found.rank.shape[1]
+            lists += list(mean_risk(columns[column].values, consistent_columns()).rank.T)
         else:
             lists.append(studies[column].rankings[method.statistic].rank)
-            weights.append(share)
-    return np.array(lists), np.array(weights)
+    # A metric brings as many lists as any other; aggregation looks at the ratios of their weights only.
+    return np.array(lists), np.repeat(shares, len(lists) // len(over))
 
 
 def consistent_columns() -> tuple[RiskColumn, ...]:

@@ -97,7 +97,7 @@ class GsdAnalysis:
     @property
     def significant(self) -> Booleans:
         """Where dominance in the sample is significant, shape (k, k)."""
-        return self.relation.dominates & (self.p_adjusted <= self.alpha)
+        return _significant(self.relation, self.p_adjusted, self.alpha)
 
     @property
     def incomparable(self) -> tuple[tuple[int, int], ...]:
@@ -182,7 +182,7 @@ def analyse(
     for pair, test in by_pair.items():
         p_values[pair] = test.p_value
     p_adjusted = _adjusted(p_values, relabelling.correction)
-    significant = relation.dominates & (p_adjusted <= relabelling.alpha)
+    significant = _significant(relation, p_adjusted, relabelling.alpha)
     return GsdAnalysis(
         threshold=threshold,
         relation=relation,
@@ -196,6 +196,10 @@ def analyse(
         },
         alpha=relabelling.alpha,
     )
+
+
+def _significant(relation: DominanceRelation, p_adjusted: Floats, alpha: float) -> Booleans:
+    return relation.dominates & (p_adjusted <= alpha)
 
 
 def counting_programs(progress: Progress | None) -> Callable[[int, int, int], None] | None:

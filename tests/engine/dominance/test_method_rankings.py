@@ -57,6 +57,16 @@ def test_mean_risk_aggregation_takes_the_consistent_risks_only():
     assert found.studies == {}
 
 
+def test_mean_risk_aggregation_over_metrics_weighs_each_metric_s_lists_alike():
+    weights = np.array([0.6, 0.3, 0.1])
+    data = tables(weights=weights)
+    method = parse_method("RA(MRM@M)", default_scope="P(IC)")
+    found = study_methods(data, [method], QUICK, names=NAMES, aggregator="borda")
+    columns = [column for column in risk_columns() if column.risk.ssd_consistent]
+    mean_rank = [mean_risk(data.column(metric).values, columns).rank.mean(axis=1) for metric in "xyz"]
+    np.testing.assert_allclose(found.rankings["RA(MRM@M)"].score, weights @ np.array(mean_rank))
+
+
 def test_agreement_is_kendalls_tau_between_orders():
     methods = methods_on("P(IC)", [Claim(1), Claim(2)], paired=True)
     found = study_methods(tables(), methods, QUICK, names=NAMES)

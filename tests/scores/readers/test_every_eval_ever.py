@@ -129,3 +129,14 @@ def test_rows_that_are_none_are_named_or_left_out(write, tmp_path, text):
     export = read(bad, good, skip_bad=True)
     assert export.rows.height == 1
     assert "bad_samples.jsonl" in "\n".join(export.notes)
+
+
+def test_results_of_one_evaluation_are_metrics_of_their_own(write):
+    rows = [row("0", 0.5, result="f1"), row("0", 1.0, result="em"), row("0", 0.25, name="b", result="only")]
+    found = read(write([*rows, row("1", 0.0)]))
+    assert set(found.rows.select("sample", "metric", "score").rows()) == {
+        ("parity/0", "parity f1", 0.5),
+        ("parity/0", "parity em", 1.0),
+        ("parity/1", "parity", 0.0),
+        ("b/0", "b", 0.25),
+    }
