@@ -94,6 +94,15 @@ def test_imports_of_ours_point_down(name):
             assert layer(found) in (*allowed, "__version__"), f"{name} imports {found}"
 
 
+@pytest.mark.parametrize("name", of("report"))
+def test_reports_compute_nothing(name):
+    """They show what studies found: of the engine they know types and constants, no function."""
+    for node in ast.walk(tree(name)):
+        if isinstance(node, ast.ImportFrom) and within(node.module or "", "riskrank.engine"):
+            functions = [alias.name for alias in node.names if alias.name[0].islower()]
+            assert not functions, f"{name} computes with {functions}"
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_only_the_front_door_opens_cli(name):
     if layer(name) not in ("cli", "__main__"):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE
-from riskrank.engine.dominance.column import DominanceStudy, method_name
+from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
@@ -193,4 +193,4 @@ def _matrix(metric: str, tests: DominanceTests, models: Sequence[str]) -> Table:
             for j in range(len(models))
         ]
         rows.append((f"{i + 1} {model}", *cells))
-    return Table(f"{method_name(tests.claim)}@{metric}: violation ratios", tuple(columns), tuple(rows))
+    return Table(f"{tests.claim.method}@{metric}: violation ratios", tuple(columns), tuple(rows))

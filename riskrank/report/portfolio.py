@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.errors import option
 from riskrank.report import numbers
 from riskrank.report.all_rows import all_rows
@@ -51,7 +50,7 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
         *(Column(f"TVaR\n{level}") for level in levels),
         Column("quantile function", "left", only="terminal"),
     )
-    lines = sparklines([quantile(column, _SPARK) for column in document.scores])
+    lines = sparklines(document.quantiles(_SPARK))
     rows = tuple(
         (
             models[i],

@@ -9,9 +9,8 @@ import numpy as np
 
 from riskrank.engine.dominance.column_ranking import SAMPLE_WIN_RATE, RankStudy
 from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SHOWN, RISK
-from riskrank.engine.dominance.letters import letter_groups
 from riskrank.engine.dominance.method_rankings import MethodStudy
-from riskrank.engine.dominance.ranking import Ranking, rank_by
+from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.report import numbers
 from riskrank.report.aggregation import aggregation_lines
@@ -137,7 +136,7 @@ def _letters(tests: DominanceTests, ranking: Ranking) -> list[tuple[Column, Call
         by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))
         head = Column("significantly better than", "left", only="terminal", least=_WIDE)
         columns.append((head, lambda i: by_model[i]))
-    groups = letter_groups(tests.dominates | tests.dominates.T, ranking.order.tolist())
+    groups = tests.letter_groups(ranking.order)
     if len(groups) <= len(ascii_lowercase):
         shared = [
             "".join(letter for letter, group in zip(ascii_lowercase, groups, strict=False) if i in group)
@@ -214,7 +213,7 @@ def risk_line(document: RankDocument, metric: str) -> Line:
 def _risk(found: RankStudy, i: int, units: Units, models: Sequence[str]) -> str:
     risks = found.hidden_risks
     assert risks is not None
-    place = int(rank_by(-risks.mean)[i])
+    place = int(risks.place[i])
     mean, tail = units.of(risks.mean), units.of(risks.tail_mean)
     other = int(risks.against[i])
     worst = f"worst {percent(found.dominance.estimates.tail_level)}"

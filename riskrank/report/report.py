@@ -6,10 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.dominance.hidden_risk import NONE, RISK
-from riskrank.engine.dominance.method_rankings import places
-from riskrank.engine.dominance.ranking import Ranking
 from riskrank.report import numbers
 from riskrank.report.dominance import inference_line
 from riskrank.report.groups import group_sections
@@ -164,6 +161,7 @@ def _agreement(others: RankDocument, ranking: RankDocument, what: str, title: st
     """Ranks by other methods or metrics, with their agreement with the ranking."""
     column, method = _leading(ranking)
     own, models = ranking.study.rankings[f"{method}@{column}"], ranking.provenance.models
+    tau = list(others.agreement_with(own).values())
     shown = {
         name if what == "method" else name.partition("@")[2]: found
         for name, found in others.study.rankings.items()
@@ -171,11 +169,11 @@ def _agreement(others: RankDocument, ranking: RankDocument, what: str, title: st
     # Many columns have no room for their names: numbers stand for them.
     numbered = len(shown) > _NAMED
     rows = []
-    for number, (name, found) in enumerate(shown.items(), start=1):
+    for number, ((name, found), agreement) in enumerate(zip(shown.items(), tau, strict=True), start=1):
         first = [models[i] for i in found.order if found.rank[i] == 1]
         leaders = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
         label = f"{number}  {name}" if numbered else name
-        rows.append((label, leaders, _tau(found, own), str(int((found.rank != own.rank).sum()))))
+        rows.append((label, leaders, f"{agreement:.2f}", str(int((found.rank != own.rank).sum()))))
     table = Table(
         f"Agreement with the ranking, {what} by {what}",
         (
@@ -197,11 +195,6 @@ def _agreement(others: RankDocument, ranking: RankDocument, what: str, title: st
     return Part(
         f"{what}s", title, others, ("bump",), (words,), (table, Table(f"Ranks by {what}", columns, ranks))
     )
-
-
-def _tau(found: Ranking, own: Ranking) -> str:
-    both = np.array([places(found), places(own)])
-    return f"{kendall_tau(both)[0, 1]:.2f}"
 
 
 def _unseen(document: ReportDocument) -> list[Section]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from riskrank.engine.dominance.column import DominanceStudy, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves
+from riskrank.engine.dominance.quantile_difference import quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import GateFailed
 from riskrank.scores.table import ScoreTable
@@ -95,6 +97,20 @@ class DominanceColumn:
     def name(self) -> str:
         """Metric the column is reported under."""
         return self.target.name
+
+    def pair_curves(self, winner: int, loser: int, inference: Inference) -> PairCurves:
+        """Both models' quantile functions, with a band around their difference where there are resamples."""
+        scores = self.target.scores
+        ratios = self.study.estimates.ratios[:, winner, loser].tolist()
+        found = pair_curves(scores.values[winner], scores.values[loser], ratios)
+        if not inference.resampled:
+            return found
+        band = quantile_difference(
+            scores, winner, loser, found.levels, alpha=inference.alpha, seed=inference.seed
+        )
+        assert band.low is not None
+        assert band.high is not None
+        return replace(found, band=(band.low, band.high))
 
 
 @dataclass(frozen=True, kw_only=True)

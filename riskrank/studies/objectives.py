@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.copa.choice import weakest
 from riskrank.engine.copa.constraints import Constraint, feasible_models
 from riskrank.engine.copa.population import (
     Population,
@@ -93,6 +95,11 @@ class ObjectiveTable:
     def name(self, model: int) -> str:
         """Name of a model."""
         return self.population.names[model]
+
+    @cached_property
+    def weakest(self) -> Booleans:
+        """Where each model has its largest weighted rank, shape (N, K); nowhere if all are zero."""
+        return weakest(self.population.u * self.weights)
 
     def by_metric(self, entries: ArrayLike) -> dict[str, Any]:
         """Name the K entries of an array by their objectives."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from riskrank.engine.portfolio.curves import Curves, curves
+from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, summarise
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, option
@@ -180,6 +184,11 @@ class PortfolioDocument(Document[ScoreRow]):
         """Portfolio scores of each model."""
         return self.rows.scores
 
+    @cached_property
+    def curves(self) -> Curves:
+        """Quantile functions and Tail Value at Risk of all models."""
+        return curves(self.scores)
+
     def columns(self) -> dict[str, list[Any]]:
         """All rows, field by field, without making them."""
         return self.rows.columns()
@@ -208,6 +217,15 @@ class PortfolioSummaryDocument(Document[PortfolioSummary]):
 
     found: Summary
     scores: tuple[Floats, ...]
+
+    @cached_property
+    def curves(self) -> Curves:
+        """Quantile functions and Tail Value at Risk of all models."""
+        return curves(self.scores)
+
+    def quantiles(self, levels: ArrayLike) -> Floats:
+        """Quantiles of all models at probabilities in (0, 1], shape (k, l)."""
+        return np.array([quantile(column, levels) for column in self.scores])
 
 
 def portfolio(

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from riskrank.engine.dominance.claims import DIRECT, Claim
-from riskrank.engine.dominance.column import method_name
 from riskrank.engine.sampling.design import ClusteredScores
 
 
@@ -84,4 +83,4 @@ def claim_words(claim: Claim) -> str:
     """``direct SSD`` for the direct claim; ``SSD(0.25)`` and ``R-SSD`` as [RAB] writes the others."""
     if claim.kind == DIRECT:
         return f"direct {'FSD' if claim.order == 1 else 'SSD'}"
-    return method_name(claim)
+    return claim.method

@@ -168,11 +168,6 @@ def listed(models: Population, ranking: CopaRanking) -> list[int]:
     return [*ranking.order.tolist(), *by_norm.tolist()]
 
 
-def weakest_objectives(models: Population, model: int, weights: Floats) -> list[int]:
-    """Objectives with the largest weighted rank; none for a model that is the best wherever it counts."""
-    return np.flatnonzero(weakest(models.u[model] * weights)).tolist()
-
-
 def weakest(weighted: Floats) -> Booleans:
     """Where each row of weighted ranks has its largest, ties included; nowhere if all are zero."""
     largest = weighted.max(axis=-1, keepdims=True)

@@ -58,6 +58,12 @@ class Claim:
             return self.threshold
         return 0.5 if self.kind == DIRECT else 0.0
 
+    @property
+    def method(self) -> str:
+        """Name of the claim's ranking as [RAB] writes it: ``R-SSD``, ``FSD(0.25)``."""
+        order = "FSD" if self.order == 1 else "SSD"
+        return f"R-{order}" if self.kind == RELATIVE else f"{order}({self.boundary:g})"
+
     def statistic(self, ratios: Floats) -> Floats:
         """Test statistic of every ordered pair from its violation ratios, shape (..., k, k)."""
         if self.kind != RELATIVE:

@@ -48,6 +48,13 @@ class DominanceStudy:
         """Resamples drawn in all rounds together; None where nothing was resampled."""
         return None if self.replicates is None else self.replicates.count
 
+    @property
+    def leading_pair(self) -> tuple[int, int]:
+        """The first two models by their mean ratio of the second order, the better of the pair first."""
+        ratios = self.estimates.ratios[1]
+        i, j = np.argsort(ratios.sum(axis=1), kind="stable")[:2].tolist()
+        return (i, j) if ratios[i, j] <= ratios[j, i] else (j, i)
+
 
 @dataclass(frozen=True)
 class Question:
@@ -226,12 +233,6 @@ def _column(question: Question) -> Column:
         # Win rates alone look at no pair.
         pairs=(question.pairs if some else None) if claims else (),
     )
-
-
-def method_name(claim: Claim) -> str:
-    """Name of a claim's ranking as [RAB] writes it: ``R-SSD``, ``FSD(0.25)``."""
-    order = "FSD" if claim.order == 1 else "SSD"
-    return f"R-{order}" if claim.kind == RELATIVE else f"{order}({claim.boundary:g})"
 
 
 def _asymptotic_tests(

@@ -14,7 +14,6 @@ from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.column import (
     DominanceStudy,
     Question,
-    method_name,
     study_columns,
 )
 from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
@@ -57,7 +56,7 @@ class RankStudy:
 
     def tests_of(self, method: str) -> DominanceTests | None:
         """Tests behind a method; None for win rates."""
-        return next((found for found in self.dominance.tests if method_name(found.claim) == method), None)
+        return next((found for found in self.dominance.tests if found.claim.method == method), None)
 
 
 def study_ranking(
@@ -110,7 +109,7 @@ def rank_column(
     RankStudy
     """
     replicates, estimates = dominance.replicates, dominance.estimates
-    rankings = {method_name(tests.claim): _ranking(tests, by_wins=by_wins) for tests in dominance.tests}
+    rankings = {tests.claim.method: _ranking(tests, by_wins=by_wins) for tests in dominance.tests}
     rankings |= _win_rates(scores, dominance)
     risks = None
     if replicates is not None:
@@ -129,7 +128,7 @@ def rank_column(
         rankings,
         {name: effects[int(ranking.order[0])] for name, ranking in rankings.items()},
         {
-            method_name(tests.claim): separation(tests.dominates, rankings[method_name(tests.claim)].order)
+            tests.claim.method: separation(tests.dominates, rankings[tests.claim.method].order)
             for tests in dominance.tests
         },
         risks,

@@ -19,6 +19,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskrank.engine.dominance.ranking import rank_by
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -63,6 +64,11 @@ class HiddenRisks:
     p_adjusted: Floats
     decided: Booleans
     resamples_needed: int
+
+    @property
+    def place(self) -> Integers:
+        """Place of each model by its mean alone, ties share the smaller one, shape (k,)."""
+        return rank_by(-self.mean)
 
 
 def hidden_risk(

@@ -110,15 +110,8 @@ def study_methods(
         found = aggregate_rankings(lists, method=aggregator, weights=weights, names=names)
         aggregations[method.name] = found
         rankings[method.name] = _aggregated_ranking(found, lists, weights)
-    agreement = kendall_tau(np.array([places(ranking) for ranking in rankings.values()]))
+    agreement = kendall_tau(np.array([ranking.places for ranking in rankings.values()]))
     return MethodStudy(columns, studies, rankings, aggregations, agreement)
-
-
-def places(ranking: Ranking) -> Integers:
-    """Place of every model in the ranking's order, ties in rank settled by the score."""
-    found = np.empty(len(ranking.order), dtype=np.int64)
-    found[ranking.order] = np.arange(1, len(ranking.order) + 1)
-    return found
 
 
 def columns_needed(methods: Sequence[Method], metrics: Sequence[str]) -> list[str]:

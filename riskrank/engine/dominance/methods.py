@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from riskrank.engine.dominance.claims import ABSOLUTE, RELATIVE, Claim
-from riskrank.engine.dominance.column import method_name
 from riskrank.engine.dominance.column_ranking import MODEL_WIN_RATE, PAIRWISE_WIN_RATE, SAMPLE_WIN_RATE
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
 from riskrank.errors import UsageError, did_you_mean, listing, option
@@ -56,7 +55,7 @@ class Method:
 
 def methods_on(scope: str, claims: Sequence[Claim], *, paired: bool, mean_risk: bool = False) -> list[Method]:
     """All methods on one scope: every claim, the win rates, and mean-risk models if wanted."""
-    found = [Method(method_name(claim), scope, claim) for claim in claims]
+    found = [Method(claim.method, scope, claim) for claim in claims]
     found += [Method(rate, scope) for rate in WIN_RATES if paired or rate == MODEL_WIN_RATE]
     return found + ([Method(MEAN_RISK, scope)] if mean_risk else [])
 
@@ -96,7 +95,7 @@ def _method(text: str, statistic: str, scope: str, metrics: Sequence[str]) -> Me
         raise _unknown(text) from None
     kind = RELATIVE if threshold is None else ABSOLUTE
     claim = Claim(1 if dominance[2] == "F" else 2, kind, threshold)
-    return Method(method_name(claim), scope, claim)
+    return Method(claim.method, scope, claim)
 
 
 def _unknown(text: str) -> UsageError:

@@ -49,6 +49,13 @@ class Ranking:
     rank_high: Integers | None = None
     tier: Integers | None = None
 
+    @property
+    def places(self) -> Integers:
+        """Place of every model in the order, 1 for the first, shape (k,); no two share one."""
+        found = np.empty(len(self.order), dtype=np.int64)
+        found[self.order] = np.arange(1, len(self.order) + 1)
+        return found
+
 
 def rank_by(keys: Floats | Integers) -> Integers:
     """Competition ranks along the last axis, smallest key first; equal keys share a rank.

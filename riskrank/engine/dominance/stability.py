@@ -9,7 +9,7 @@ import numpy as np
 
 from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.method_rankings import MethodStudy, places, study_methods
+from riskrank.engine.dominance.method_rankings import MethodStudy, study_methods
 from riskrank.engine.dominance.methods import Method
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.processes import run_tasks
@@ -91,7 +91,7 @@ def stability(
         for size in wanted
         for stream in np.random.SeedSequence([inference.seed, size]).spawn(repeats)
     ]
-    reference = [places(ranking) for ranking in full.rankings.values()]
+    reference = [ranking.places for ranking in full.rankings.values()]
     tau = []
     for found in run_tasks(_orders_of_subsample, shared, tasks, jobs=inference.jobs):
         tau.append([kendall_tau(np.stack(pair))[0, 1] for pair in zip(reference, found, strict=True)])
@@ -111,4 +111,4 @@ def _orders_of_subsample(
     part = tables.subsample(size, np.random.default_rng(chosen))
     seeded = replace(inference, seed=int(entropy.generate_state(1)[0]))
     study = study_methods(part, methods, seeded, names=names, aggregator=aggregator, by_wins=by_wins)
-    return [places(ranking) for ranking in study.rankings.values()]
+    return [ranking.places for ranking in study.rankings.values()]

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.estimates import ViolationEstimates
+from riskrank.engine.dominance.letters import letter_groups
+from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.types import Booleans, Floats, Integers
 
 Pairs = Sequence[tuple[int, int]]
@@ -66,6 +68,15 @@ class DominanceTests:
     resamples: Integers | None = None
     resamples_needed: Integers | None = None
     family: int = 0
+
+    @property
+    def one_versus_all(self) -> Floats:
+        """Mean violation ratio of each model against all others, shape (k,)."""
+        return one_versus_all(self.ratios)
+
+    def letter_groups(self, order: Integers) -> list[tuple[int, ...]]:
+        """Groups of models that no verdict separates, along an order of shape (k,)."""
+        return letter_groups(self.dominates | self.dominates.T, order.tolist())
 
 
 def compare(estimates: ViolationEstimates, claim: Claim) -> DominanceTests:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
+from riskrank.engine.copa.pareto import pareto_front
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.portfolio.sorted_scores import sorted_scores
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -59,6 +60,10 @@ class MeanRisk:
     def order(self, column: int) -> Integers:
         """Models by their rank under one risk, the best first, shape (k,)."""
         return self.rank[:, column].argsort(kind="stable")
+
+    def frontier(self, column: int) -> Booleans:
+        """Models that no other surpasses in mean and one risk, shape (k,): the efficient frontier."""
+        return pareto_front(np.column_stack([self.mean, -self.risk[:, column]]))
 
 
 def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = None) -> MeanRisk:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.copa.choice import weakest, weakest_objectives
 from riskrank.report import numbers
 from riskrank.report.view import Cell, Column
 from riskrank.studies.objectives import ObjectiveTable
@@ -31,7 +30,7 @@ def objective_cells(table: ObjectiveTable, models: Sequence[int]) -> list[list[C
     """Per model and objective, the value and the top-%; best values and weakest objectives stand out."""
     shown = list(models)
     u, values = table.population.u[shown], table.values[shown]
-    stands_out = weakest(u * table.weights)
+    stands_out = table.weakest[shown]
     cells: list[list[Cell]] = [[] for _ in shown]
     for k in range(u.shape[1]):
         shares = [numbers.top_share(share) for share in u[:, k]]
@@ -45,8 +44,8 @@ def objective_cells(table: ObjectiveTable, models: Sequence[int]) -> list[list[C
 
 def weakest_objective(table: ObjectiveTable, model: int) -> str:
     """First of the weakest objectives, how many share its place, and the rank there."""
-    found = weakest_objectives(table.population, model, table.weights)
-    if not found:
+    found = np.flatnonzero(table.weakest[model])
+    if not found.size:
         return "none"
     also = f" +{len(found) - 1}" if len(found) > 1 else ""
     share = numbers.top_share(table.population.u[model, found[0]])

@@ -3,60 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from riskrank.engine.portfolio.quantiles import quantile, tail_value_at_risk
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.portfolio.curves import Curves
 from riskrank.report.figures.key import Key, Look, looks
 from riskrank.report.figures.style import MARGIN, Plot, drawn, model_mark, sheet
 from riskrank.report.figures.units import Unit
-
-_GRID = 200
-"""Levels of a curve at most: as many as a picture can show."""
-
-
-@dataclass(frozen=True)
-class Curves:
-    """What is plotted of k models at l levels.
-
-    Attributes
-    ----------
-    levels : ndarray, shape (l,)
-        Probabilities in (0, 1], increasing.
-    quantiles, tail_values : ndarray, shape (k, l)
-        Quantiles, and means of the worst share.
-    order : ndarray of int, shape (k,)
-        Models from the largest mean to the smallest.
-    """
-
-    levels: Floats
-    quantiles: Floats
-    tail_values: Floats
-    order: Integers
-
-
-def curves(scores: Sequence[Floats]) -> Curves:
-    """Curves of all models at common levels: every step of the data where they are few.
-
-    Parameters
-    ----------
-    scores : sequence of k ndarrays, shapes (n_i,)
-        Larger is better.
-    """
-    sizes = {column.size for column in scores}
-    steps = sizes.pop() if len(sizes) == 1 else _GRID
-    count = min(steps, _GRID)
-    levels = np.arange(1, count + 1) / count
-    return Curves(
-        levels=levels,
-        quantiles=np.array([quantile(column, levels) for column in scores]),
-        tail_values=np.array([tail_value_at_risk(column, levels) for column in scores]),
-        order=np.argsort([-column.mean() for column in scores], kind="stable"),
-    )
-
 
 _READING = {
     "quantiles": "Height over p: the score that a share p of the samples does not exceed. A curve above "

@@ -11,7 +11,6 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.report.figures.labels import spread
 from riskrank.report.figures.names import fitted
@@ -63,7 +62,7 @@ class HeatMap:
 
 def heat_map(tests: DominanceTests) -> HeatMap:
     """Arrange the verdicts of one claim by rank."""
-    order = np.argsort(one_versus_all(tests.ratios), kind="stable")
+    order = np.argsort(tests.one_versus_all, kind="stable")
     rows = np.ix_(order, order)
     ratios = tests.ratios[rows].astype(np.float64)
     np.fill_diagonal(ratios, np.nan)

@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 from matplotlib.axes import Axes
 
-from riskrank.engine.copa.pareto import pareto_front
 from riskrank.engine.portfolio.mean_risk import MeanRisk
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -100,7 +99,7 @@ def scatter(risks: MeanRisk, number: int) -> Scatter:
         label=risks.columns[number].label,
         mean=risks.mean,
         risk=risk,
-        frontier=pareto_front(np.column_stack([risks.mean, -risk])),
+        frontier=risks.frontier(number),
         order=np.argsort(-risks.value[:, number], kind="stable"),
     )
 

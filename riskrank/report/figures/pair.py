@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile
+from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.types import Floats
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.style import (
@@ -31,54 +29,8 @@ from riskrank.report.figures.style import (
 )
 from riskrank.report.figures.units import Unit
 
-_MOST = 1000
-"""Breakpoints up to which curves are exact; beyond, as many levels evenly spaced."""
 _DOTTED = (0, (2, 1.5))
 _AHEAD, _VIOLATION = PALETTE[0], PALETTE[1]
-
-
-@dataclass(frozen=True)
-class PairCurves:
-    """What is plotted of a pair, at l levels.
-
-    Attributes
-    ----------
-    levels : ndarray, shape (l,)
-        All breakpoints of both models in (0, 1], increasing.
-    winner, loser : ndarray, shape (2, l)
-        Quantile function (left-continuous: the value up to a level from the one before it) and its integral.
-    ratios : tuple of (float, float)
-        Violation ratios of "winner dominates loser" of orders 1 and 2.
-    band : (ndarray, ndarray), or None
-        Ends of an interval of the difference of the quantiles at each level, shapes (l,).
-    """
-
-    levels: Floats
-    winner: Floats
-    loser: Floats
-    ratios: tuple[float, float]
-    band: tuple[Floats, Floats] | None = None
-
-
-def pair_curves(winner: Floats, loser: Floats, ratios: Sequence[float]) -> PairCurves:
-    """Curves of two models at their merged breakpoints.
-
-    Parameters
-    ----------
-    winner, loser : ndarray, shapes (n,) and (m,)
-        Scores, larger is better; the winner is the model whose dominance is looked at.
-    ratios : sequence of two float
-        Its violation ratios, orders 1 and 2.
-    """
-    steps = [np.arange(1, sample.size + 1) / sample.size for sample in (winner, loser)]
-    levels = np.unique(np.concatenate(steps))
-    if levels.size > _MOST:
-        levels = np.arange(1, _MOST + 1) / _MOST
-
-    def both(sample: Floats) -> Floats:
-        return np.array([quantile(sample, levels), integrated_quantile(sample, levels)])
-
-    return PairCurves(levels, both(winner), both(loser), (float(ratios[0]), float(ratios[1])))
 
 
 @drawn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from riskrank.report.figures.catalogue import Picture
-from riskrank.report.figures.curves import CAPTIONS, curves, draw_curves
+from riskrank.report.figures.curves import CAPTIONS, draw_curves
 from riskrank.report.figures.style import Plot
 from riskrank.studies.portfolio import PortfolioDocument, PortfolioSummaryDocument
 
@@ -15,7 +15,7 @@ def pictures(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Pic
     models = document.provenance.models
 
     def drawing(kind: str) -> Plot:
-        return draw_curves(kind, curves(document.scores), models, "the portfolio")
+        return draw_curves(kind, document.curves, models, "the portfolio")
 
     return [
         Picture(kind, caption.format("the portfolio"), partial(drawing, kind))

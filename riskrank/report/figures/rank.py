@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.method_rankings import MethodStudy
-from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.stability import Stability
 from riskrank.engine.types import Floats, Integers
 from riskrank.report.figures.bump import Bump, bump, draw_bump
 from riskrank.report.figures.catalogue import Picture
-from riskrank.report.figures.curves import CAPTIONS, curves, draw_curves
+from riskrank.report.figures.curves import CAPTIONS, draw_curves
 from riskrank.report.figures.error_bars import ErrorBars, draw_error_bars
 from riskrank.report.figures.forest import Forest, Interval, draw_forest
 from riskrank.report.figures.names import fitted
@@ -40,10 +39,10 @@ def pictures(document: RankDocument) -> list[Picture]:
     if len(methods) > 1:
         caption = "Ranks of every model by every method, joined by lines."
         found.append(Picture("bump", caption, partial(_bump, document)))
-    for column, scores in document.scores.items():
+    for column in document.scores:
         of = f"@{column}" if len(document.scores) > 1 else ""
         for kind, caption in CAPTIONS.items():
-            drawing = partial(_curves, document, scores.values, column, kind)
+            drawing = partial(_curves, document, column, kind)
             found.append(Picture(f"{kind}{of}", caption.format(column), drawing))
     if document.steady is not None:
         caption = "Agreement with the ranking of all samples, by the number of samples."
@@ -109,19 +108,15 @@ def _score(method: str) -> tuple[str, str]:
     return "ε", "ε: mean violation ratio against the others, 0 if a model dominates all of them, 1 if none."
 
 
-def _curves(document: RankDocument, values: Sequence[Floats], column: str, kind: str) -> Plot:
-    return draw_curves(kind, curves(values), document.provenance.models, column)
+def _curves(document: RankDocument, column: str, kind: str) -> Plot:
+    return draw_curves(kind, document.curves(column), document.provenance.models, column)
 
 
 def method_ranks(study: MethodStudy) -> Bump:
     """Arrange the rankings of all methods; ties stand in the method's order."""
     rankings = list(study.rankings.values())
-    settled = np.array([_place_of(ranking) for ranking in rankings], dtype=np.float64)
+    settled = np.array([ranking.places for ranking in rankings], dtype=np.float64)
     return bump(np.array([ranking.rank for ranking in rankings]), settled)
-
-
-def _place_of(ranking: Ranking) -> list[int]:
-    return np.argsort(ranking.order, kind="stable").tolist()
 
 
 def _bump(document: RankDocument) -> Plot:

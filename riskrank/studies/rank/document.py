@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
+from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.stability import Stability
+from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import GateFailed
 from riskrank.studies.aggregation import described_aggregation
@@ -103,6 +108,17 @@ class RankDocument(Document[RankRow]):
             },
             "stability": None if self.steady is None else [*agreement(self.steady)],
             **self.gates.meta(),
+        }
+
+    def curves(self, column: str) -> Curves:
+        """Quantile functions and Tail Value at Risk of all models on a column."""
+        return curves(self.scores[column].values)
+
+    def agreement_with(self, ranking: Ranking) -> dict[str, float]:
+        """Kendall's tau of each method's order to that of one ranking of the same models."""
+        return {
+            name: float(kendall_tau(np.array([found.places, ranking.places]))[0, 1])
+            for name, found in self.study.rankings.items()
         }
 
     @property

@@ -6,7 +6,7 @@ from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column_ranking import study_ranking
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.method_rankings import places, study_methods
+from riskrank.engine.dominance.method_rankings import study_methods
 from riskrank.engine.dominance.methods import methods_on, parse_method
 from riskrank.engine.dominance.stability import stability
 from riskrank.engine.portfolio.mean_risk import mean_risk
@@ -70,7 +70,7 @@ def test_mean_risk_aggregation_over_metrics_weighs_each_metric_s_lists_alike():
 def test_agreement_is_kendalls_tau_between_orders():
     methods = methods_on("P(IC)", [Claim(1), Claim(2)], paired=True)
     found = study_methods(tables(), methods, QUICK, names=NAMES)
-    orders = [places(ranking) for ranking in found.rankings.values()]
+    orders = [ranking.places for ranking in found.rankings.values()]
     np.testing.assert_allclose(found.agreement, kendall_tau(np.array(orders)))
     assert np.diag(found.agreement) == pytest.approx(1)
 

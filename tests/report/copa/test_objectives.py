@@ -5,7 +5,6 @@ import io
 import numpy as np
 import pytest
 
-from riskrank.engine.copa.choice import weakest_objectives
 from riskrank.engine.copa.population import population
 from riskrank.report import numbers
 from riskrank.report.copa.objectives import (
@@ -69,7 +68,7 @@ def test_cells_hold_the_value_and_the_rank():
 def test_weakest_objective_counts_those_that_share_the_place():
     table = ranked([[3, 3, 3], [2, 1, 2], [1, 2, 2]], [True, True, True], [0.25, 0.5, 0.25])
     assert weakest_objective(table, 0) == "none"
-    assert [weakest_objectives(table.population, i, table.weights) for i in range(3)] == [[], [1], [0, 1]]
+    assert [np.flatnonzero(row).tolist() for row in table.weakest] == [[], [1], [0, 1]]
     assert weakest_objective(table, 1) == "metric1 100 %"
     assert weakest_objective(table, 2) == "metric0 +1 100 %"  # 0.25 · 1 and 0.5 · 0.5
 

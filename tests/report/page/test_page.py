@@ -128,7 +128,7 @@ def test_curves_are_drawn_from_the_scores(small):
     """The path of a quantile function in the page has the heights of the engine's curve."""
     import numpy as np
 
-    from riskrank.report.figures.curves import curves
+    from riskrank.engine.portfolio.curves import curves
 
     text = small.to_html()
     (section,) = re.findall(r'<section id="curves".*?</section>', text, flags=re.DOTALL)
