@@ -47,13 +47,20 @@ def require_memory(scores: Iterable[str]) -> None:
 
 def needed_memory(scores: Iterable[str]) -> int:
     """Bytes of address space a run on these files needs, as far as their sizes tell."""
+    from riskrank.scores.readers.folders import tables_below
+
     threads = min(os.cpu_count() or 1, _MOST_THREADS)
     total = _BASE + _THREAD * threads
     for name in scores:
-        for path in map(Path, dict.fromkeys((name, name.partition("=")[2]))):
-            try:
-                size = path.stat().st_size if path.is_file() else 0
-            except (OSError, ValueError):
-                size = 0
-            total += _FACTORS.get(path.suffix.lower(), _FACTOR) * size
+        for text in dict.fromkeys((name, name.partition("=")[2])):
+            below = tables_below(text) if text else []
+            total += sum(map(_needed_by, map(Path, [text, *below])))
     return total
+
+
+def _needed_by(path: Path) -> int:
+    try:
+        size = path.stat().st_size if path.is_file() else 0
+    except (OSError, ValueError):
+        size = 0
+    return _FACTORS.get(path.suffix.lower(), _FACTOR) * size

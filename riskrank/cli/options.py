@@ -82,8 +82,8 @@ class InputOptions:
         list[str],
         typer.Argument(
             metavar="SCORES...",
-            help="CSV, TSV, Parquet, JSON or JSONL files (also .gz, .zst), .xlsx, SQLite, DuckDB, globs, or "
-            "-; LABEL=PATH names the models of a file.",
+            help="CSV, TSV, Parquet, JSON or JSONL files (also .gz, .zst), folders of them, .xlsx, SQLite, "
+            "DuckDB, globs, or -; LABEL=PATH names the models of a file.",
         ),
     ]
     columns: Columns = None

@@ -64,7 +64,8 @@ def _blank_name(pieces: Sequence[Piece], role: str, series: pl.Series) -> InputE
     starts = np.cumsum([0, *(piece.rows for piece in pieces)])
     which = int(np.searchsorted(starts, position, side="right")) - 1
     piece = pieces[which]
-    row = piece.source.row_number(position - int(starts[which]))
+    inside = position - int(starts[which])
+    file, row = piece.source.file_of(inside), piece.source.row_number(inside)
     count = int(blank.sum())
     column = str(getattr(piece.roles, role))
     other = f"name another column: {option('columns', f'{role}=…')}"
@@ -72,7 +73,7 @@ def _blank_name(pieces: Sequence[Piece], role: str, series: pl.Series) -> InputE
         shown = column if column.isidentifier() else f'"{column}"'
         other = f"leave such rows out: {option('where', f'{shown} IS NOT NULL')}"
     return InputError(
-        f"{piece.source.label}: row {row}, column {column}: the {role} has no name",
+        f"{file}: row {row}, column {column}: the {role} has no name",
         found=f"an empty cell; {count} such row{'s' if count > 1 else ''} in all",
         hint=f"fill it in, or {other}",
     )

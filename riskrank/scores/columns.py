@@ -84,10 +84,12 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
     if missing:
         raise _missing_columns(source, roles, missing, options)
     group = _group_column(source, roles, options)
+    for column in dict.fromkeys([*roles.values(), *([] if group is None else [group])]):
+        _require_in_all_parts(source, column)
     values: tuple[str, ...] = ()
     if options.wide:
         used = {roles.get(role) for role in ("model", "sample", "draw", "cluster")} | {group}
-        values = tuple(column for column in source.columns if column not in used)
+        values = tuple(name for name in source.columns if name not in {*used, *source.folder_columns})
     return Roles(
         model=roles.get("model"),
         sample=roles.get("sample"),
@@ -98,6 +100,17 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
         group=group,
         values=values,
     )
+
+
+def _require_in_all_parts(source: Source, column: str) -> None:
+    without = source.lacking(column)
+    if without is not None:
+        raise InputError(
+            f"{without}: this part has no column '{column}'",
+            found=f"other parts of {source.label} have it",
+            hint="add it, put the file under a folder that names it "
+            f"({column}=VALUE), or name the files to read one by one",
+        )
 
 
 def _group_column(source: Source, roles: Mapping[str, str], options: ReadOptions) -> str | None:

@@ -191,7 +191,7 @@ class _Layout:
         """File, row number and column of an entry."""
         piece, position, column = self._locate(entry)
         source = piece.source
-        return source.label, source.row_number(position), source.column_of(column, position)
+        return source.file_of(position), source.row_number(position), source.column_of(column, position)
 
     def text(self, entry: int) -> str:
         """The text of an entry's score as it stands in the file."""

@@ -44,7 +44,8 @@ class VerdictTable:
         """Return file and row of a verdict, counted from 1."""
         at = bisect_right(self._starts, number - 1) - 1
         source = self._sources[at]
-        return f"{source.label}: row {source.row_number(self._positions[number - 1])}"
+        position = self._positions[number - 1]
+        return f"{source.file_of(position)}: row {source.row_number(position)}"
 
 
 def read_verdicts(
@@ -87,7 +88,8 @@ def read_verdicts(
                 found="a label before a file that names two models in each row",
                 hint=f"name the file alone: {source.label}",
             )
-    parts, starts, inputs, left_out = [], [], [], 0
+    parts, starts, left_out = [], [], 0
+    inputs: list[InputFile] = []
     positions: list[int] = []
     for source in sources:
         frame = _load(source, named)
@@ -97,11 +99,11 @@ def read_verdicts(
             first = nameless.arg_true()
             if len(first):
                 raise InputError(
-                    f"{source.label}: row {source.row_number(first[0])} has no {role}",
+                    f"{source.file_of(first[0])}: row {source.row_number(first[0])} has no {role}",
                     found=f"an empty cell, one of {nameless.sum()}",
                     hint="fill it in, or leave the row out",
                 )
-        inputs.append(source.input_file(frame.height))
+        inputs += source.input_files(frame.height)
         starts.append(len(positions))
         positions += (~missing).arg_true().to_list()
         parts.append(frame.filter(~missing))

@@ -142,6 +142,7 @@ def test_the_memory_needed_grows_with_the_files(write):
     grown = needed_memory([str(large)]) - needed_memory([str(small)])
     assert 3 * len(TABLE) * 999 < grown < 10 * len(TABLE) * 999
     assert needed_memory([f"new={large}"]) == needed_memory([str(large)])
+    assert needed_memory([str(large.parent)]) > needed_memory([str(large)])  # a folder is all it holds
 
 
 @POSIX

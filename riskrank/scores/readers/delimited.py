@@ -48,7 +48,7 @@ class DelimitedSource(Source):
         # The last column tells whether a row was cut short: Polars fills the rest of such a row with nulls.
         last = len(self.columns) - 1
         frame = self._read(sorted({*places, last}))
-        if frame.height == 0:
+        if frame.height == 0 and not self.may_be_empty:
             raise self._empty("a header line and no rows")
         if frame[f"c{last}"].null_count():
             frame = self._without_blank_rows(frame)

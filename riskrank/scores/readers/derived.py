@@ -23,7 +23,12 @@ class DerivedSource(Source):
         self.decimal_comma = inner.decimal_comma
         self.model_label = inner.model_label
         self.queried = inner.queried
+        self.folder_columns = inner.folder_columns
         self._inner = inner
+
+    def file_of(self, position: int) -> str:
+        """Return the file a row stands in."""
+        return self._inner.file_of(position)
 
     def row_number(self, position: int) -> int:
         """Return the number of a data row as a reader of the file would count it."""
@@ -37,9 +42,9 @@ class DerivedSource(Source):
         """Return the provenance of the file behind."""
         return self._inner.input_file(rows)
 
-    def input_files(self, rows: int) -> tuple[InputFile, ...]:
+    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
         """Return the provenance of all files behind."""
-        return self._inner.input_files(rows)
+        return self._inner.input_files(rows, kept)
 
 
 class FilteredSource(DerivedSource):
@@ -54,11 +59,16 @@ class FilteredSource(DerivedSource):
 
     def __init__(self, inner: Source, kept: np.ndarray) -> None:
         super().__init__(inner)
+        self.columnar = inner.columnar
         self._kept = kept
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """Return the named columns of the rows kept."""
-        return self._inner.load(names)[self._kept]
+        return self._inner.load_rows(names, self._kept)
+
+    def file_of(self, position: int) -> str:
+        """Return the file a row stands in."""
+        return self._inner.file_of(int(self._kept[position]))
 
     def row_number(self, position: int) -> int:
         """Return the number of a data row as a reader of the file would count it."""
@@ -67,6 +77,10 @@ class FilteredSource(DerivedSource):
     def column_of(self, column: str, position: int) -> str:
         """Return the column of the file that a value of a column stands in."""
         return self._inner.column_of(column, int(self._kept[position]))
+
+    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """Return the provenance of all files behind, with the rows that are kept of each."""
+        return self._inner.input_files(rows, self._kept if kept is None else self._kept[kept])
 
 
 class JoinedSource(DerivedSource):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
 from riskrank.scores.readers.interface import Export
@@ -26,6 +27,6 @@ class ExportSource(Source):
         """Return the number of a row in the file ``convert`` writes, which has a header line."""
         return position + 2
 
-    def input_files(self, rows: int) -> tuple[InputFile, ...]:
+    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
         """Return the provenance of every file of the export."""
         return self._export.inputs

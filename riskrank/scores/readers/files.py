@@ -10,15 +10,17 @@ from typing import BinaryIO
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.readers.beginnings import sniffed
 from riskrank.scores.readers.bounded import decompressed, too_large
+from riskrank.scores.readers.data_sets import DataSetSource
 from riskrank.scores.readers.databases import DatabaseSource
 from riskrank.scores.readers.delimited import DelimitedSource
 from riskrank.scores.readers.excel import ExcelSource
+from riskrank.scores.readers.folders import parts_of
 from riskrank.scores.readers.formats import COMPRESSIONS, DATABASES, FORMATS, SUFFIXES
 from riskrank.scores.readers.json_arrays import JsonArraySource
 from riskrank.scores.readers.json_lines import JsonLinesSource
 from riskrank.scores.readers.object_stores import is_url, name_of
 from riskrank.scores.readers.parquet import ParquetSource
-from riskrank.scores.readers.paths import exists, labelled_paths, read_bytes, require_file
+from riskrank.scores.readers.paths import exists, is_folder, labelled_paths, read_bytes, require_file
 from riskrank.scores.readers.source import InputFile, Source, excerpt
 
 # Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
@@ -40,8 +42,8 @@ def open_sources(
     Parameters
     ----------
     paths : sequence of str or Source
-        Files, glob patterns (an existing file of that very name goes first), ``-`` for `stdin`, each also
-        as ``LABEL=PATH``; or sources that are open already.
+        Files, folders of parts, glob patterns (an existing file of that very name goes first), ``-`` for
+        `stdin`, each also as ``LABEL=PATH``; or sources that are open already.
     input_format : str, optional
         One of `FORMATS`, of every input; without it the suffix of each name decides.
     stdin : BinaryIO, optional
@@ -74,7 +76,8 @@ def open_sources(
             opened.append(given)
         else:
             for label, path in labelled_paths(given):
-                source = _open(path, input_format, stdin, sql, max_bytes or MAX_TABLE_BYTES)
+                opener = _open_folder if is_folder(path) else _open
+                source = opener(path, input_format, stdin, sql, max_bytes or MAX_TABLE_BYTES)
                 source.model_label = label
                 opened.append(source)
     return opened
@@ -122,6 +125,13 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
     if kind == "xlsx":
         return ExcelSource(path, data, digest, sql=sql, limit=limit)
     return DelimitedSource(path, data, digest, separator="\t" if kind == "tsv" else ",")
+
+
+def _open_folder(
+    path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None, limit: int
+) -> Source:
+    parts = parts_of(path, input_format)
+    return DataSetSource(path, parts, [_open(part.path, input_format, stdin, sql, limit) for part in parts])
 
 
 def _open_database(path: str, kind: str, compression: str | None, sql: str | None) -> Source:

@@ -63,6 +63,10 @@ class MatrixSource(DerivedSource):
         """Return the named columns of the long table, model after model."""
         return pl.DataFrame([self._column(name) for name in names])
 
+    def file_of(self, position: int) -> str:
+        """Return the file a score stands in."""
+        return self._inner.file_of(position % self._height)
+
     def row_number(self, position: int) -> int:
         """Return the number of the row of the file a score stands in."""
         return self._inner.row_number(position % self._height)
@@ -94,7 +98,7 @@ def _models(source: Source, taken: Sequence[str], asked: Sequence[str]) -> tuple
     free = [name for name in source.columns if name and name not in taken]
     if asked:
         return tuple(free[index_of(name, free, kind="column", parameter="models")] for name in asked)
-    free = [name for name in free if not name.startswith("Unnamed: ")]
+    free = [name for name in free if not name.startswith("Unnamed: ") and name not in source.folder_columns]
     frame = source.load(free)
     models: list[str] = []
     for name in free:
@@ -120,7 +124,7 @@ def _models(source: Source, taken: Sequence[str], asked: Sequence[str]) -> tuple
 
 def _refuse_unnamed_samples(source: Source) -> None:
     """Number the samples by their rows only where no column looks as if it named them."""
-    names = [name for name in source.columns if name]
+    names = [name for name in source.columns if name and name not in source.folder_columns]
     frame = source.load(names)
     texts = [name for name in names if column_kind(frame[name], source.decimal_comma) == "text"]
     likely = synonym("sample", texts) or (texts[0] if texts else None)

@@ -32,9 +32,13 @@ class ParquetSource(Source):
         wanted = [raw[name] for name in names]
         frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=wanted))
         frame = frame.select(pl.col(raw[name]).alias(name) for name in names)
-        if frame.height == 0:
+        if frame.height == 0 and not self.may_be_empty:
             raise self._empty("a Parquet file with no rows")
         return frame
+
+    def height(self) -> int:
+        """Return the number of rows, which the end of the file tells."""
+        return self._read(lambda: pl.scan_parquet(io.BytesIO(self._data)).select(pl.len()).collect().item())
 
     def _read(self, reader: Callable[[], Read]) -> Read:
         try:

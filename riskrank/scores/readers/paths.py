@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from riskrank.errors import InputError, UsageError, did_you_mean, option
+from riskrank.scores.readers.folders import tables_below
 from riskrank.scores.readers.object_stores import expand_url, is_url, read_url
 from riskrank.scores.readers.patterns import matches
 
@@ -55,7 +56,18 @@ def _files(text: str, folders: bool) -> list[str]:
         return [text]
     if not glob.has_magic(text):
         return []
-    return [path for path in matches(text) if folders or Path(path).is_file()]
+    found = matches(text)
+    # A pattern of partitions, ``runs/metric=*``; beside files a folder is not meant.
+    files = found if folders else [path for path in found if Path(path).is_file()]
+    return files or [path for path in found if Path(path).is_dir()]
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path is that of a folder on this machine."""
+    try:
+        return path != STANDARD_INPUT and not is_url(path) and Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def exists(path: str) -> bool:
@@ -96,6 +108,8 @@ def named_files(inputs: Iterable[str]) -> list[str]:
             found[name] = None
             if glob.has_magic(name) and not is_url(name):
                 found |= dict.fromkeys(matches(name))
+    for name in [name for name in found if name and is_folder(name)]:
+        found |= dict.fromkeys(tables_below(name))
     return [name for name in found if name]
 
 

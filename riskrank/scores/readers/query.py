@@ -27,6 +27,7 @@ class QueryResult(DerivedSource):
     def __init__(self, inner: Source, frame: pl.DataFrame) -> None:
         super().__init__(inner)
         self.queried = True
+        self.folder_columns = ()
         self.label = f"{inner.label} after SQL"
         self.decimal_comma = False
         self._frame = frame
@@ -36,6 +37,10 @@ class QueryResult(DerivedSource):
         """Return the named columns."""
         raw = dict(zip(self.columns, self._frame.columns, strict=True))
         return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
+
+    def file_of(self, position: int) -> str:
+        """Return what the result is called."""
+        return self.label
 
     def row_number(self, position: int) -> int:
         """Return the number of a row of the result."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from riskrank.errors import InputError, listing
@@ -41,12 +42,18 @@ class Source(ABC):
         Whether the rows are those a query gave.
     columnar : bool
         Whether one column is read without the others, so that it costs nothing to ask for one at a time.
+    folder_columns : tuple of str
+        Columns that folders name: names, even if they look like numbers.
+    may_be_empty : bool
+        Whether no rows are no error, as in a part of a larger table.
     """
 
     decimal_comma = False
     model_label: str | None = None
     queried = False
     columnar = False
+    folder_columns: tuple[str, ...] = ()
+    may_be_empty = False
 
     def __init__(self, label: str, data: bytes, sha256: str | None) -> None:
         self.label = label
@@ -57,6 +64,22 @@ class Source(ABC):
     @abstractmethod
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """Return the named columns; every column of a text format is a string column."""
+
+    def load_rows(self, names: Sequence[str], kept: np.ndarray) -> pl.DataFrame:
+        """Return the named columns of the rows at some positions, which ascend."""
+        return self.load(names)[kept]
+
+    def height(self) -> int:
+        """Return the number of rows."""
+        return self.load(self.columns[:1]).height
+
+    def lacking(self, column: str) -> str | None:
+        """Return the first file without a column that others have; None where all have it."""
+        return None
+
+    def file_of(self, position: int) -> str:
+        """Return the file a row stands in."""
+        return self.label
 
     def row_number(self, position: int) -> int:
         """Return the number of a data row as a reader of the file would count it."""
@@ -70,8 +93,8 @@ class Source(ABC):
         """Return the provenance of this file."""
         return InputFile(path=self.label, sha256=self.sha256, rows=rows)
 
-    def input_files(self, rows: int) -> tuple[InputFile, ...]:
-        """Return the provenance of all files behind this source."""
+    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """Return the provenance of all files behind this source, of which the rows at `kept` count."""
         return (self.input_file(rows),)
 
     def _name_columns(self, raw: Sequence[str]) -> None:
