@@ -154,11 +154,8 @@ class Family:
         levels = self._alpha / self._mildest_factor(lost + np.arange(len(still)))
         beyond = (best[still] > levels) & (adjusted[still] > self._alpha)
         # Most pairs have far too many crossings; only those with few may be a matter of the count.
-        few = counted.crossings[still] <= _FEW_CROSSINGS
-        for at in np.flatnonzero(beyond & few):
-            beyond[at] = not self._coarse(counted, still[at : at + 1], levels[at], most)[0]
-            if not beyond[at]:
-                break
+        few = np.flatnonzero(beyond & (counted.crossings[still] <= _FEW_CROSSINGS))
+        beyond[few] = ~self._coarse(counted, still[few], levels[few], most)
         closing = np.zeros(len(self.closed), dtype=bool)
         closing[still[: len(still) if beyond.all() else int(np.argmin(beyond))]] = True
         self._freeze(closing, p_value, adjusted, counted.resamples)
@@ -168,17 +165,17 @@ class Family:
         still = np.flatnonzero(~self.closed)
         if not still.size:
             return
-        level = self._alpha / self._factor()
+        level = np.full(len(still), self._alpha / self._factor())
         coarse = still[self._coarse(counted, still, level, counted.resamples)]
         self.decided[coarse] = False
-        share = expanded_share(level, self._samples[coarse])
+        share = expanded_share(level[0], self._samples[coarse])
         self.needed[coarse] = np.ceil(np.minimum(1 / np.maximum(share, 1 / _MOST), _MOST)).astype(np.int64)
 
-    def _coarse(self, counted: Counted, pairs: Integers, level: float, resamples: int) -> Booleans:
+    def _coarse(self, counted: Counted, pairs: Integers, levels: Floats, resamples: int) -> Booleans:
         """Whether so many resamples could not show a p-value so small, and nothing speaks against it yet."""
-        found = (self._guard[pairs] / GUARD <= level) & (counted.crossings[pairs] <= _FEW_CROSSINGS)
+        found = (self._guard[pairs] / GUARD <= levels) & (counted.crossings[pairs] <= _FEW_CROSSINGS)
         few = pairs[found]
-        share = expanded_share(level, self._samples[few])
+        share = expanded_share(levels[found], self._samples[few])
         # The chance of so many crossings or more if the true share were just small enough.
         crossings = counted.crossings[few]
         chance = np.where(crossings == 0, 1.0, bdtrc(np.maximum(crossings - 1, 0), counted.resamples, share))

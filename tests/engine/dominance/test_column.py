@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -116,8 +118,13 @@ def test_the_advice_decides_what_it_speaks_of():
     rng = np.random.default_rng(0)
     scores = ClusteredScores.build([rng.normal(3 * i, 1, size=40) for i in range(5)])
     claim = [Claim(1, "direct")]
-    needed = study_dominance(scores, claim, Inference(resamples=100)).tests[0].resamples_needed.max()
-    assert study_dominance(scores, claim, Inference(resamples=int(needed))).tests[0].decided.all()
+    study = study_dominance(scores, claim, Inference(resamples=100))
+    needed = int(study.tests[0].resamples_needed.max())
+    assert study_dominance(scores, claim, Inference(resamples=needed)).tests[0].decided.all()
+    # What is advised is that number with two significant digits, no smaller.
+    advised = int(re.search(r"resamples\D+(\d+)\D* would decide", " ".join(study.advice))[1])
+    assert needed <= advised < 1.1 * needed
+    assert set(str(advised)[2:]) <= {"0"}
 
 
 @pytest.mark.parametrize(("company", "seed"), [(2, 0), (2, 1), (3, 0), (9, 0), (9, 1)])

@@ -60,6 +60,10 @@ def test_bad_scores():
             quality_table(broken, ordinal=[False])
     with pytest.raises(InputError, match="more digits"):
         quality_table(good * 1e12, ordinal=[False], digits=9)
+    tiny = good * 1e-308
+    assert quality_table(tiny, ordinal=[False], digits=308).models == 2
+    with pytest.raises(InputError, match="too small"):
+        quality_table(tiny, ordinal=[False], digits=309)
     with pytest.raises(UsageError, match="digits and tolerance"):
         quality_table(good, ordinal=[False], digits=1, tolerance=0.1)
     with pytest.raises(UsageError, match="positive"):
