@@ -10,7 +10,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperOption
 
 from riskrank.cli.config_file import OWN, SHARED, chosen_file, read_config, section_name
-from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 
 # Options about the configuration itself, or for one call only.
 NOT_CONFIGURED = ("help", "config", "isolated", "version")
@@ -184,14 +184,15 @@ def _refuse_unknown(
     if _dashed(key) in known:
         return
     what = f"'{key}' in [{section_name(path, section)}]" if section else f"'{key}'"
-    close = nearest(_dashed(key), [*known, *(commands or ())])
     options = "an option" if not section else f"an option of riskrank {section}"
     raise InputError(
         f"{path}: {what} is not {options}",
         found=_toml(key, value),
-        hint=f"did you mean {close}?"
-        if close
-        else f"riskrank {section or 'COMMAND'} --help lists the options",
+        hint=did_you_mean(
+            _dashed(key),
+            [*known, *(commands or ())],
+            otherwise=f"riskrank {section or 'COMMAND'} --help lists the options",
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
@@ -139,6 +140,24 @@ def _group_column(source: Source, roles: Mapping[str, str], options: ReadOptions
     return column
 
 
+def no_column(source: Source, role: str, parts: Sequence[str], wrong: str) -> InputError:
+    """Say which of the columns named for a role is not in the file, and what was meant."""
+    return InputError(
+        f"{source.label}: there is no column '{wrong}' (for the role {role})",
+        found=f"columns: {listing(source.columns, 20)}",
+        hint=did_you_mean(
+            wrong,
+            source.columns,
+            write=lambda near: _role_of("+".join(near if part == wrong else part for part in parts), role),
+            otherwise="name columns of this file",
+        ),
+    )
+
+
+def _role_of(column: str, role: str) -> str:
+    return option("columns", f"{role}={column}")
+
+
 def named_columns(source: Source, named: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
     """Columns of a file by role: as they were named, else the column that is called like the role.
 
@@ -149,14 +168,7 @@ def named_columns(source: Source, named: Mapping[str, str], known: Sequence[str]
     """
     for role, column in named.items():
         if column not in source.columns:
-            close = nearest(column, source.columns)
-            raise InputError(
-                f"{source.label}: there is no column '{column}' (for the role {role})",
-                found=f"columns: {listing(source.columns, 20)}",
-                hint=f"did you mean {option('columns', f'{role}={close}')}?"
-                if close
-                else "name one of these columns",
-            )
+            raise no_column(source, role, [column], column)
     free = set(source.columns) - set(named.values())
     return dict(named) | {role: role for role in known if role not in named and role in free}
 
@@ -175,14 +187,16 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
             continue
         role, equals, column = (piece.strip() for piece in part.partition("="))
         if not equals or not column or role not in roles:
-            close = nearest(role, roles)
+            examples = option("columns", f"{roles[0]}=…,{roles[1]}=…")
             raise UsageError(
                 f"{option('columns')}: '{part.strip()}' does not name a role and its column",
                 found=f"{option('columns', text)}; the roles are {listing(roles)}",
-                hint=f"did you mean {option('columns', close + '=' + (column or '…'))}?"
-                if close
-                else "write ROLE=COLUMN, separated by commas: "
-                f"{option('columns', f'{roles[0]}=…,{roles[1]}=…')}",
+                hint=did_you_mean(
+                    role,
+                    roles,
+                    write=partial(_role_of, column or "…"),
+                    otherwise=f"write ROLE=COLUMN, separated by commas: {examples}",
+                ),
             )
         if role in named or column in named.values():
             raise UsageError(

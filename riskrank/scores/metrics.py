@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.options import ReadOptions
 
@@ -71,11 +71,10 @@ def resolve_metrics(
     described = read_metrics_file(options.metrics_file) if options.metrics_file else {}
     for name in described:
         if name not in known:
-            close = nearest(name, known)
             raise InputError(
                 f"{options.metrics_file}: metric '{name}' is not in the scores",
                 found=f"the scores hold {listing(known)}",
-                hint=f"did you mean [{close}]?" if close else f"remove the table [{name}]",
+                hint=did_you_mean(name, known, write="[{}]".format, otherwise=f"remove the table [{name}]"),
             )
     told = told or {}
     specs = tuple(

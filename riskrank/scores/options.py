@@ -8,7 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from numbers import Real
 from typing import Any
 
-from riskrank.errors import UsageError, listing, nearest, option
+from riskrank.errors import UsageError, listing, one_of, option
 from riskrank.scores.readers.formats import FORMATS
 from riskrank.scores.readers.interface import MAX_BYTES, ExportRules
 
@@ -116,15 +116,7 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
-            value = getattr(self, name)
-            if value not in choices:
-                known = [choice for choice in choices if choice]
-                close = nearest(str(value), known) or known[0]
-                raise UsageError(
-                    f"{option(name, value)} is not a choice",
-                    found=f"{value!r}; the choices are {listing(known)}",
-                    hint=f"did you mean {option(name, close)}?",
-                )
+            one_of(name, getattr(self, name), choices)
         self._check_export()
         if self.matrix is not None and (self.wide or not self.matrix.strip()):
             raise UsageError(

@@ -21,7 +21,7 @@ from riskrank.engine.copa.population import (
     population,
 )
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, UsageError, listing, nearest, one_of, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, one_of, option
 from riskrank.scores.averages import ModelAverages, model_averages
 from riskrank.scores.table import ScoreTable, refuse_clusters
 from riskrank.studies.directions import require_directions
@@ -220,14 +220,16 @@ def parse_constraint(text: str, metrics: Sequence[str]) -> Constraint:
             hint=f"write {option('require', f'{metrics[0]} <= 0.5')}, in quotes",
         )
     if match["name"] not in metrics:
-        close = nearest(match["name"], metrics)
         raise UsageError(
             f"{option('require')} bounds {match['name']!r}, which is not an objective",
             found=f"the objectives are {listing(metrics)}",
-            hint=f"did you mean {close!r}?"
-            if close
-            else f"select it with {option('metric')} and a direction; {option('weight', 'NAME=0')} keeps it "
-            "out of the norm",
+            hint=did_you_mean(
+                match["name"],
+                metrics,
+                write=repr,
+                otherwise=f"select it with {option('metric')} and a direction; {option('weight', 'NAME=0')} "
+                "keeps it out of the norm",
+            ),
         )
     relation = "==" if match["relation"] == "=" else match["relation"]
     return Constraint(objective=metrics.index(match["name"]), relation=relation, bound=bound)

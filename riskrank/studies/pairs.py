@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riskrank.errors import UsageError, listing, nearest, option
+from riskrank.errors import UsageError, did_you_mean, listing, option
 
 
 def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[int, int]:
@@ -25,8 +25,12 @@ def resolve_pair(text: str, models: Sequence[str], *, parameter: str) -> tuple[i
         hint = "name two different models"
     else:
         strange = next(name for pair in splits for name in pair if name not in models)
-        close = nearest(strange, models)
-        hint = f"did you mean {close} instead of {strange}?" if close else f"models: {listing(models)}"
+        hint = did_you_mean(
+            strange,
+            models,
+            write=lambda near: f"{near} instead of {strange}",
+            otherwise=f"models: {listing(models)}",
+        )
     raise UsageError(
         f"{option(parameter, text)} does not name two models of the table", found=text, hint=hint
     )

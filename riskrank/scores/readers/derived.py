@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, nearest, option
+from riskrank.errors import UsageError, option
+from riskrank.scores.columns import no_column
 from riskrank.scores.readers.source import InputFile, Source
 
 # A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
@@ -147,15 +148,7 @@ def with_joined_columns(source: Source, named: dict[str, str], roles: Sequence[s
         if len(missing) == len(parts):
             continue
         if missing:
-            close = nearest(missing[0], source.columns)
-            meant = "+".join(close or part if part == missing[0] else part for part in parts)
-            raise InputError(
-                f"{source.label}: there is no column '{missing[0]}' (for the role {role})",
-                found=f"columns: {listing(source.columns, 20)}",
-                hint=f"did you mean {option('columns', f'{role}={meant}')}?"
-                if close
-                else "name columns of this file",
-            )
+            raise no_column(source, role, parts, missing[0])
         if role == "score":
             query = f"SELECT *, {' + '.join(parts)} AS score FROM scores"
             raise UsageError(

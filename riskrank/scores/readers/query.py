@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
+from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean, listing, option
 from riskrank.scores.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
 from riskrank.scores.readers.derived import DerivedSource, FilteredSource
 from riskrank.scores.readers.source import Source, first_line
@@ -200,13 +200,15 @@ def _execute(
 def _no_column(message: str, known: Sequence[str], label: str, parameter: str, text: str) -> RiskrankError:
     match = re.search(r'"(.*?)"', message)
     name = match[1] if match else ""
-    close = nearest(name, known)
     if f'"{name}"' in text:
         hint = f"text goes in single quotes: '{name}'; double quotes are for columns"
-    elif close:
-        hint = f"did you mean {_quoted(close)}?"
     else:
-        hint = "name columns of this file, in double quotes where they are more than one word"
+        hint = did_you_mean(
+            name,
+            known,
+            write=_quoted,
+            otherwise="name columns of this file, in double quotes where they are more than one word",
+        )
     return InputError(
         f"{label}: {option(parameter, text)} names '{name}', which is no column",
         found=f"columns: {listing(known, 20)}",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from riskrank.engine.dominance.claims import DIRECT, Claim
-from riskrank.errors import UsageError, listing, nearest, option
+from riskrank.errors import UsageError, did_you_mean, listing, option
 
 MEAN, TAIL = "mean", "tvar"
 ORDERS = {"fsd": 1, "ssd": 2}
@@ -81,9 +81,13 @@ def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic:
 
 
 def _unknown(text: str, name: str, metrics: Sequence[str]) -> UsageError:
-    close = nearest(name, [*metrics, *EXAMPLES])
     return UsageError(
         f"{option('on', text)} is neither a statistic nor a metric",
         found=f"the metrics are {listing(metrics)}; the statistics are {', '.join(EXAMPLES)}",
-        hint=f"did you mean {text.removesuffix(name)}{close}?" if close else "name one of these",
+        hint=did_you_mean(
+            name,
+            [*metrics, *EXAMPLES],
+            write=lambda near: text.removesuffix(name) + near,
+            otherwise="name one of these",
+        ),
     )

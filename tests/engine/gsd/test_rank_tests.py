@@ -69,7 +69,9 @@ def test_one_model_or_one_sample_is_too_little():
 
 
 def test_two_samples_are_enough_and_one_is_not():
-    assert criteria_tests(np.array([[[1.0], [2.0]], [[0.0], [1.0]]])).friedman_statistic[0] == pytest.approx(2)
+    assert criteria_tests(np.array([[[1.0], [2.0]], [[0.0], [1.0]]])).friedman_statistic[0] == pytest.approx(
+        2
+    )
     for shape in ((1, 2, 1), (2, 1, 1)):
         with pytest.raises(InputError, match="two models and two samples"):
             criteria_tests(np.zeros(shape))
