@@ -11,11 +11,8 @@ _MOST_REVERSALS = 12
 
 def group_sections(groups: Groups) -> list[Section]:
     """Ranks by the first method on each column of scores, the others in a line each; reversals."""
-    # RA(MRM@acc) and semideviation@acc are of one column.
-    leading = {method.partition("@")[2].rstrip(")"): method for method in reversed([*groups.whole])}
-    shown = set(leading.values())
-    sections: list[Section] = [_ranks(method, groups) for method in groups.whole if method in shown]
-    others = [method for method in groups.whole if method not in shown]
+    sections: list[Section] = [_ranks(method, groups) for method in groups.leading]
+    others = [method for method in groups.whole if method not in groups.leading]
     if others:
         sections.append(_agreement(others, groups))
     reversals = [*groups.reversals()]

@@ -80,7 +80,7 @@ def parts(document: ReportDocument) -> list[Part]:
     if document.by_group is not None:
         sections_of_groups = tuple(group_sections(document.by_group.groups))
         title = f"Groups by {document.by_group.groups.column}"
-        found.append(Part("groups", title, document.by_group, (), (), sections_of_groups))
+        found.append(Part("groups", title, document.by_group, ("groups",), (), sections_of_groups))
     if document.relation is not None:
         found.append(_part("gsd", "Generalized stochastic dominance", document.relation, ("hasse",)))
     if document.choice is not None:

@@ -121,6 +121,12 @@ class Groups(Generic[Kind]):
     whole: Standings
     parts: tuple[Group[Kind], ...]
 
+    @property
+    def leading(self) -> list[str]:
+        """The first method on each column of scores; RA(MRM@acc) and semideviation@acc are of one column."""
+        by_column = {method.partition("@")[2].rstrip(")"): method for method in reversed([*self.whole])}
+        return [method for method in self.whole if method in by_column.values()]
+
     def meta(self) -> dict[str, Any]:
         """Entries of ``meta``."""
         described = [

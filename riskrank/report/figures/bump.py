@@ -1,4 +1,4 @@
-"""Ranks of the same models by several methods, joined model by model ([COPA] Fig. 6 and 7)."""
+"""Ranks of the same models by several methods or groups, joined model by model ([COPA] Fig. 6 and 7)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def _places(ranks: Integers, scores: Floats) -> Integers:
 
 
 @drawn
-def draw_bump(found: Bump, names: Sequence[str], methods: Sequence[str], title: str) -> Plot:
+def draw_bump(
+    found: Bump, names: Sequence[str], methods: Sequence[str], title: str, *, what: str = "method"
+) -> Plot:
     """Draw methods as columns, the first model at the top.
 
     Parameters
@@ -88,6 +90,8 @@ def draw_bump(found: Bump, names: Sequence[str], methods: Sequence[str], title: 
     names : sequence of k str
     methods : sequence of M str
     title : str
+    what : str
+        What a column is.
     """
     k, M = len(names), len(methods)
     step = ROW if k <= MOST_NAMED else _THIN
@@ -102,8 +106,8 @@ def draw_bump(found: Bump, names: Sequence[str], methods: Sequence[str], title: 
     height = max(height, ROW * len(named)) if k > MOST_NAMED else height
     page = sheet(
         title,
-        "Columns: methods; top: rank 1. In colour: the first models by the first method and those that the "
-        "choice of the method moves most. A number beside a name is the rank; ties share the smallest.",
+        f"Columns: {what}s; top: rank 1. In colour: the first models of the first {what} and those that move "
+        f"most from {what} to {what}. A number beside a name is the rank; ties share the smallest.",
         width=max(2 * (MARGIN + side) + across * (M - 1), 320.0),
         height=above + height + 2 * MARGIN,
     )

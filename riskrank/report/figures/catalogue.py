@@ -27,17 +27,20 @@ FIGURES = {
     "rank": "riskrank.report.figures.rank",
 }
 
+# The same for the groups of samples that a document of any of them may have.
+GROUPS = "riskrank.report.figures.groups"
+
 # By command: first words of the names of its pictures, the main one first. Known without drawing, so that a
 # wrong name is refused before any work.
 NAMES: dict[str, tuple[str, ...]] = {
     "copa": ("parallel", "boxes", "front", "bump"),
-    "dominance": ("heatmap", "pair"),
+    "dominance": ("heatmap", "pair", "groups"),
     "gate": ("intervals",),
     "gsd": ("hasse", "contamination", "null", "ranks"),
-    "mrm": ("scatter", "radar"),
+    "mrm": ("scatter", "radar", "groups"),
     "portfolio": ("quantiles", "tvar", "cdf"),
     "power": ("curves",),
-    "rank": ("forest", "bump", "quantiles", "tvar", "cdf", "stability"),
+    "rank": ("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups"),
 }
 
 
@@ -105,7 +108,9 @@ def pictures(document: Any) -> Sequence[Picture]:
     if document.schema not in FIGURES:
         return ()
     require_matplotlib()
-    return list(import_module(FIGURES[document.schema]).pictures(document))
+    found = list(import_module(FIGURES[document.schema]).pictures(document))
+    groups = getattr(document, "groups", None)
+    return found if groups is None else [*found, *import_module(GROUPS).pictures(groups)]
 
 
 def draw(document: Any, name: str | None = None) -> Plot:
