@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from riskrank.errors import InputError
-from riskrank.scores.guesses import looks_like_an_identifier
+from riskrank.scores.guesses import looks_like_an_identifier, sample_columns
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.frames import FrameSource
 from riskrank.scores.table import read_scores
@@ -160,3 +160,11 @@ def test_the_model_is_the_column_that_tells_rows_apart():
 def test_one_row_a_model_is_told_of_copa():
     text = hint({"algorithm": ["A", "B"], "acc": [1.0, 2.0], "co2": [3.0, 4.0]})
     assert "--wide --columns model=algorithm; one row a model is a table for copa" in text
+
+
+def test_numbers_with_a_point_name_no_sample():
+    frame = pl.DataFrame(
+        {"model": list("AABB"), "latency": [0.1, 0.2, 0.3, 0.4], "set": ["x"] * 4, "question": list("pqpq")}
+    )
+    assert sample_columns(frame, ["model"], ["latency", "set", "question"]) == ("question",)
+    assert sample_columns(frame, ["model"], ["latency", "set"]) == ()

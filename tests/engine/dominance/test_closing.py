@@ -203,3 +203,20 @@ def test_ranks_stand_in_where_nothing_can_be_counted(guard, tail, last, won):
     if won:
         assert tests.decided.all()
         np.testing.assert_allclose(tests.p_value[:5], guard * 10)
+
+
+def test_the_fewest_resamples_that_can_show_a_p_value():
+    # One of twenty tests: the level is 0.05 / 20, which B resamples show if 1/(B + 1) is small enough.
+    level, n = 0.05 / 20, 40
+    share = float(norm.cdf(np.sqrt(n / (n - 1)) * t.ppf(level, n - 1)))
+    fewest = int(np.ceil(1 / share)) - 1
+    for resamples, crossings, decided, dominates in (
+        (fewest - 1, 0, False, False),
+        (fewest, 0, True, True),
+        (fewest, 1, True, False),
+    ):
+        tests = family(20, n=n, correction="bonferroni")
+        counts = np.full(20, resamples)
+        counts[0] = crossings
+        tests.settle(Counted(resamples, counts), last=True)
+        assert (tests.decided[0], tests.dominates[0]) == (decided, dominates)

@@ -68,3 +68,11 @@ def test_bad_scores():
         quality_table(good, ordinal=[False], digits=1, tolerance=0.1)
     with pytest.raises(UsageError, match="positive"):
         quality_table(good, ordinal=[False], tolerance=0.0)
+
+
+@pytest.mark.parametrize(
+    ("score", "digits"), [(0.5, 1), (0.123456789012345, 15), (0.1234567890123456, 12), (3.0, 0)]
+)
+def test_as_many_digits_as_the_scores_have_up_to_fifteen(score, digits):
+    scores = np.array([[[score], [2 * score]], [[0.0], [score]]])
+    assert quality_table(scores, ordinal=[False]).scales[0].digits == digits
