@@ -12,6 +12,8 @@ import numpy as np
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.assemble import assemble
+from riskrank.scores.columns import Roles
+from riskrank.scores.divisions import dividing_columns
 from riskrank.scores.entries import Entries, select
 from riskrank.scores.metrics import resolve_metrics
 from riskrank.scores.metrics_file import MetricSpec
@@ -116,6 +118,8 @@ class TableReport:
         As they were given.
     runs : tuple of ClusteredScores
         Per metric, where repeats are kept as draws and nothing is wrong; else empty.
+    divisions : tuple of str
+        Columns that divide the samples into groups, where every model has every sample once.
     """
 
     inputs: tuple[InputFile, ...]
@@ -133,6 +137,7 @@ class TableReport:
     options: ReadOptions
     sources: tuple[str | Source, ...] = ()
     runs: tuple[ClusteredScores, ...] = ()
+    divisions: tuple[str, ...] = ()
 
 
 def inspect_scores(
@@ -163,7 +168,8 @@ def inspect_scores(
 
 
 def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> TableReport:
-    entries = select(_read(paths, options, stdin), options)
+    seen: list[tuple[Source, Roles]] = []
+    entries = select(_read(paths, options, stdin, seen), options)
     specs, doubts = resolve_metrics(
         entries.metrics, known=entries.known_metrics, options=options, told=entries.directions
     )
@@ -203,13 +209,19 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         options=options,
         sources=tuple(paths),
         runs=() if errors else _runs(entries, specs, options),
+        divisions=() if errors or options.group_by or not whole else dividing_columns(seen, entries.rows),
     )
 
 
-def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Entries:
+def _read(
+    paths: Sequence[str | Source],
+    options: ReadOptions,
+    stdin: BinaryIO | None,
+    seen: list[tuple[Source, Roles]],
+) -> Entries:
     """Read a table; one without a sample column is one row a model, if no model has two."""
     try:
-        return read_entries(paths, options, stdin)
+        return read_entries(paths, options, stdin, seen=seen)
     except InputError:
         if options.sample_optional or "-" in paths:
             raise

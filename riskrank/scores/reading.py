@@ -21,9 +21,15 @@ from riskrank.scores.repeated_rows import repeats_hint
 
 
 def read_entries(
-    paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None = None
+    paths: Sequence[str | Source],
+    options: ReadOptions,
+    stdin: BinaryIO | None = None,
+    *,
+    seen: list[tuple[Source, Roles]] | None = None,
 ) -> Entries:
     """Read every input and code its names; nothing is selected or checked but the names themselves.
+
+    What was read, with the roles of its columns, is added to `seen`, for a second look.
 
     Raises
     ------
@@ -33,7 +39,7 @@ def read_entries(
         For options that make no sense, or that name metrics the table does not have.
     """
     if options.from_ is not None:
-        return _read_exports(options.from_, paths, options)
+        return _read_exports(options.from_, paths, options, seen)
     try:
         sources = open_sources(
             paths,
@@ -45,7 +51,7 @@ def read_entries(
         found = _with_roles(sources, options)
     except InputError as error:
         raise _of_a_harness(error, paths, options) from None
-    return _read(*found)
+    return _read(*found, seen)
 
 
 def _of_a_harness(error: InputError, paths: Sequence[str | Source], options: ReadOptions) -> InputError:
@@ -66,10 +72,6 @@ def _of_a_harness(error: InputError, paths: Sequence[str | Source], options: Rea
     )
 
 
-def _entries(sources: Sequence[Source], options: ReadOptions) -> Entries:
-    return _read(*_with_roles(sources, options))
-
-
 def _with_roles(
     sources: Sequence[Source], options: ReadOptions
 ) -> tuple[list[Source], list[Roles], ReadOptions]:
@@ -78,12 +80,24 @@ def _with_roles(
     return found, [assign_roles(source, options) for source in found], options
 
 
-def _read(sources: Sequence[Source], roles: Sequence[Roles], options: ReadOptions) -> Entries:
+def _read(
+    sources: Sequence[Source],
+    roles: Sequence[Roles],
+    options: ReadOptions,
+    seen: list[tuple[Source, Roles]] | None,
+) -> Entries:
+    if seen is not None:
+        seen += zip(sources, roles, strict=True)
     read = read_wide if options.wide else read_long
     return _code([read(source, role, options) for source, role in zip(sources, roles, strict=True)], options)
 
 
-def _read_exports(harness: str, paths: Sequence[str | Source], options: ReadOptions) -> Entries:
+def _read_exports(
+    harness: str,
+    paths: Sequence[str | Source],
+    options: ReadOptions,
+    seen: list[tuple[Source, Roles]] | None,
+) -> Entries:
     from riskrank.scores.readers.table import read_export
 
     named = [path for path in paths if isinstance(path, str)]
@@ -95,7 +109,7 @@ def _read_exports(harness: str, paths: Sequence[str | Source], options: ReadOpti
         )
     export = read_export(harness, named, options.rules)
     source = ExportSource(listing(named, 3), export)
-    entries = _entries([source], options)
+    entries = _read(*_with_roles([source], options), seen)
     return replace(
         entries, directions=export.directions, notes=(*export.notes, *entries.notes), origin=source.label
     )

@@ -14,6 +14,8 @@ from riskrank.scores.options import ReadOptions
 _FEWEST_SAMPLES = 10
 # Levels of what looks like a rating; more are a measurement, two are a pass or failure.
 _FEWEST_LEVELS, _MOST_LEVELS = 3, 10
+# Columns of groups that are named.
+_MOST_DIVISIONS = 2
 # Directions are spelled metric by metric as long as a person would.
 _MOST_NAMED = 8
 
@@ -57,6 +59,10 @@ def _fitting(report: TableReport) -> Iterator[Suggestion]:
             yield _said("Whether one model dominates the other:", "dominance", every)
         if several:
             yield _said("The same for each metric on its own:", "rank", every, ["--per-metric"])
+        for column in report.divisions[:_MOST_DIVISIONS]:
+            yield _said(
+                f"Whether the answer is the same for every {column}:", "rank", every, ["--group-by", column]
+            )
         yield _said("How many samples the next comparison needs:", "power", every)
     else:
         yield _said("Fewer than 10 samples: rankings without tests:", "rank", every, ["--no-test"])

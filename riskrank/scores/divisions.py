@@ -1,0 +1,59 @@
+"""Columns that divide the samples of a table into groups large enough to be ranked on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+import polars as pl
+
+from riskrank.scores.columns import Roles
+from riskrank.scores.guesses import typed
+from riskrank.scores.readers.source import Source
+
+# Files with the roles of their columns, as reading found them.
+Read = Sequence[tuple[Source, Roles]]
+
+# More groups are no overview any more, and smaller ones are ranked without tests.
+_MOST_GROUPS = 20
+_FEWEST_SAMPLES = 10
+# A look at further columns of larger tables would take as long as reading them.
+_MOST_ROWS = 10_000_000
+_MOST_COLUMNS = 20
+
+
+def dividing_columns(read: Read, rows: int) -> tuple[str, ...]:
+    """Columns without a role whose values belong to samples, each to enough of them, in the file's order.
+
+    Parameters
+    ----------
+    read : sequence of (Source, Roles)
+        All files of the table.
+    rows : int
+        Their rows together; large tables are not looked at.
+    """
+    if not read or rows > _MOST_ROWS or any(roles.sample is None for _, roles in read):
+        return ()
+    spare = [name for name in read[0][0].columns if name and all(_is_spare(name, *one) for one in read)]
+    return tuple(name for name in spare[:_MOST_COLUMNS] if _divides(read, name))
+
+
+def _is_spare(name: str, source: Source, roles: Roles) -> bool:
+    taken = [getattr(roles, field.name) for field in fields(roles)]
+    return name in source.columns and name not in taken and name not in roles.values
+
+
+def _divides(read: Read, name: str) -> bool:
+    parts = []
+    for source, roles in read:
+        assert roles.sample is not None
+        frame = source.load([roles.sample, name])
+        if frame[name].dtype.is_nested() or frame[name].n_unique() > _MOST_GROUPS:
+            return False
+        parts.append(frame.select(sample=pl.col(roles.sample).cast(pl.String), group=name).unique())
+    pairs = pl.concat(parts, how="vertical_relaxed").unique()
+    if pairs["group"].null_count() or typed(pairs["group"]).dtype.is_float():
+        return False
+    sizes = pairs["group"].value_counts()["count"]
+    one_each = pairs["sample"].n_unique() == pairs.height
+    return one_each and 2 <= sizes.len() <= _MOST_GROUPS and int(sizes.min()) >= _FEWEST_SAMPLES  # type: ignore[arg-type]
