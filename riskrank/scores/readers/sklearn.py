@@ -91,10 +91,11 @@ def _name(parameters: object) -> str:
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
     """Split the inside of a dictionary's repr at its own commas; values are reprs of any objects."""
-    depth, quote, start = 0, "", 0
+    depth, quote, start, escaped = 0, "", 0, False
     for at, sign in enumerate(text + ","):
         if quote:
-            quote = "" if sign == quote and text[at - 1] != "\\" else quote
+            quote = "" if sign == quote and not escaped else quote
+            escaped = sign == "\\" and not escaped
         elif sign in "'\"":
             quote = sign
         elif sign in "([{":

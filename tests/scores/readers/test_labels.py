@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from riskrank.scores.readers.exports import ExportSource
 from tests.scores.readers.exports import read, scores
 
 
@@ -47,3 +48,10 @@ def test_directions_count_where_all_say_the_same(logs, lower, directions):
     export = read("auto", *logs(**lower))
     assert export.directions == directions
     assert set(scores(export)) == {(label, "parity/0", "parity") for label in lower}
+
+
+def test_rows_are_numbered_as_in_the_file_that_is_converted_to(logs):
+    export = read("auto", *logs(a=True, b=True))
+    source = ExportSource("runs", export)
+    lines = export.rows.write_csv().splitlines()
+    assert lines[source.row_number(1) - 1].startswith("b,")

@@ -97,3 +97,15 @@ def test_other_tables_are_refused(tmp_path):
     cut.write_text(json.dumps(RESULTS)[:-20])
     with pytest.raises(InputError, match=r"c.json: the file is not valid JSON"):
         read("sklearn", cut)
+
+
+def test_reprs_are_divided_at_their_own_commas_only(tmp_path):
+    values = ["it's, \\ \"so\", or", "ends in \\", [1, (2, 3)], {"k": "a, b"}, "plain"]
+    asked = [{"a": value, "b": 1} for value in values]
+    columns = {"mean_test_score": [0.5] * 5, "split0_test_score": [0.1, 0.2, 0.3, 0.4, 0.5]}
+    frame = pl.DataFrame(columns | {"params": [repr(one) for one in asked]})
+    frame.write_csv(tmp_path / "cv_results")
+    names = read("sklearn", tmp_path / "cv_results").rows["model"].to_list()
+    assert [name.endswith(", b=1") and name.startswith("a=") for name in names] == [True] * 5
+    assert names[2] == "a=[1, (2, 3)], b=1"
+    assert names[4] == "a=plain, b=1"
