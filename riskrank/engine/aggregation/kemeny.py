@@ -40,9 +40,10 @@ def solve_kemeny(
     Items split into groups such that a strict majority puts every item of an earlier group before every item
     of a later one; each optimum is then a concatenation of the groups' own optima (the extended Condorcet
     criterion). Groups of up to `MOST_ITEMS` items are solved by dynamic programming over subsets, which also
-    counts the optima; larger ones by an integer program over "u before v" whose triangle inequalities are
-    added as they are violated, unless more than `MOST_DISPUTED` pairs are in question; then single moves to
-    better places, and the gap to what each pair costs at least.
+    counts the optima; larger ones by a program over "u before v" whose triangle inequalities are added as
+    they are violated, and by branch and bound where its solution is no order, unless more than
+    `MOST_DISPUTED` pairs are in question; then single moves to better places, and the gap to what each pair
+    costs at least.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def solve_kemeny(
     listed : int
         Optima are listed when there are at most this many.
     work_limit : int
-        Simplex iterations of all programs together; a node of an integer program counts as `NODE_WORK`.
+        Simplex iterations of all programs together.
 
     Returns
     -------

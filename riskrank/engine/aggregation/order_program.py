@@ -1,7 +1,8 @@
-"""Linear and integer programs whose solutions are orders of many items; rows join as they are violated."""
+"""Linear programs, and searches behind them, whose solutions are orders of many items."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -17,15 +18,14 @@ CUT_TOLERANCE = 1e-6
 CUTS_A_ROUND = 1000
 """Violated triangle inequalities that join in a round: at most this many, or as many as disputed pairs."""
 
+PROGRAM_WORK = 20
+"""A linear program of that search counts as so many iterations on top of its own, for finding its rows."""
 
-NODE_WORK = 5_000
-"""A node of an integer program counts as so many simplex iterations."""
+ENTANGLED = 4_000_000
+"""An iteration counts once up to so many pairs of disputed pairs that share an item, beyond in proportion.
 
-ITERATION_OF = 5_000
-"""An iteration on more variables than these counts more than once, as it takes longer."""
-
-MOST_WHOLE = 10_000
-"""Integer programs of more variables are not begun: their first node alone may take hours."""
+943 similar models have as many, and so have 200 in no order at all, where one takes a millisecond and more.
+"""
 
 
 @dataclass
@@ -57,6 +57,8 @@ class OrderProgram:
         # The solver of SciPy 1.13 takes no wider indices; -1 is no variable.
         self.index = np.full((self.size, self.size), -1, dtype=np.int32)
         self.index[self.pairs] = np.arange(self.variables)
+        degree = self.disputed.sum(axis=1)
+        self.price = max(int((degree * (degree - 1) // 2).sum()) // ENTANGLED, 1)
         # Triangles u < v < w in the program, each as the number (u k + v) k + w, ascending.
         self.triangles = np.empty(0, dtype=np.int64)
 
@@ -101,32 +103,79 @@ class OrderProgram:
         slack = CUT_TOLERANCE * unit * self.size
         sides = self._side_rows(unlike, within)
         best, bound = start, self.least_of_pairs(against)
-        whole = False
-        while work.left > 0:
-            x, value, proven = self._solve(slope / unit, sides, whole, work)
-            if value > -np.inf:
-                # Costs are integers, so the bound may be rounded up.
-                bound = max(bound, ceil(base + unit * value - slack))
-            if x is None:
-                break
-            before = self._before(x)
-            found = np.argsort(-before.sum(axis=1), kind="stable")
+
+        def meet(x: Floats) -> None:
+            """Remember the best order."""
+            nonlocal best
+            found = np.argsort(-self._before(x).sum(axis=1), kind="stable")
             if start is not None and within is None:
                 found = local_search(against, found)
             if self._admissible(found, unlike, within) and (
                 best is None or cost_of(against, found) < cost_of(against, best)
             ):
                 best = found
+
+        def least_cost(value: float) -> int:
+            """What an order costs at least, by a bound of the program: costs are integers."""
+            return ceil(base + unit * value - slack)
+
+        def settled_at() -> int | None:
+            """Bound at which no better order is possible, or none is asked for."""
+            known = [] if best is None else [cost_of(against, best)]
+            return min([*known, *([] if enough is None else [enough])], default=None)
+
+        def promising(value: float) -> bool:
+            end = settled_at()
+            return end is None or least_cost(value) < end
+
+        while work.left > 0:
+            x, value = self._solve(slope / unit, sides, work)
+            if x is None:
+                return best, bound
+            bound = max(bound, least_cost(value))
+            meet(x)
             if best is not None and cost_of(against, best) <= bound + int(2 * slack):
                 return best, max(bound, cost_of(against, best))
             if enough is not None and bound >= enough:
+                return best, bound
+            if not len(self._add_violated(self._before(x))):
                 break
-            if not self._add_violated(before):
-                if whole or not proven:
-                    # An integral solution of all rows is an order: the bound is as good as the solver proves.
-                    break
-                whole = True
+        if work.left > 0:
+            value = self._branch(slope / unit, sides, value, work, meet, promising)
+            end = settled_at()
+            proven = [] if value == np.inf else [least_cost(value)]
+            bound = max(bound, min([*proven, *([] if end is None else [end])], default=bound))
         return best, bound
+
+    def _branch(
+        self,
+        slope: Floats,
+        sides: list[tuple[Floats, float]],
+        bound: float,
+        work: Work,
+        meet: Callable[[Floats], None],
+        promising: Callable[[float], bool],
+    ) -> float:
+        """Bound of what deciding pairs one way and the other left open; infinite where that is nothing."""
+        from riskrank.engine.aggregation.branching import OpenNodes, WarmProgram, search
+
+        program = WarmProgram(slope)
+
+        def grow(x: Floats) -> bool:
+            new = self._add_violated(self._before(x))
+            rows, agreed = self._triangle_rows(new)
+            program.add_rows(rows, -agreed, 1 - agreed)
+            return len(new) > 0
+
+        def spend(taken: int) -> int:
+            work.left -= self.price * (taken + PROGRAM_WORK)
+            return work.left // self.price
+
+        matrix, most = self._rows(sides)
+        if matrix is not None and most is not None:
+            program.add_rows(matrix, np.full(len(most), -np.inf), most)
+        nodes = OpenNodes(bound)
+        return search(program, slope, nodes, grow=grow, meet=meet, spend=spend, promising=promising)
 
     def _objective(self, against: Integers) -> tuple[int, Floats, float]:
         """Cost of the agreed pairs and of "v before u" everywhere, slope of x, and the unit of the slope."""
@@ -149,44 +198,35 @@ class OrderProgram:
         return sides
 
     def _solve(
-        self, slope: Floats, sides: list[tuple[Floats, float]], whole: bool, work: Work
-    ) -> tuple[Floats | None, float, bool]:
-        """Solution of the rows known so far, a bound of the cost, and whether that is proven."""
-        from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+        self, slope: Floats, sides: list[tuple[Floats, float]], work: Work
+    ) -> tuple[Floats | None, float]:
+        """Solution of the rows known so far and its cost; None where the work allowed ran out before."""
+        from scipy.optimize import linprog
+
+        matrix, most = self._rows(sides)
+        limit = {"maxiter": work.left // self.price}
+        result = linprog(slope, A_ub=matrix, b_ub=most, bounds=(0, 1), method="highs", options=limit)
+        work.left -= self.price * max(int(result.nit), 1)
+        # An interrupted linear program proves nothing.
+        return (result.x, float(result.fun)) if result.status == 0 else (None, -np.inf)
+
+    def _rows(self, sides: list[tuple[Floats, float]]) -> tuple[Any, Floats | None]:
+        """All rows known so far as ``row <= most``; None where there are none."""
         from scipy.sparse import csr_array, vstack
 
         blocks = [(csr_array(side[None, :]), np.array([most])) for side, most in sides]
         if len(self.triangles):
-            rows, agreed = self._triangle_rows()
+            rows, agreed = self._triangle_rows(self.triangles)
             blocks += [(rows, 1 - agreed), (-rows, agreed)]
-        matrix = vstack([block for block, _ in blocks], format="csr") if blocks else None
-        most = np.concatenate([side for _, side in blocks]) if blocks else None
-        if not whole:
-            price = max(self.variables // ITERATION_OF, 1)
-            limit = {"maxiter": work.left // price}
-            result = linprog(slope, A_ub=matrix, b_ub=most, bounds=(0, 1), method="highs", options=limit)
-            work.left -= price * max(int(result.nit), 1)
-            # An interrupted linear program proves nothing.
-            return (result.x, result.fun, True) if result.status == 0 else (None, -np.inf, False)
-        if self.variables > MOST_WHOLE:
-            work.left = 0
-            return None, -np.inf, False
-        result = milp(
-            slope,
-            integrality=np.ones(len(slope)),
-            bounds=Bounds(0, 1),
-            constraints=[] if matrix is None else [LinearConstraint(matrix, -np.inf, most)],
-            options={"node_limit": max(work.left // NODE_WORK, 1), "mip_rel_gap": 0.0},
-        )
-        work.left -= NODE_WORK * max(int(result.mip_node_count or 0), 1)
-        proven = result.mip_dual_bound
-        return result.x, -np.inf if proven is None else proven, result.status == 0
+        if not blocks:
+            return None, None
+        return vstack([block for block, _ in blocks], format="csr"), np.concatenate([m for _, m in blocks])
 
-    def _triangle_rows(self) -> tuple[Any, Floats]:
+    def _triangle_rows(self, triangles: Integers) -> tuple[Any, Floats]:
         """Rows x_uv + x_vw − x_uw, and what agreed pairs add to each."""
         from scipy.sparse import csr_array
 
-        u, v, w = self._corners(self.triangles)
+        u, v, w = self._corners(triangles)
         first, second = np.stack([u, v, u], axis=1), np.stack([v, w, w], axis=1)
         signs = np.array([1.0, 1.0, -1.0])
         columns = self.index[first, second]
@@ -197,7 +237,7 @@ class OrderProgram:
         rows = csr_array((values, columns[free], starts), shape=(len(u), self.variables))
         return rows, self.agreed[first, second] @ signs
 
-    def _add_violated(self, before: Floats) -> bool:
+    def _add_violated(self, before: Floats) -> Integers:
         triangles = self._violated(before)
         triangles = triangles[~np.isin(triangles, self.triangles)]
         u, v, w = self._corners(triangles)
@@ -206,7 +246,7 @@ class OrderProgram:
         most = max(CUTS_A_ROUND, self.variables)
         worst = triangles[np.argsort(np.minimum(total, 1 - total), kind="stable")[:most]]
         self.triangles = np.sort(np.concatenate([self.triangles, worst]))
-        return len(worst) > 0
+        return worst
 
     def _violated(self, before: Floats) -> Integers:
         """Triangles whose 0 ≤ x_uv + x_vw − x_uw ≤ 1 does not hold, ascending.

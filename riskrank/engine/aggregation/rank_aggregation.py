@@ -21,7 +21,7 @@ METHODS = ("kemeny", "footrule", "pearson", "borda")
 LISTED = 24
 """Optima are listed in full up to this many; above, they are counted."""
 
-WORK_LIMIT = 500_000
+WORK_LIMIT = 100_000
 """Simplex iterations for one order: a minute or two where 100 models are ranked at random, seconds mostly."""
 
 WEIGHT_GRID = 2**32
@@ -295,5 +295,5 @@ def _choice(count: int | None, unique: bool | None, gap: float) -> str:
     if count is not None:
         return f"{count} optima: {rule}"
     if unique is None:
-        return "an optimum; whether there are others was not settled within the time limit"
+        return "an optimum; whether there are others was not settled within the work allowed"
     return "several optima: of those met, the one nearest to the Borda order"

@@ -1,11 +1,16 @@
 """The program over many entangled items: which rows it finds, and what it needs."""
 
 import tracemalloc
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
+import pytest
+from scipy.sparse import csr_array
 
-from riskrank.engine.aggregation.order_program import CUT_TOLERANCE, OrderProgram
+from riskrank.engine.aggregation import branching
+from riskrank.engine.aggregation.kemeny import _solve_by_subsets
+from riskrank.engine.aggregation.local_search import cost_of
+from riskrank.engine.aggregation.order_program import CUT_TOLERANCE, PROGRAM_WORK, OrderProgram, Work
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 
 
@@ -62,3 +67,84 @@ def test_entangled_items_are_solved_within_the_memory_of_their_pairs():
     assert found.gap == 0
     # The pairs of 100 items are 0.08 MB of numbers; the corners of all triples 24 MB.
     assert peak < 15e6
+
+
+def unlike_rankings(k, seed):
+    rng = np.random.default_rng(seed)
+    return np.array([rng.permutation(k) + 1 for _ in range(5)])
+
+
+@pytest.fixture
+def branched(monkeypatch):
+    """Linear programs of the searches among integral orders: how many pairs were decided, and iterations."""
+    solved = []
+    original = branching.WarmProgram.solve
+
+    def watched(self, decided, most):
+        x, value, taken = original(self, decided, most)
+        solved.append((len([*branching.path(decided)]), most, taken))
+        return x, value, taken
+
+    monkeypatch.setattr(branching.WarmProgram, "solve", watched)
+    return solved
+
+
+def test_a_search_takes_no_more_work_than_allowed(branched):
+    """The first node of an integer program over these 60 items took 67 seconds, whatever it was allowed."""
+    rankings = unlike_rankings(60, 0)
+    for limit in (4_000, 9_000):
+        branched.clear()
+        found = aggregate_rankings(rankings, work_limit=limit)
+        assert branched
+        assert sum(taken + PROGRAM_WORK for _, _, taken in branched) <= limit
+        assert 0 < found.gap < 0.01
+        assert found.unique is None
+        assert "may be up to" in found.choice
+        again = aggregate_rankings(rankings, work_limit=limit)
+        assert again.order.tobytes() == found.order.tobytes()
+        assert again.gap == found.gap
+
+
+def test_more_work_never_makes_it_worse(branched):
+    rankings = unlike_rankings(60, 0)
+    gaps = [aggregate_rankings(rankings, work_limit=limit).gap for limit in (500, 3_800, 6_000, 12_000)]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[0] > gaps[-1] > 0
+
+
+def test_branching_ends_at_the_least_cost(branched):
+    """Where triangles alone leave halves, as among 16 items whose pairs are decided by coin."""
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        lower = np.triu(rng.integers(0, 2, (16, 16)), 1) * 2
+        against = 1 + lower + np.tril(2 - lower.T, -1)
+        np.fill_diagonal(against, 0)
+        order, bound = OrderProgram(against).minimise(against, Work(10**6), start=np.arange(16))
+        by_subsets = _solve_by_subsets(against, np.arange(16), np.arange(16), 1)
+        assert cost_of(against, order) == bound == cost_of(against, by_subsets.order)
+    assert max(depth for depth, _, _ in branched) == 5
+
+
+def test_branching_finds_the_best_order_but_one(branched):
+    rng = np.random.default_rng(6)
+    for _ in range(15):
+        against = rng.integers(1, 6, (6, 6))
+        np.fill_diagonal(against, 0)
+        costs = sorted((cost_of(against, np.array(order)), order) for order in permutations(range(6)))
+        best, second = np.array(costs[0][1]), costs[1][0]
+        other, bound = OrderProgram(against).minimise(against, Work(10**6), unlike=best, enough=second + 1)
+        assert other is not None
+        assert cost_of(against, other) == second <= bound
+        _, bound = OrderProgram(against).minimise(against, Work(10**6), unlike=best, enough=second)
+        assert bound >= second
+
+
+def test_a_program_without_a_solution_is_told():
+    program = branching.WarmProgram(np.array([1.0, -1.0]))
+    x, value, _ = program.solve(None, 100)
+    assert (x.tolist(), value) == ([0.0, 1.0], -1.0)
+    decided = (1, 0.0, (0, 1.0, None))
+    assert program.solve(decided, 100)[1] == 1.0
+    program.add_rows(csr_array(np.array([[1.0, -1.0]])), np.array([-np.inf]), np.array([0.0]))
+    assert program.solve(decided, 100)[:2] == (None, np.inf)
+    assert program.solve(None, 100)[1] == -1.0  # other decisions, another answer
