@@ -76,6 +76,9 @@ def sites(tree: ast.Module) -> list[ast.AST]:
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.Raise | ast.JoinedStr | ast.Import | ast.ImportFrom):
                     continue
+                # zip(strict=...) only tells of a mistake in the code itself.
+                if isinstance(child, ast.keyword) and child.arg == "strict":
+                    continue
                 if isinstance(child, ast.AST):
                     if _mutable(child):
                         found.append(child)
