@@ -15,6 +15,8 @@ from riskrank.errors import UsageError
 # What a file that is replaced passes on: who may read and write it, never the right to run as its owner.
 _PERMISSIONS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
 
+_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+
 
 @contextlib.contextmanager
 def staged(path: Path, data: bytes) -> Iterator[tuple[Callable[[], object], Callable[[], object]]]:
@@ -99,8 +101,19 @@ def _put_back(target: Path, before: Path) -> None:
 
 
 def _append(device: Path, data: bytes) -> None:
-    with device.open("ab") as opened:  # appending, as /dev/stdout may be a file that holds something
+    number = _open_already(device)
+    # A file opened anew has a place of its own to write at: what others write after would lie upon it.
+    with device.open("ab") if number is None else os.fdopen(os.dup(number), "wb") as opened:
         opened.write(data)
+
+
+def _open_already(device: Path) -> int | None:
+    """Number of the open file that a path such as /dev/stdout names."""
+    named = _STREAMS.get(str(device))
+    if named is not None:
+        return named
+    of_this_process = str(device.parent) in ("/dev/fd", "/proc/self/fd") and device.name.isdecimal()
+    return int(device.name) if of_this_process else None
 
 
 def _nothing() -> None:

@@ -18,6 +18,7 @@ from riskrank.scores.preparation import prepared
 from riskrank.scores.readers.exports import ExportSource
 from riskrank.scores.readers.files import Source, open_sources
 from riskrank.scores.repeated_rows import repeats_hint
+from riskrank.scores.told_directions import told_directions
 
 
 def read_entries(
@@ -88,8 +89,10 @@ def _read(
 ) -> Entries:
     if seen is not None:
         seen += zip(sources, roles, strict=True)
-    read = read_wide if options.wide else read_long
-    return _code([read(source, role, options) for source, role in zip(sources, roles, strict=True)], options)
+    if options.wide:
+        return _code([read_wide(*both, options) for both in zip(sources, roles, strict=True)], options)
+    entries = _code([read_long(*both, options) for both in zip(sources, roles, strict=True)], options)
+    return replace(entries, directions=told_directions(zip(sources, roles, strict=True), options))
 
 
 def _read_exports(
@@ -111,7 +114,10 @@ def _read_exports(
     source = ExportSource(listing(named, 3), export)
     entries = _read(*_with_roles([source], options), seen)
     return replace(
-        entries, directions=export.directions, notes=(*export.notes, *entries.notes), origin=source.label
+        entries,
+        directions={**entries.directions, **export.directions},
+        notes=(*export.notes, *entries.notes),
+        origin=source.label,
     )
 
 

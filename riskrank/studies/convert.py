@@ -15,6 +15,7 @@ from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.interface import Export, ExportRules
 from riskrank.scores.readers.table import read_export
 from riskrank.scores.shaped_exports import shaped
+from riskrank.scores.told_directions import COLUMN
 from riskrank.scores.verdicts import read_verdicts
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.frames import FrameRows
@@ -143,9 +144,17 @@ def convert_export(paths: Sequence[str], settings: ExportSettings) -> ExportDocu
             samples=export.rows["sample"].n_unique(),
             warnings=export.notes,
         ),
-        rows=FrameRows(export.rows),
+        rows=FrameRows(_with_directions(export)),
         directions=export.directions,
     )
+
+
+def _with_directions(export: Export) -> pl.DataFrame:
+    """Rows that say themselves which way is better, so that a pipe or a lone file loses nothing."""
+    if not export.directions or COLUMN in export.rows.columns:
+        return export.rows
+    way = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
+    return export.rows.with_columns(way.alias(COLUMN))
 
 
 def _selected(export: Export, metrics: Sequence[str]) -> Export:

@@ -62,13 +62,44 @@ def test_the_makefile_of_the_guide(project):
     (project / "Makefile").write_text(recipe)
     first = call(project, "make")
     assert first.returncode == 0, first.stderr
-    made = ["scores.csv", "portfolio.parquet", "ranking.json", "gate.json", "gate.md", "gate.xml"]
+    made = [
+        "scores.csv",
+        "portfolio.parquet",
+        "ranking.json",
+        "report.html",
+        "gate.json",
+        "gate.md",
+        "gate.xml",
+    ]
     before = {name: (project / name).read_bytes() for name in made}
     assert json.loads(before["gate.json"])["meta"]["outcome"] == "pass"
     assert call(project, "make").stdout == "make: Nothing to be done for 'all'.\n"
     again = call(project, "make", "--always-make")
     assert again.returncode == 0, again.stderr
     assert {name: (project / name).read_bytes() for name in made} == before
+    # What convert knew of the directions was known to all that came after it.
+    metrics = json.loads(before["ranking.json"])["meta"]["metrics"]
+    assert {entry["name"]: entry["direction"] for entry in metrics} == {"acc": "higher", "brier": "lower"}
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_a_gate_that_fails_leaves_its_files_and_is_asked_again(project):
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (recipe,) = re.findall(r"^```make\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
+    (project / "Makefile").write_text(recipe.replace("new:old", "old:new"))
+    for _ in range(2):
+        done = call(project, "make", "gate.passed")
+        assert done.returncode != 0
+        assert "Deleting" not in done.stderr
+        assert json.loads((project / "gate.json").read_text())["meta"]["outcome"] == "fail"
+        assert (project / "gate.md").exists()
+
+
+def test_a_pipe_keeps_the_directions(project):
+    """Brier is better low, which only the export says."""
+    pipe = "set -o pipefail; riskrank convert lm-eval runs/ --metric brier | riskrank gate - --better {}"
+    assert call(project, "bash", "-c", pipe.format("new:old")).returncode == 0
+    assert call(project, "bash", "-c", pipe.format("old:new")).returncode == 1
 
 
 @pytest.mark.parametrize(("claim", "status"), [("new:old", 0), ("old:new", 1)])

@@ -70,9 +70,11 @@ def test_converted_tables_give_the_same_ranking_as_the_export_itself(run, runs, 
 
 def test_a_pipe_gets_csv_and_is_read_without_saying_so(run, runs, quick):
     piped = run("convert", "auto", runs, "--filter", "strict")
-    assert piped.stdout.startswith("model,sample,metric,score,task,filter\norg/a,sums/0,acc,")
-    ranked = run("rank", "-", "--lower", "loss", *quick, stdin=piped.stdout.encode())
+    assert piped.stdout.startswith("model,sample,metric,score,task,filter,direction\norg/a,sums/0,acc,")
+    ranked = run("rank", "-", *quick, "--format", "json", stdin=piped.stdout.encode())
     assert ranked.status == 0
+    ways = {entry["name"]: entry["direction"] for entry in ranked.document["meta"]["metrics"]}
+    assert ways == {"acc": "higher", "loss": "lower"}
     shown = run("convert", "auto", runs, "--filter", "strict", tty=True)
     assert "Scores of the export by metric and model" in shown.stdout
 
@@ -175,7 +177,7 @@ def test_converted_rows_are_chosen_and_reshaped_as_in_every_command(run, refused
 
     means = "SELECT model AS m, sample, metric, AVG(score) AS score FROM scores GROUP BY m, sample, metric"
     both = run("convert", "lm-eval", runs, "--filter", "*", "--sql", means, "--columns", "model=m")
-    assert both.stdout.splitlines()[0] == "model,sample,metric,score"
+    assert both.stdout.splitlines()[0] == "model,sample,metric,score,direction"
     pivot = (
         "SELECT sample, MAX(CASE WHEN model = 'org/a' THEN score END) AS a, "
         "MAX(CASE WHEN model = 'org/b' THEN score END) AS b FROM scores WHERE metric = 'acc' GROUP BY sample"

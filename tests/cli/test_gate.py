@@ -120,8 +120,15 @@ def test_github_is_told(run, runs, tmp_path):
     lenient = run("gate", runs, "--better", "same:old", "--inconclusive", "pass", variables=variables)
     assert lenient.status == 0
     assert lenient.stderr.startswith("::warning ")
+    elsewhere = run("gate", runs, *options, variables=variables | {"GITHUB_ACTIONS": "false"})
+    assert "::" not in elsewhere.stderr
     variables["GITHUB_STEP_SUMMARY"] = str(tmp_path / "no" / "summary.md")
     assert "warning: no summary in" in run("gate", runs, "--better", "up:old", variables=variables).stderr
+
+
+def test_a_comment_is_markdown(refused, runs):
+    lines = refused("gate", runs, "--better", "up:old", "--comment", "--format", "json")
+    assert "nothing is written as Markdown" in lines[0]
 
 
 def test_bad_claims(refused, runs):

@@ -422,6 +422,14 @@ def test_devices_as_output(start, run, table, tmp_path):
         log.flush()
         assert finish(start("check", table, "-o", "/dev/stdout", stdout=log))[0] == 0
     assert target.read_text(encoding="utf-8") == "before\n" + shown
+    # Others write to the same open file before and after, none of them at its end.
+    target.unlink()
+    with target.open("wb", buffering=0) as log:
+        for device in ("/dev/stdout", "/dev/fd/1"):
+            log.write(b"before\n")
+            assert finish(start("check", table, "-o", device, stdout=log))[0] == 0
+            log.write(b"after\n")
+    assert target.read_text(encoding="utf-8") == f"before\n{shown}after\n" * 2
 
 
 @LINUX

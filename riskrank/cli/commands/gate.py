@@ -18,6 +18,7 @@ from riskrank.cli.options import (
     OutputOptions,
     ResamplingOptions,
 )
+from riskrank.errors import UsageError
 
 if TYPE_CHECKING:
     from riskrank.studies.gate import GateDocument
@@ -101,11 +102,17 @@ def gate(
     from riskrank.studies.gate import gate as study
 
     session = Session(context.obj, inputs, output, formats=(*FORMATS, "junit"))
+    if output.comment and "markdown" not in session.formats:
+        raise UsageError(
+            "--comment marks Markdown, and nothing is written as Markdown",
+            found=f"format {' and '.join(session.formats)}",
+            hint="add --output gate.md or --format markdown, or leave out --comment",
+        )
     settings = ClaimSettings(**session.settings(claims, decision), comment=output.comment)
     with session.runtime(decision) as runtime:
         document = study(session.read(), settings, runtime)
     session.finish(document)
-    if context.obj.variables.get("GITHUB_ACTIONS"):
+    if context.obj.variables.get("GITHUB_ACTIONS") == "true":
         _tell_github(document, context.obj)
     if document.failed is not None:
         raise document.failed

@@ -100,7 +100,7 @@ def test_other_tables_are_refused(tmp_path):
 
 
 def test_reprs_are_divided_at_their_own_commas_only(tmp_path):
-    values = ["it's, \\ \"so\", or", "ends in \\", [1, (2, 3)], {"k": "a, b"}, "plain"]
+    values = ['it\'s, \\ "so", or', "ends in \\", [1, (2, 3)], {"k": "a, b"}, "plain"]
     asked = [{"a": value, "b": 1} for value in values]
     columns = {"mean_test_score": [0.5] * 5, "split0_test_score": [0.1, 0.2, 0.3, 0.4, 0.5]}
     frame = pl.DataFrame(columns | {"params": [repr(one) for one in asked]})
