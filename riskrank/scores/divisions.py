@@ -18,8 +18,10 @@ Read = Sequence[tuple[Source, Roles]]
 _MOST_GROUPS = 20
 _FEWEST_SAMPLES = 10
 # A look at further columns of larger tables would take as long as reading them.
-_MOST_ROWS = 10_000_000
+_MOST_ROWS = 5_000_000
 _MOST_COLUMNS = 20
+# Rows that settle of most columns that they are none, so that a column of responses is not read for this.
+_LOOK = 1000
 
 
 def dividing_columns(read: Read, rows: int) -> tuple[str, ...]:
@@ -47,8 +49,11 @@ def _divides(read: Read, name: str) -> bool:
     parts = []
     for source, roles in read:
         assert roles.sample is not None
+        scan = source.scan([name])
+        if scan is not None and _is_no_division(scan.head(_LOOK).collect()[name]):
+            return False
         frame = source.load([roles.sample, name])
-        if frame[name].dtype.is_nested() or frame[name].n_unique() > _MOST_GROUPS:
+        if _is_no_division(frame[name]):
             return False
         parts.append(frame.select(sample=pl.col(roles.sample).cast(pl.String), group=name).unique())
     pairs = pl.concat(parts, how="vertical_relaxed").unique()
@@ -57,3 +62,7 @@ def _divides(read: Read, name: str) -> bool:
     sizes = pairs["group"].value_counts()["count"]
     one_each = pairs["sample"].n_unique() == pairs.height
     return one_each and 2 <= sizes.len() <= _MOST_GROUPS and int(sizes.min()) >= _FEWEST_SAMPLES  # type: ignore[arg-type]
+
+
+def _is_no_division(column: pl.Series) -> bool:
+    return column.dtype.is_nested() or column.n_unique() > _MOST_GROUPS

@@ -36,6 +36,11 @@ class ParquetSource(Source):
             raise self._empty("a Parquet file with no rows")
         return frame
 
+    def scan(self, names: Sequence[str]) -> pl.LazyFrame:
+        """Return the named columns without reading them yet."""
+        raw = dict(zip(self.columns, self._schema, strict=True))
+        return pl.scan_parquet(io.BytesIO(self._data)).select(pl.col(raw[name]).alias(name) for name in names)
+
     def height(self) -> int:
         """Return the number of rows, which the end of the file tells."""
         return self._read(lambda: pl.scan_parquet(io.BytesIO(self._data)).select(pl.len()).collect().item())

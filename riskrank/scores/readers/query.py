@@ -20,6 +20,15 @@ _ROW = "__row__"
 _LEADING_ZERO = r"^\s*[+-]?0[0-9]"
 _WHOLE = r"^\s*[+-]?[0-9]{1,18}\s*$"
 
+# Cells that are looked at before a column of text is read as a whole.
+_LOOK = 1000
+# What needs all rows at once, or might: its sums are to be the same on every machine.
+_FUNCTION = re.compile(
+    r"\bselect\b|\bfrom\b|\b(?!(?:and|or|not|in|between|like|ilike|is)\b)\w+\s*\(", re.IGNORECASE
+)
+# Queries that need columns they do not name.
+_ALL_COLUMNS = re.compile(r"\*|\bcolumns\s*\(|\bnatural\b|\busing\b|\btable\b", re.IGNORECASE)
+
 
 class QueryResult(DerivedSource):
     """What a query made of a source; its rows are rows of the result."""
@@ -83,13 +92,18 @@ def select(source: Source, query: str) -> Source:
     InputError
         If the query fails or gives no rows.
     """
+    require_select(query)
     names = [name for name in source.columns if name]
-    frame = typed(source.load(names), source.decimal_comma)
-    return QueryResult(source, run_sql({TABLE: frame}, query, label=source.label))
+    whole = _ALL_COLUMNS.search(query) or "select" not in query.lower().split(None, 1)[0]
+    needed = names if whole else _mentioned(names, query)
+    frame = typed(source.load(needed), source.decimal_comma)
+    return QueryResult(source, run_sql({TABLE: frame}, query, label=source.label, columns=names))
 
 
-def run_sql(tables: Mapping[str, pl.DataFrame], query: str, *, label: str) -> pl.DataFrame:
-    """Run a query on named tables.
+def run_sql(
+    tables: Mapping[str, pl.DataFrame], query: str, *, label: str, columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Run a query on named tables, whose columns may be more than the query needs.
 
     Raises
     ------
@@ -97,7 +111,7 @@ def run_sql(tables: Mapping[str, pl.DataFrame], query: str, *, label: str) -> pl
         If the query fails or gives no rows.
     """
     require_select(query)
-    frame = _execute(tables, query, label=label, parameter="sql", text=query)
+    frame = _execute(tables, query, label=label, parameter="sql", text=query, columns=columns)
     if frame.height == 0:
         raise no_rows(label, query)
     return frame
@@ -140,6 +154,8 @@ def typed(frame: pl.DataFrame, decimal_comma: bool = False) -> pl.DataFrame:
 
 
 def _typed(series: pl.Series, decimal_comma: bool) -> pl.Series:
+    if _stays_text(series.head(_LOOK), decimal_comma):
+        return series
     folded = series.str.strip_chars().str.to_lowercase()
     filled = folded.filter(folded.is_not_null() & ~folded.is_in(MISSING_TEXT))
     if filled.is_empty() or filled.str.contains(_LEADING_ZERO).any():
@@ -156,6 +172,36 @@ def _typed(series: pl.Series, decimal_comma: bool) -> pl.Series:
     return numbers if state is None else numbers.set(pl.Series(state == MISSING), None)
 
 
+def _stays_text(some: pl.Series, decimal_comma: bool) -> bool:
+    """Whether some cells of a column settle that all of it is text, whatever the others hold."""
+    if some.cast(pl.String).str.contains(_LEADING_ZERO).any():
+        return True
+    _, state = parse_scores(some, decimal_comma)
+    return state is not None and bool((state == TEXT).any())
+
+
+def _mentioned(names: Sequence[str], text: str) -> list[str]:
+    """Columns whose names occur in a condition or query; the first one where none does."""
+    plain = text.replace('""', '"')
+    return [name for name in names if name in plain] or list(names[:1])
+
+
+def _streamed(source: Source, names: Sequence[str], condition: str, query: str) -> pl.DataFrame | None:
+    """The rows by scanning a file without ever holding it; None where it has to be read, or fails."""
+    scan = None if _FUNCTION.search(condition) else source.scan(names)
+    if scan is None:
+        return None
+    try:
+        head = scan.head(_LOOK).collect()
+        texts = [name for name, dtype in head.schema.items() if dtype == pl.String]
+        if not all(_stays_text(head[name], source.decimal_comma) for name in texts):
+            return None
+        with pl.SQLContext({TABLE: scan.with_row_index(_ROW)}) as context:
+            return context.execute(query, eager=False).collect(engine="streaming")
+    except (pl.exceptions.PolarsError, OSError):
+        return None
+
+
 def _rows(source: Source, condition: str) -> np.ndarray:
     """Positions of the rows that meet a condition; only columns it mentions are read."""
     if not condition.strip():
@@ -164,13 +210,14 @@ def _rows(source: Source, condition: str) -> np.ndarray:
             f"{option('where')} needs a condition", found="nothing", hint=f"write {option('where', example)}"
         )
     names = [name for name in source.columns if name]
-    plain = condition.replace('""', '"')
-    mentioned = [name for name in names if name in plain] or names[:1]
-    frame = typed(source.load(mentioned), source.decimal_comma).with_row_index(_ROW)
+    mentioned = _mentioned(names, condition)
     query = f"SELECT {_ROW} FROM {TABLE} WHERE ({condition}\n)"
-    rows = _execute(
-        {TABLE: frame}, query, label=source.label, parameter="where", text=condition, columns=names
-    )
+    rows = _streamed(source, mentioned, condition, query)
+    if rows is None:
+        frame = typed(source.load(mentioned), source.decimal_comma).with_row_index(_ROW)
+        rows = _execute(
+            {TABLE: frame}, query, label=source.label, parameter="where", text=condition, columns=names
+        )
     return np.sort(rows[_ROW].to_numpy().astype(np.int64))
 
 

@@ -69,6 +69,10 @@ class Source(ABC):
         """Return the named columns of the rows at some positions, which ascend."""
         return self.load(names)[kept]
 
+    def scan(self, names: Sequence[str]) -> pl.LazyFrame | None:
+        """Return the named columns without reading them yet; None where that is not possible."""
+        return None
+
     def height(self) -> int:
         """Return the number of rows."""
         return self.load(self.columns[:1]).height
