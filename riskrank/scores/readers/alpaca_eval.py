@@ -10,7 +10,7 @@ from riskrank.errors import InputError
 from riskrank.scores.readers.gathering import Gathering, files_of, model_of
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.readings import finish, keep_readings, refuse_rules
-from riskrank.scores.readers.records import holds, records, required, text
+from riskrank.scores.readers.records import holds, name, records, text
 
 NAME = "alpaca-eval"
 METRIC = "win_rate"
@@ -32,15 +32,14 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
 
     def use(path: Path, data: bytes) -> None:
         for number, record in records(gathering, path, data):
-            model = required(path, number, record, "generator_2")
             gathering.add(
-                model=model_of(path, str(model), rules),
-                sample=str(required(path, number, record, "instruction")),
+                model=model_of(path, name(path, number, record, "generator_2"), rules),
+                sample=name(path, number, record, "instruction"),
                 metric=METRIC,
                 value=_win_rate(path, number, record.get("preference")),
-                annotator=text(record.get("annotator")),
-                reference=text(record.get("generator_1")),
-                dataset=text(record.get("dataset")),
+                annotator=text(path, number, record, "annotator"),
+                reference=text(path, number, record, "generator_1"),
+                dataset=text(path, number, record, "dataset"),
             )
 
     for path in files_of(files, recognises):

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.readers.fields import a_name, an_object, objects
 from riskrank.scores.readers.gathering import Gathering, files_of, model_of
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.readings import finish, refuse_rules
-from riskrank.scores.readers.records import an_object, document, holds, objects, text
+from riskrank.scores.readers.records import document, holds
 
 NAME = "deepeval"
 SUCCESS = "success"
@@ -44,9 +45,9 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
                 found=f"fields: {listing(run, 12)}",
                 hint="check the run that wrote it",
             )
-        parameters = run.get("hyperparameters") or {}
-        logged = parameters.get("model") if isinstance(parameters, dict) else None
-        model = model_of(path, None if logged is None else str(logged), rules, label=label)
+        parameters = an_object(f"{path}: hyperparameters", run.get("hyperparameters"))
+        logged = a_name(f"{path}: hyperparameters.model", parameters.get("model"), otherwise="")
+        model = model_of(path, logged, rules, label=label)
         for place, case in enumerate(cases):
             _add_case(gathering, path, model, place, case)
 
@@ -56,14 +57,16 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
 
 
 def _add_case(gathering: Gathering, path: Path, model: str, place: int, case: Mapping[str, Any]) -> None:
-    sample = text(case.get("name")) or f"test_case_{case.get('order', place)}"
+    which = f"{path}: case {place + 1}"
+    order = a_name(f"{which}, order", case.get("order"), otherwise=str(place))
+    sample = a_name(f"{which}, name", case.get("name"), otherwise=f"test_case_{order}")
     for entry in objects(f"{path}: metricsData of case {place + 1}", case.get("metricsData")):
-        metric = text(entry.get("name"))
+        metric = a_name(f"{which}, name of a metric", entry.get("name"))
         if entry.get("error"):
             gathering.count(f"{metric}: cases that ended in an error")
         direction = _direction(entry)
         if direction:
-            gathering.direct(metric, direction)
+            gathering.direct(metric, direction, of=str(path))
         gathering.add(model=model, sample=sample, metric=metric, value=entry.get("score"))
     gathering.add(model=model, sample=sample, metric=SUCCESS, value=case.get("success"))
 

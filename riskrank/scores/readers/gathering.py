@@ -32,7 +32,7 @@ class Gathering:
 
     def __init__(self, rules: ExportRules) -> None:
         self.rules = rules
-        self.directions: dict[str, str] = {}
+        self._directions: dict[str, tuple[str, str]] = {}
         self._rows: list[dict[str, str | float | None]] = []
         self._frames: list[pl.DataFrame] = []
         self._height = 0
@@ -50,7 +50,7 @@ class Gathering:
     def attempt(self, path: Path, use: Callable[[], None]) -> None:
         """Do the same for a file that `use` opens itself."""
         rows, frames, height = len(self._rows), len(self._frames), self._height
-        counts, notes = self._counts.copy(), len(self._notes)
+        counts, notes, inputs = self._counts.copy(), len(self._notes), len(self._inputs)
         try:
             use()
         except InputError as error:
@@ -58,6 +58,8 @@ class Gathering:
                 raise
             del self._rows[rows:], self._frames[frames:], self._notes[notes:]
             self._height, self._counts = height, counts
+            for opened in list(self._inputs)[inputs:]:  # what is left out is no input
+                del self._inputs[opened]
             self.note(f"left out: {error.what} ({error.found})")
         self._credit(path, self._height - height)
 
@@ -180,10 +182,20 @@ class Gathering:
         if text not in self._notes:
             self._notes.append(text)
 
-    def direct(self, metric: str, direction: str) -> None:
-        """Keep what the export says about a metric's direction; two answers are none."""
-        if self.directions.setdefault(metric, direction) != direction:
-            self.directions[metric] = ""
+    def direct(self, metric: str, direction: str, *, of: str = "") -> None:
+        """Keep what the export says about a metric's direction; two answers are none, and told.
+
+        `of` says which run it is that says so.
+        """
+        kept, first = self._directions.setdefault(metric, (direction, of))
+        if kept and kept != direction:
+            self._directions[metric] = ("", "")
+            self.note(contradiction(metric, {kept: first, direction: of}))
+
+    @property
+    def directions(self) -> dict[str, str]:
+        """Directions the export tells without contradiction."""
+        return {metric: way for metric, (way, _) in self._directions.items() if way}
 
     @property
     def height(self) -> int:
@@ -215,10 +227,19 @@ class Gathering:
         known = set(rows["metric"].unique())
         return Export(
             rows=tidy(rows),
-            directions={name: way for name, way in self.directions.items() if way and name in known},
+            directions={name: way for name, way in self.directions.items() if name in known},
             notes=notes,
             inputs=tuple(self._inputs.values()),
         )
+
+
+def contradiction(metric: str, told: Mapping[str, str]) -> str:
+    """Words for runs that disagree about a metric's direction: `told` maps each to a run."""
+    runs = ", ".join(f"{way} is better in {run or 'another run'}" for way, run in told.items())
+    return (
+        f"'{metric}': the runs disagree on its direction ({runs}); it counts as undeclared: say "
+        f"{option('higher', metric)} or {option('lower', metric)}"
+    )
 
 
 def tidy(rows: pl.DataFrame) -> pl.DataFrame:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
+from riskrank.scores.readers.fields import a_name, an_object
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 
@@ -36,14 +37,17 @@ class _Score:
     instance: str
     trial: str
     split: str
-    perturbation: str
+    perturbation: _Perturbation | None
     metric: str
     value: object
 
-    @property
-    def part(self) -> str:
-        """Split and perturbation, as the rule for splits names them."""
-        return f"{self.split}:{self.perturbation}" if self.perturbation else self.split
+
+@dataclass(frozen=True, kw_only=True)
+class _Perturbation:
+    """How an instance was changed: the name of the way, and its settings as JSON."""
+
+    name: str
+    settings: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +87,62 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     ------
     InputError, UsageError
     """
+    return read_groups([files], rules)[0]
+
+
+def read_groups(groups: Sequence[Sequence[LabelledPath]], rules: ExportRules) -> list[Export]:
+    """Read runs in groups that are compared with each other: a perturbation has one name in all of them."""
     refuse_rules(rules, "filter")
+    gathered = [_gathered(files, rules) for files in groups]
+    settings: dict[str, set[str]] = defaultdict(set)
+    for _, runs in gathered:
+        for run in runs:
+            for score in run.scores:
+                if score.perturbation:
+                    settings[score.perturbation.name].add(score.perturbation.settings)
+    names = _Names({name for name, found in settings.items() if len(found) > 1})
+    everywhere = (names.part(score) for _, runs in gathered for run in runs for score in run.scores)
+    _refuse_ambiguous(rules.splits, dict.fromkeys(everywhere))
+    return [_export(gathering, runs, names) for gathering, runs in gathered]
+
+
+def _refuse_ambiguous(asked: Sequence[str], there: Iterable[str]) -> None:
+    """Refuse the bare name of perturbations that differ in their settings: any of them could be meant."""
+    there = tuple(there)
+    for name in asked:
+        meant = [part for part in there if part.startswith(f"{name}(")]
+        if len(meant) > 1 and name not in there:
+            raise UsageError(
+                f"{option('split', name)}: {len(meant)} perturbations of that name, with different settings",
+                found=listing(sorted(meant), 20),
+                hint="name the one that counts, with its settings",
+            )
+
+
+class _Names:
+    """Names of perturbations; those of different settings somewhere carry them everywhere."""
+
+    def __init__(self, ambiguous: Set[str]) -> None:
+        self._ambiguous = ambiguous
+        self._names: dict[_Perturbation | None, str] = {None: ""}
+
+    def perturbation(self, score: _Score) -> str:
+        """Name of what changed an instance, empty where nothing did."""
+        found = score.perturbation
+        if found not in self._names:
+            assert found is not None
+            settings = json.loads(found.settings) if found.name in self._ambiguous else {}
+            shown = ",".join(f"{key}={_plain(value)}" for key, value in sorted(settings.items()))
+            self._names[found] = f"{found.name}({shown})" if found.name in self._ambiguous else found.name
+        return self._names[found]
+
+    def part(self, score: _Score) -> str:
+        """Split and perturbation, as the rule for splits names them."""
+        perturbation = self.perturbation(score)
+        return f"{score.split}:{perturbation}" if perturbation else score.split
+
+
+def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gathering, list[_Run]]:
     gathering = Gathering(rules)
     label = files[0].label if files else None
     runs: list[_Run] = []
@@ -91,9 +150,14 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         if path.name in ("run_spec.json", "stats.json", "scenario.json"):
             continue  # named by a pattern over the folder
         gathering.take(path, partial(_read_run, path, gathering, runs, label))
+    return gathering, runs
+
+
+def _export(gathering: Gathering, runs: Sequence[_Run], names: _Names) -> Export:
+    rules = gathering.rules
     parts: dict[str, dict[str, None]] = defaultdict(dict)
     for run in runs:
-        parts[run.task].update(dict.fromkeys(score.part for score in run.scores))
+        parts[run.task].update(dict.fromkeys(names.part(score) for score in run.scores))
     if runs:
         check_used("split", rules.splits, [part for there in parts.values() for part in there])
     kept = {
@@ -111,7 +175,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
             )
     for run in runs:
         several = len(folders[run.model, run.task]) > 1
-        gathering.attempt(run.path, partial(_add, run, kept[run.task], gathering, several=several))
+        gathering.attempt(run.path, partial(_add, run, kept[run.task], gathering, names, several=several))
     return gathering.export()
 
 
@@ -128,7 +192,6 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
         )
     wanted = set(gathering.rules.metrics)
     scores, left_out = [], set()
-    names: dict[str, str] = {}
     for number, entry in enumerate(entries, start=1):
         if (
             not isinstance(entry, dict)
@@ -136,6 +199,9 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
             or "instance_id" not in entry
         ):
             raise _malformed(path, f"entry {number} without instance_id or stats")
+        place = f"{path}: entry {number}"
+        instance = a_name(f"{place}, instance_id", entry["instance_id"])
+        trial = a_name(f"{place}, train_trial_index", entry.get("train_trial_index"), otherwise="0")
         for stat in entry["stats"]:
             name = stat.get("name") if isinstance(stat, dict) else None
             if not isinstance(name, dict) or not isinstance(name.get("name"), str):
@@ -146,10 +212,10 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
             changed = entry.get("perturbation") or name.get("perturbation")
             scores.append(
                 _Score(
-                    instance=str(entry["instance_id"]),
-                    trial=str(entry.get("train_trial_index", 0)),
-                    split=str(name.get("split") or "all"),
-                    perturbation=_perturbation(changed, names),
+                    instance=instance,
+                    trial=trial,
+                    split=a_name(f"{place}, split", name.get("split"), otherwise="all"),
+                    perturbation=_perturbation(f"{place}, perturbation", changed),
                     metric=name["name"],
                     value=stat.get("mean"),
                 )
@@ -192,30 +258,36 @@ def _task(name: str) -> str:
     return f"{scenario}:{','.join(kept)}" if kept else scenario
 
 
-def _perturbation(changed: object, names: dict[str, str]) -> str:
-    """Name of a perturbation; of several of one name, with the arguments too."""
-    if not isinstance(changed, dict) or not changed:
-        return ""
-    name = str(changed.get("name", "perturbed"))
+def _perturbation(place: str, changed: object) -> _Perturbation | None:
+    """What changed an instance, if anything did."""
+    found = an_object(place, changed)
+    if not found:
+        return None
+    # What a perturbation is for, and which of two answers counts, is no setting of it.
     ignored = ("name", "robustness", "fairness", "computed_on")
-    arguments = {key: value for key, value in changed.items() if key not in ignored}
-    canonical = json.dumps(arguments, sort_keys=True)
-    if names.setdefault(name, canonical) == canonical:
-        return name
-    return f"{name}({','.join(f'{key}={value}' for key, value in sorted(arguments.items()))})"
+    settings = {key: value for key, value in found.items() if key not in ignored}
+    return _Perturbation(
+        name=a_name(f"{place}: name", found.get("name"), otherwise="perturbed"),
+        settings=json.dumps(settings, sort_keys=True),
+    )
 
 
-def _add(run: _Run, kept: tuple[str, ...], gathering: Gathering, *, several: bool) -> None:
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _add(run: _Run, kept: tuple[str, ...], gathering: Gathering, names: _Names, *, several: bool) -> None:
     for score in run.scores:
-        if score.part not in kept:
+        if names.part(score) not in kept:
             continue
         sample = f"{run.task}/{score.instance}"
+        perturbation = names.perturbation(score)
         # Pooled with others, a changed instance is a sample of its own.
-        if score.perturbation and len(kept) > 1:
-            sample += f":{score.perturbation}"
+        if perturbation and len(kept) > 1:
+            sample += f":{perturbation}"
         columns = {"task": run.task, "split": score.split}
-        if score.perturbation:
-            columns["perturbation"] = score.perturbation
+        if perturbation:
+            columns["perturbation"] = perturbation
         gathering.add(
             model=run.model,
             sample=sample,

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.readers.fields import a_name, an_object, objects
 from riskrank.scores.readers.gathering import Gathering, files_of, model_of
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.readings import finish, refuse_rules
@@ -56,25 +57,25 @@ def _add(gathering: Gathering, label: str | None, path: Path, data: bytes) -> No
     named = _DETAILS.fullmatch(path.name)
     date = named["date"] if named else ""
     results = _results(gathering, path, date)
-    model = model_of(path, _model(results) or _model_in_path(path), gathering.rules, label=label)
+    model = model_of(path, _model(path, results) or _model_in_path(path), gathering.rules, label=label)
     task = named["task"] if named else path.stem
     docs = frame["doc"].to_list() if "doc" in frame.columns else [None] * frame.height
     for row, (doc, scores) in enumerate(zip(docs, frame["metric"].to_list(), strict=True)):
         known = doc if isinstance(doc, dict) else {}
-        of_task = known.get("task_name") or task
-        name = known.get("id")
+        of_task = a_name(f"{path}: row {row + 1}, task_name", known.get("task_name"), otherwise=task)
+        name = a_name(f"{path}: row {row + 1}, id", known.get("id"), otherwise=str(row))
         for metric, value in (scores or {}).items():
             gathering.add(
                 model=model,
-                sample=f"{of_task}/{row if name in (None, '') else name}",
+                sample=f"{of_task}/{name}",
                 metric=metric,
                 value=value,
                 task=of_task,
                 run=date,
             )
-            direction = _direction(results, of_task, metric)
+            direction = _direction(path, results, of_task, metric)
             if direction:
-                gathering.direct(metric, direction)
+                gathering.direct(metric, direction, of=str(path))
 
 
 def _load(path: Path, data: bytes) -> pl.DataFrame:
@@ -132,16 +133,15 @@ def _results(gathering: Gathering, path: Path, date: str) -> dict[str, Any]:
             found=str(error)[:80],
             hint="copy the file again, or take it away: without it directions are not known",
         ) from None
-    return found if isinstance(found, dict) else {}
+    return an_object(str(beside), found)
 
 
-def _model(results: Mapping[str, Any]) -> str | None:
-    general = results.get("config_general")
-    if not isinstance(general, dict):
-        return None
-    inner = general.get("model_config")
-    name = general.get("model_name") or (inner.get("model_name") if isinstance(inner, dict) else None)
-    return str(name) if name else None
+def _model(path: Path, results: Mapping[str, Any]) -> str:
+    place = f"{path}: results, config_general"
+    general = an_object(place, results.get("config_general"))
+    inner = an_object(f"{place}.model_config", general.get("model_config"))
+    found = general.get("model_name") or inner.get("model_name")
+    return a_name(f"{place}.model_name", found, otherwise="")
 
 
 def _model_in_path(path: Path) -> str | None:
@@ -152,11 +152,11 @@ def _model_in_path(path: Path) -> str | None:
     return "/".join(parts[at + 1 : -2]) or None
 
 
-def _direction(results: Mapping[str, Any], task: str, metric: str) -> str | None:
+def _direction(path: Path, results: Mapping[str, Any], task: str, metric: str) -> str | None:
     """Look a metric up in the configuration of its task; a group of metrics has a direction each."""
-    tasks = results.get("config_tasks")
-    config = tasks.get(task) if isinstance(tasks, dict) else None
-    for entry in (config.get("metrics") or config.get("metric") or []) if isinstance(config, dict) else []:
+    place = f"{path}: results, config_tasks"
+    config = an_object(f"{place}.{task}", an_object(place, results.get("config_tasks")).get(task))
+    for entry in objects(f"{place}.{task}.metrics", config.get("metrics") or config.get("metric")):
         names = entry.get("metric_name")
         better = entry.get("higher_is_better")
         if isinstance(better, dict):

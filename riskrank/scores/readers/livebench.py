@@ -9,7 +9,7 @@ from pathlib import Path
 from riskrank.scores.readers.gathering import Gathering, files_of, model_of
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.readings import finish, refuse_rules
-from riskrank.scores.readers.records import first_record, records, required, text
+from riskrank.scores.readers.records import first_record, name, records, text
 
 NAME = "livebench"
 METRIC = "score"
@@ -38,21 +38,21 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     def use(path: Path, data: bytes) -> None:
         category, task = _from_path(path)
         for number, record in records(gathering, path, data):
-            of_task = text(record.get("task")) or task
+            of_task = text(path, number, record, "task") or task
             # Older releases write turn 1 into every row, newer ones only where there are several.
-            turn = record.get("turn") or 1
-            question = str(required(path, number, record, "question_id"))
+            turn = text(path, number, record, "turn") or "1"
+            question = name(path, number, record, "question_id")
             score = record.get("score")
             if score == -1:
                 gathering.count(f"{METRIC}: judgments of -1, which could not be read")
             gathering.add(
-                model=model_of(path, str(required(path, number, record, "model", "model_id")), rules),
-                sample="/".join([*filter(None, [of_task]), question, *([str(turn)] if turn != 1 else [])]),
+                model=model_of(path, name(path, number, record, "model", "model_id"), rules),
+                sample="/".join([*filter(None, [of_task]), question, *([turn] if turn != "1" else [])]),
                 metric=METRIC,
                 value=None if score == -1 else score,
-                category=text(record.get("category")) or category,
+                category=text(path, number, record, "category") or category,
                 task=of_task,
-                turn=str(turn),
+                turn=turn,
             )
 
     for path in files_of(files, recognises):

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from riskrank.scores.readers.fields import an_object, objects
 from riskrank.scores.readers.gathering import Gathering, files_of
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.readings import finish, keep_readings, refuse_rules
-from riskrank.scores.readers.records import an_object, holds, objects, records, required, text
+from riskrank.scores.readers.records import holds, name, records, text
 
 NAME = "mixinstruct"
 
@@ -29,12 +30,12 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
 
     def use(path: Path, data: bytes) -> None:
         for number, record in records(gathering, path, data):
-            sample = str(required(path, number, record, "id"))
+            sample = name(path, number, record, "id")
             if record.get("cmp_results"):
                 gathering.count("instructions with pairwise verdicts (cmp_results), which are not read")
             for candidate in objects(f"{path}: entry {number}, candidates", record.get("candidates")):
-                model = str(required(path, number, candidate, "model"))
-                decoding = text(candidate.get("decoding_method"))
+                model = name(path, number, candidate, "model")
+                decoding = text(path, number, candidate, "decoding_method")
                 scores = an_object(f"{path}: entry {number}, scores", candidate.get("scores"))
                 if not scores:
                     gathering.count("candidates without scores")

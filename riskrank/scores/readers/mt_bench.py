@@ -11,10 +11,11 @@ from typing import Any
 import polars as pl
 
 from riskrank.engine.portfolio.judge_verdicts import normalise_verdict
+from riskrank.scores.readers.fields import a_name
 from riskrank.scores.readers.gathering import Gathering, files_of, model_of, tidy
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.readings import finish, keep_readings, refuse_rules
-from riskrank.scores.readers.records import first_record, records, required, text
+from riskrank.scores.readers.records import first_record, name, records, text
 
 NAME = "mt-bench"
 SCORE, WIN_RATE = "score", "win_rate"
@@ -64,21 +65,23 @@ def _is_pair(record: Mapping[str, Any]) -> bool:
 def _place(path: Path, number: int, record: Mapping[str, Any]) -> dict[str, str]:
     """Return the columns that say where a judgment belongs."""
     judge = record.get("judge")
-    name, prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
-    question = str(required(path, number, record, "question_id"))
+    by, prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
+    by = a_name(f"{path}: entry {number}, judge", by, otherwise="")
+    prompt = a_name(f"{path}: entry {number}, judge's prompt", prompt, otherwise="")
+    question = name(path, number, record, "question_id")
     # Judgments of old forks have no turn, but the judge's prompt says so where it saw the second one.
-    turn = record.get("turn") or (2 if "multi-turn" in text(prompt) else 1)
+    turn = text(path, number, record, "turn") or ("2" if "multi-turn" in prompt else "1")
     return {
         "sample": f"{question}/{turn}",
         "question": question,
-        "turn": str(turn),
-        "judge": text(name),
-        "prompt": text(prompt),
+        "turn": turn,
+        "judge": by,
+        "prompt": prompt,
     }
 
 
 def _add_rating(gathering: Gathering, path: Path, number: int, record: Mapping[str, Any]) -> None:
-    model = str(required(path, number, record, "model", "model_id"))
+    model = name(path, number, record, "model", "model_id")
     rating = record.get("score")
     if rating == -1:
         gathering.count(f"{SCORE}: judgments of -1, which could not be read")
@@ -91,15 +94,15 @@ def _add_rating(gathering: Gathering, path: Path, number: int, record: Mapping[s
 
 
 def _add_pair(gathering: Gathering, path: Path, number: int, record: Mapping[str, Any]) -> None:
-    first = str(required(path, number, record, *_FIRST))
-    second = str(required(path, number, record, *_SECOND))
+    first = name(path, number, record, *_FIRST)
+    second = name(path, number, record, *_SECOND)
     orders = ("g1_winner", "g2_winner") if "g1_winner" in record else ("winner",)
-    games = [record.get(order) for order in orders]
-    if any(text(game).casefold() in _UNDECIDED for game in games):
+    games = [text(path, number, record, order) for order in orders]
+    if any(game.casefold() in _UNDECIDED for game in games):
         gathering.count(f"{WIN_RATE}: pairs left out, the judge decided no winner of a game")
         return
     where = f"{path}: entry {number}"
-    results = {_result(text(game), first, second, where) for game in games}
+    results = {_result(game, first, second, where) for game in games}
     won = results.pop() if len(results) == 1 else 0.5
     place = _place(path, number, record)
     gathering.add(model=first, metric=WIN_RATE, value=won, opponent=second, **place)

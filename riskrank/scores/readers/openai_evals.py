@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from riskrank.scores.readers.fields import a_list, a_name, an_object
 from riskrank.scores.readers.gathering import Gathering, as_score, files_of, model_of
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.readings import finish, refuse_rules
-from riskrank.scores.readers.records import an_object, first_record, text
+from riskrank.scores.readers.records import first_record
 
 NAME = "openai-evals"
 CORRECT = "correct"
@@ -51,15 +52,15 @@ def _add_run(gathering: Gathering, path: Path, events: Sequence[tuple[int, dict[
     )
     if not any("final_report" in event for _, event in events):
         gathering.note(f"{path}: no final report; the run was not finished")
-    model = model_of(path, _model(spec), gathering.rules)
-    task = text(spec.get("eval_name"))
+    model = model_of(path, _model(path, spec), gathering.rules)
+    task = a_name(f"{path}: spec.eval_name", spec.get("eval_name"), otherwise="")
     scored: dict[str, set[str]] = {}
     numeric: set[str] = set()
     seen: dict[str, None] = {}
     for number, event in events:
         if event.get("type") is None or event.get("sample_id") is None:
             continue
-        sample = str(event["sample_id"])
+        sample = a_name(f"{path}: line {number}, sample_id", event["sample_id"])
         seen[sample] = None
         for metric, value in _scores(path, number, event).items():
             scored.setdefault(metric, set()).add(sample)
@@ -72,14 +73,15 @@ def _add_run(gathering: Gathering, path: Path, events: Sequence[tuple[int, dict[
                 gathering.add(model=model, sample=sample, metric=metric, value=None, task=task)
 
 
-def _model(spec: Mapping[str, Any]) -> str | None:
-    functions = spec.get("completion_fns") or []
-    if isinstance(functions, list) and functions:
-        return str(functions[0])
+def _model(path: Path, spec: Mapping[str, Any]) -> str | None:
+    functions = a_list(f"{path}: spec.completion_fns", spec.get("completion_fns"))
+    if functions:
+        return a_name(f"{path}: spec.completion_fns", functions[0])
     # Before completion functions, logs named the models they called.
-    names = spec.get("model_names")
-    named = names.get("completions") if isinstance(names, dict) else None
-    return str(named[0]) if isinstance(named, list) and named else spec.get("model_name")
+    names = an_object(f"{path}: spec.model_names", spec.get("model_names"))
+    named = a_list(f"{path}: spec.model_names.completions", names.get("completions"))
+    found = named[0] if named else spec.get("model_name")
+    return a_name(f"{path}: spec.model_names", found, otherwise="")
 
 
 def _scores(path: Path, number: int, event: Mapping[str, Any]) -> dict[str, object]:

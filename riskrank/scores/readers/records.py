@@ -10,6 +10,7 @@ from typing import Any
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.readers import beginnings
 from riskrank.scores.readers.bounded import parse_json
+from riskrank.scores.readers.fields import a_name
 from riskrank.scores.readers.gathering import Gathering
 
 # Enough of a file to tell who wrote it; one record of a judge may hold several answers in full.
@@ -102,44 +103,23 @@ def required(path: Path, number: int, record: Mapping[str, Any], *names: str) ->
     )
 
 
-def text(value: object) -> str:
-    """Return a name as text; None becomes an empty one."""
-    return "" if value is None else str(value)
-
-
-def objects(place: str, value: object) -> list[dict[str, Any]]:
-    """Return a list of objects; None is an empty one.
+def name(path: Path, number: int, record: Mapping[str, Any], *fields: str) -> str:
+    """Return the first of several fields that a record has, which names something.
 
     Raises
     ------
     InputError
-        If it is anything else.
+        If it has none of them, or what it has is no text and no number.
     """
-    if value is None:
-        return []
-    if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
-        return value
-    raise _malformed(place, "a list of objects", value)
+    return a_name(f"{path}: entry {number}, {fields[0]}", required(path, number, record, *fields))
 
 
-def an_object(place: str, value: object) -> dict[str, Any]:
-    """Return an object; None is an empty one.
+def text(path: Path, number: int, record: Mapping[str, Any], field: str) -> str:
+    """Return a name that a record may lack; an empty one then.
 
     Raises
     ------
     InputError
-        If it is anything else.
+        If it is no text and no number.
     """
-    if value is None:
-        return {}
-    if isinstance(value, dict):
-        return value
-    raise _malformed(place, "an object", value)
-
-
-def _malformed(place: str, expected: str, value: object) -> InputError:
-    return InputError(
-        f"{place} is not {expected}",
-        found=json.dumps(value, default=str)[:80],
-        hint="check that this is the file the tool wrote, unchanged",
-    )
+    return a_name(f"{path}: entry {number}, {field}", record.get(field), otherwise="")

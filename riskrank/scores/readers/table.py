@@ -12,7 +12,7 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, one_of, option
 from riskrank.scores.readers.catalogue import EXPORTS
-from riskrank.scores.readers.gathering import tidy, walk
+from riskrank.scores.readers.gathering import contradiction, tidy, walk
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath, Reader
 from riskrank.scores.readers.paths import labelled_paths
 
@@ -66,13 +66,24 @@ def read_export(
             "no exports were given", found="an empty list of paths", hint="name files, folders or patterns"
         )
     chosen = recognise(files) if name == AUTO else reader(name)
-    unnamed = [entry for entry in files if entry.label is None]
-    exports = [chosen.read(unnamed, rules)] if unnamed else []
-    labels = dict.fromkeys(entry.label for entry in files if entry.label is not None)
-    for label in labels:
-        export = chosen.read([entry for entry in files if entry.label == label], rules)
-        exports.append(replace(export, rows=_relabelled(export.rows, label)))
+    groups: dict[str | None, list[LabelledPath]] = {}
+    for entry in sorted(files, key=lambda entry: entry.label is not None):
+        groups.setdefault(entry.label, []).append(entry)
+    exports = [
+        export if label is None else replace(export, rows=_relabelled(export.rows, label))
+        for label, export in zip(groups, _read_groups(chosen, [*groups.values()], rules), strict=True)
+    ]
     return exports[0] if len(exports) == 1 else _together(exports)
+
+
+def _read_groups(
+    chosen: Reader, groups: Sequence[Sequence[LabelledPath]], rules: ExportRules
+) -> list[Export]:
+    """Read files that have a label in common; a reader that names things by all files gets all groups."""
+    together = getattr(chosen, "read_groups", None)
+    if together is not None:
+        return cast(list[Export], together(groups, rules))
+    return [chosen.read(group, rules) for group in groups]
 
 
 def labelled(text: str) -> list[LabelledPath]:
@@ -128,14 +139,18 @@ def _relabelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
 
 
 def _together(exports: Sequence[Export]) -> Export:
-    directions: dict[str, str] = {}
+    notes = list(dict.fromkeys(note for export in exports for note in export.notes))
+    directions: dict[str, tuple[str, str]] = {}
     for export in exports:
+        source = listing((entry.path for entry in export.inputs), 2)
         for metric, way in export.directions.items():
-            if directions.setdefault(metric, way) != way:
-                directions[metric] = ""
+            kept, first = directions.setdefault(metric, (way, source))
+            if kept and kept != way:
+                directions[metric] = ("", "")
+                notes.append(contradiction(metric, {kept: first, way: source}))
     return Export(
         rows=tidy(pl.concat([export.rows for export in exports], how="diagonal")),
-        directions={metric: way for metric, way in directions.items() if way},
-        notes=tuple(dict.fromkeys(note for export in exports for note in export.notes)),
+        directions={metric: way for metric, (way, _) in directions.items() if way},
+        notes=tuple(notes),
         inputs=tuple({entry.path: entry for export in exports for entry in export.inputs}.values()),
     )

@@ -12,6 +12,7 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.parsing import MISSING, TEXT, parse_scores
 from riskrank.scores.readers.bounded import parse_json
 from riskrank.scores.readers.delimited import DelimitedSource
+from riskrank.scores.readers.fields import shown
 from riskrank.scores.readers.json_objects import unique_names
 
 Columns = dict[str, list[object]]
@@ -47,6 +48,8 @@ def json_columns(path: Path, data: bytes) -> Columns:
     columns: Columns = {}
     if isinstance(value, dict) and {"columns", "data"} <= value.keys():
         names, rows = value["columns"], value["data"]
+        if not isinstance(names, list) or not all(isinstance(name, str | int) for name in names):
+            raise _no_table(path, f"columns that are no list of names: {shown(names)}")
         if not isinstance(rows, list) or not all(isinstance(r, list) and len(r) == len(names) for r in rows):
             raise _no_table(path, "rows that have not one value a column")
         columns = {str(name): [row[at] for row in rows] for at, name in enumerate(names)}

@@ -103,9 +103,22 @@ def test_a_bad_file_is_refused_or_left_out_whole(tmp_path):
         run(ExportRules())
     export = run(ExportRules(skip_bad=True))
     assert export.rows["sample"].to_list() == ["good.json"]
-    assert [entry.rows for entry in export.inputs] == [0, 1]
+    assert [(entry.path, entry.rows) for entry in export.inputs] == [(str(good), 1)]
     assert "bad.json" in export.notes[0]
     assert export.notes[1] == "seen: 1"
+
+
+def test_runs_that_disagree_on_a_direction_are_named():
+    gathering = Gathering(ExportRules())
+    for run, way in (("one", "higher"), ("two", "higher"), ("three", "lower"), ("four", "lower")):
+        gathering.direct("m", way, of=run)
+    gathering.direct("other", "higher", of="one")
+    add(gathering)
+    add(gathering, metric="other")
+    export = gathering.export()
+    assert export.directions == {"other": "higher"}
+    assert len(export.notes) == 1
+    assert "higher is better in one, lower is better in three" in export.notes[0]
 
 
 def test_bad_lines_are_counted_when_skipped(tmp_path):

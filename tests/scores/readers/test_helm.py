@@ -82,10 +82,38 @@ def test_splits_and_perturbations_are_asked_for(run):
         read(root, splits=("dev",))
 
 
+STRONG = TYPOS | {"prob": 0.9}
+
+
 def test_perturbations_of_one_name_differ_by_their_arguments(run):
-    other = TYPOS | {"prob": 0.9}
-    root = run([entry("id1", m=1.0, perturbation=TYPOS), entry("id1", m=0.0, perturbation=other)])
+    root = run([entry("id1", m=1.0, perturbation=TYPOS), entry("id1", m=0.0, perturbation=STRONG)])
     assert read(root, splits=("test:misspellings(prob=0.9)",)).rows["score"].to_list() == [0.0]
+    assert read(root, splits=("test:misspellings(prob=0.5)",)).rows["score"].to_list() == [1.0]
+    with pytest.raises(UsageError, match="2 perturbations of that name") as error:
+        read(root, splits=("test:misspellings",))
+    assert "test:misspellings(prob=0.5), test:misspellings(prob=0.9)" in error.value.found
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_perturbation_is_called_alike_in_all_runs_whatever_came_first(run, labelled):
+    both = [entry("id1", m=1.0, perturbation=TYPOS), entry("id1", m=0.0, perturbation=STRONG)]
+    run(both, folder="a")
+    root = run(both[::-1], model="org/b", folder="b")
+    paths = [f"{name}={root / name}" for name in "ab"] if labelled else [root]
+    found = read(*paths, splits=("test:misspellings(prob=0.9)",)).rows
+    assert found["model"].n_unique() == 2
+    assert found["score"].to_list() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_runs_of_one_strength_each_are_not_compared_under_one_name(run, labelled):
+    run([entry("id1", m=1.0, perturbation=TYPOS)], folder="a")
+    root = run([entry("id1", m=0.0, perturbation=STRONG)], model="org/b", folder="b")
+    paths = [f"{name}={root / name}" for name in "ab"] if labelled else [root]
+    with pytest.raises(UsageError, match="2 perturbations of that name"):
+        read(*paths, splits=("test:misspellings",))
+    names = read(*paths, splits=("*",)).rows["perturbation"].to_list()
+    assert names == ["misspellings(prob=0.5)", "misspellings(prob=0.9)"]
 
 
 def test_bookkeeping_is_left_out_unless_it_is_named(run):

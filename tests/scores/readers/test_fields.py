@@ -1,7 +1,7 @@
 import pytest
 
 from riskrank.errors import InputError
-from riskrank.scores.readers.records import an_object, objects
+from riskrank.scores.readers.fields import an_object, objects
 
 
 def test_lists_of_objects():

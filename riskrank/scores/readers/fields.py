@@ -1,0 +1,108 @@
+"""Fields of documents that others wrote, each of the type it has to have or refused with what it is."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from riskrank.errors import InputError, option
+
+# Characters of a value that a message shows.
+_SHOWN = 80
+
+
+def an_object(place: str, value: object) -> dict[str, Any]:
+    """Return an object; None is an empty one.
+
+    Parameters
+    ----------
+    place : str
+        Where it stands: file, entry and field.
+    value : object
+
+    Raises
+    ------
+    InputError
+        If it is anything else.
+    """
+    if value is None:
+        return {}
+    if isinstance(value, dict):
+        return value
+    raise wrong_type(place, "an object", value)
+
+
+def a_list(place: str, value: object) -> list[Any]:
+    """Return a list; None is an empty one.
+
+    Raises
+    ------
+    InputError
+        If it is anything else.
+    """
+    if value is None:
+        return []
+    if isinstance(value, list):
+        return value
+    raise wrong_type(place, "a list", value)
+
+
+def objects(place: str, value: object) -> list[dict[str, Any]]:
+    """Return a list of objects; None is an empty one.
+
+    Raises
+    ------
+    InputError
+        If it is anything else.
+    """
+    found = a_list(place, value) if value is None or isinstance(value, list) else None
+    if found is None or not all(isinstance(entry, dict) for entry in found):
+        raise wrong_type(place, "a list of objects", value)
+    return found
+
+
+def is_name(value: object) -> bool:
+    """Whether a value can name something: a text, or a number that identifies."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:
+    """Return a text or a number as a name.
+
+    Parameters
+    ----------
+    place : str
+    value : object
+    otherwise : str, optional
+        The name where there is none: None, or an empty text.
+
+    Raises
+    ------
+    InputError
+        If it is anything else.
+    """
+    if otherwise is not None and value in (None, ""):
+        return otherwise
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # as pandas writes whole numbers beside a gap
+    if is_name(value):
+        return str(value)
+    raise wrong_type(place, "a text or a number", value)
+
+
+def wrong_type(place: str, expected: str, value: object) -> InputError:
+    """Tell that a field has a type it cannot have."""
+    return InputError(
+        f"{place} is not {expected}",
+        found=shown(value),
+        hint="check that this is the file the tool wrote, unchanged; "
+        f"{option('skip_bad', True)} leaves out what is not",
+    )
+
+
+def shown(value: object) -> str:
+    """Write the beginning of a value as JSON, for a message."""
+    return json.dumps(value, default=str)[:_SHOWN]
