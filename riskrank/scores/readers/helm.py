@@ -6,20 +6,25 @@ repeat the instance's identifier.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.errors import InputError, listing, option
 from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
-from riskrank.scores.readers.fields import a_name, an_object
+from riskrank.scores.readers.fields import a_name
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.readers.helm_perturbations import (
+    Perturbation,
+    PerturbationNames,
+    perturbation_of,
+    refuse_ambiguous,
+)
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 
 NAME = "helm"
@@ -37,17 +42,9 @@ class _Score:
     instance: str
     trial: str
     split: str
-    perturbation: _Perturbation | None
+    perturbation: Perturbation | None
     metric: str
     value: object
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Perturbation:
-    """How an instance was changed: the name of the way, and its settings as JSON."""
-
-    name: str
-    settings: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,46 +97,16 @@ def read_groups(groups: Sequence[Sequence[LabelledPath]], rules: ExportRules) ->
             for score in run.scores:
                 if score.perturbation:
                     settings[score.perturbation.name].add(score.perturbation.settings)
-    names = _Names({name for name, found in settings.items() if len(found) > 1})
-    everywhere = (names.part(score) for _, runs in gathered for run in runs for score in run.scores)
-    _refuse_ambiguous(rules.splits, dict.fromkeys(everywhere))
+    names = PerturbationNames({name for name, found in settings.items() if len(found) > 1})
+    everywhere = (_part(score, names) for _, runs in gathered for run in runs for score in run.scores)
+    refuse_ambiguous(rules.splits, dict.fromkeys(everywhere))
     return [_export(gathering, runs, names) for gathering, runs in gathered]
 
 
-def _refuse_ambiguous(asked: Sequence[str], there: Iterable[str]) -> None:
-    """Refuse the bare name of perturbations that differ in their settings: any of them could be meant."""
-    there = tuple(there)
-    for name in asked:
-        meant = [part for part in there if part.startswith(f"{name}(")]
-        if len(meant) > 1 and name not in there:
-            raise UsageError(
-                f"{option('split', name)}: {len(meant)} perturbations of that name, with different settings",
-                found=listing(sorted(meant), 20),
-                hint="name the one that counts, with its settings",
-            )
-
-
-class _Names:
-    """Names of perturbations; those of different settings somewhere carry them everywhere."""
-
-    def __init__(self, ambiguous: Set[str]) -> None:
-        self._ambiguous = ambiguous
-        self._names: dict[_Perturbation | None, str] = {None: ""}
-
-    def perturbation(self, score: _Score) -> str:
-        """Name of what changed an instance, empty where nothing did."""
-        found = score.perturbation
-        if found not in self._names:
-            assert found is not None
-            settings = json.loads(found.settings) if found.name in self._ambiguous else {}
-            shown = ",".join(f"{key}={_plain(value)}" for key, value in sorted(settings.items()))
-            self._names[found] = f"{found.name}({shown})" if found.name in self._ambiguous else found.name
-        return self._names[found]
-
-    def part(self, score: _Score) -> str:
-        """Split and perturbation, as the rule for splits names them."""
-        perturbation = self.perturbation(score)
-        return f"{score.split}:{perturbation}" if perturbation else score.split
+def _part(score: _Score, names: PerturbationNames) -> str:
+    """Split and perturbation, as the rule for splits names them."""
+    perturbation = names.of(score.perturbation)
+    return f"{score.split}:{perturbation}" if perturbation else score.split
 
 
 def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gathering, list[_Run]]:
@@ -153,11 +120,11 @@ def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gather
     return gathering, runs
 
 
-def _export(gathering: Gathering, runs: Sequence[_Run], names: _Names) -> Export:
+def _export(gathering: Gathering, runs: Sequence[_Run], names: PerturbationNames) -> Export:
     rules = gathering.rules
     parts: dict[str, dict[str, None]] = defaultdict(dict)
     for run in runs:
-        parts[run.task].update(dict.fromkeys(names.part(score) for score in run.scores))
+        parts[run.task].update(dict.fromkeys(_part(score, names) for score in run.scores))
     if runs:
         check_used("split", rules.splits, [part for there in parts.values() for part in there])
     kept = {
@@ -215,7 +182,7 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
                     instance=instance,
                     trial=trial,
                     split=a_name(f"{place}, split", name.get("split"), otherwise="all"),
-                    perturbation=_perturbation(f"{place}, perturbation", changed),
+                    perturbation=perturbation_of(f"{place}, perturbation", changed),
                     metric=name["name"],
                     value=stat.get("mean"),
                 )
@@ -258,30 +225,14 @@ def _task(name: str) -> str:
     return f"{scenario}:{','.join(kept)}" if kept else scenario
 
 
-def _perturbation(place: str, changed: object) -> _Perturbation | None:
-    """What changed an instance, if anything did."""
-    found = an_object(place, changed)
-    if not found:
-        return None
-    # What a perturbation is for, and which of two answers counts, is no setting of it.
-    ignored = ("name", "robustness", "fairness", "computed_on")
-    settings = {key: value for key, value in found.items() if key not in ignored}
-    return _Perturbation(
-        name=a_name(f"{place}: name", found.get("name"), otherwise="perturbed"),
-        settings=json.dumps(settings, sort_keys=True),
-    )
-
-
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-
-
-def _add(run: _Run, kept: tuple[str, ...], gathering: Gathering, names: _Names, *, several: bool) -> None:
+def _add(
+    run: _Run, kept: tuple[str, ...], gathering: Gathering, names: PerturbationNames, *, several: bool
+) -> None:
     for score in run.scores:
-        if names.part(score) not in kept:
+        if _part(score, names) not in kept:
             continue
         sample = f"{run.task}/{score.instance}"
-        perturbation = names.perturbation(score)
+        perturbation = names.of(score.perturbation)
         # Pooled with others, a changed instance is a sample of its own.
         if perturbation and len(kept) > 1:
             sample += f":{perturbation}"
