@@ -31,7 +31,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "dominance": (
         (
-            "Who dominates whom in log loss, whatever else is in the table:",
+            "Who is ahead of whom in log loss, whatever else is in the table:",
             "riskrank dominance sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
             "--metric log_loss --no-test",
         ),

@@ -280,10 +280,10 @@ class GateOptions:
     PANEL: ClassVar[str] = TESTS
 
     gate_better: Annotated[
-        Names, typer.Option(metavar="NEW:OLD", help="Exit 1 unless NEW significantly dominates OLD.")
+        Names, typer.Option(metavar="NEW:OLD", help="Exit 1 unless NEW is significantly ahead of OLD.")
     ] = None
     gate_not_worse: Annotated[
-        Names, typer.Option(metavar="NEW:OLD", help="Exit 1 if OLD significantly dominates NEW.")
+        Names, typer.Option(metavar="NEW:OLD", help="Exit 1 if OLD is significantly ahead of NEW.")
     ] = None
 
 

@@ -11,12 +11,18 @@ from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Booleans
 from riskrank.report import numbers
 from riskrank.report.text_pictures import interval_bars
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.dominance import DominanceColumn, DominanceDocument
 from riskrank.studies.wording import design
 
+ORDERS = {1: "FSD", 2: "SSD"}
+WHY_COUNTS_DIFFER = (
+    "The two need not count the same pairs: a mean over the field is steadier than one comparison, and it "
+    "hangs on who is in the field."
+)
 CORRECTIONS = {
     "bonferroni": "Bonferroni",
     "holm": "Holm",
@@ -60,24 +66,38 @@ def inference_line(
 
 def reading(document: DominanceDocument) -> list[Line]:
     """How to read the tables."""
-    first = document.by_column[0]
+    first, tested = document.by_column[0], document.inference.test
     kinds = {tests.claim.kind for tests in first.study.tests}
+    significantly = "significantly below" if tested else "below"
     parts = ["ε is the violation ratio of “better dominates worse”: 0 everywhere better, 0.5 a draw."]
     if DIRECT in kinds:
-        parts.append("Direct dominance: ε below 0.5, whoever else is in the table.")
+        parts.append(
+            f"ahead (FSD, SSD): ε {significantly} ½, better violates dominance less than worse does, whoever "
+            "else is in the table; dominates: ahead, and ε is 0."
+        )
     if RELATIVE in kinds:
-        parts.append("Relative dominance: better violates dominance over the field less than worse does.")
+        parts.append(
+            "R-FSD, R-SSD: relative to the field; ahead: better violates dominance over it "
+            + ("significantly less than worse does." if tested else "less than worse does.")
+        )
+    if {DIRECT, RELATIVE} <= kinds:
+        parts.append(WHY_COUNTS_DIFFER)
     if ABSOLUTE in kinds:
-        parts.append("τ: smallest threshold with ε significantly below it.")
-    if document.inference.test:
-        parts.append("p: adjusted p-value" + (" of direct dominance" if DIRECT in kinds else "") + "; ")
+        parts.append(f"τ: smallest threshold that ε is {significantly}, at which better almost dominates.")
+    if any(_backwards(column).any() for column in document.by_column):
+        parts.append(
+            "mean worse: the mean points the other way"
+            + (", the whole interval of the difference does." if tested else ".")
+        )
+    if tested:
+        parts.append("p: adjusted p-value" + (" of the direct claim" if DIRECT in kinds else "") + "; ")
         parts[-1] += "~ marks one from the extrapolated tail, ? one that more resamples would decide."
     parts.append(
         f"difference: of the means of {first.units.label}, better minus worse"
         + (", with an interval for this pair alone." if document.inference.resampled else ".")
     )
     if document.ratios:
-        parts.append("In a matrix, * marks that the row model dominates the column model.")
+        parts.append(f"In a matrix, * marks that ε of row against column is {significantly} its threshold.")
     return [Line(" ".join(parts), "Reading:")]
 
 
@@ -88,10 +108,12 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
     overall = leading.sum(axis=1)
     columns = [Column("better", "left"), Column("worse", "left")]
     for order in orders:
-        name = "FSD" if order == 1 else "SSD"
+        name = ORDERS[order]
         columns.append(Column(f"{name}\nε"))
         deciding, absolute = _tests_of(study, order)
-        columns += [Column(f"{name}\np") for tests in deciding if tests.p_value is not None]
+        for tests in deciding:
+            head = tests.claim.method if tests.claim.kind == RELATIVE else name
+            columns += [Column(f"{head}\np")] if tests.p_value is not None else []
         if absolute:
             columns.append(Column(f"{name}\nτ"))
     columns += [Column("difference"), Column("interval", "left")][: 1 + (column.differences.low is not None)]
@@ -115,6 +137,7 @@ def _tests_of(study: DominanceStudy, order: int) -> tuple[list[DominanceTests], 
     """Tests of one order: the direct and the relative one, and the absolute ones by threshold."""
     found = [tests for tests in study.tests if tests.claim.order == order]
     deciding = [tests for tests in found if tests.claim.kind != ABSOLUTE]
+    deciding.sort(key=lambda tests: tests.claim.kind == RELATIVE)
     absolute = [tests for tests in found if tests.claim.kind == ABSOLUTE]
     return deciding, sorted(absolute, key=lambda tests: tests.claim.boundary)
 
@@ -123,26 +146,14 @@ def _pair_row(
     column: DominanceColumn, orders: Sequence[int], i: int, j: int, models: Sequence[str]
 ) -> tuple[Cell | str, ...]:
     cells: list[Cell | str] = [models[i], models[j]]
-    won, lost, undecided = [], [], False
     for order in orders:
-        name = "FSD" if order == 1 else "SSD"
         deciding, absolute = _tests_of(column.study, order)
         cells.append(numbers.ratio(column.study.estimates.ratios[order - 1, i, j]))
         cells += [_p_cell(tests, i, j) for tests in deciding if tests.p_value is not None]
         if absolute:
             held = [tests.claim.boundary for tests in absolute if tests.dominates[i, j]]
             cells.append(f"{held[0]:g}" if held else "–")
-        looked_at = deciding[:1] or absolute
-        won += [name] if any(tests.dominates[i, j] for tests in looked_at) else []
-        lost += [name] if any(tests.dominates[j, i] for tests in looked_at) else []
-        undecided |= any(not tests.decided[i, j] for tests in looked_at)
-    cells += _difference_cells(column, i, j)
-    study = column.study
-    tested = study.tests[0].p_value is not None
-    cells.append(
-        _verdict(bool(study.estimates.identical[i, j]), won, lost, tested=tested, undecided=undecided)
-    )
-    return tuple(cells)
+    return (*cells, *_difference_cells(column, i, j), _verdict(column, orders, i, j))
 
 
 def _p_cell(tests: DominanceTests, i: int, j: int) -> str:
@@ -171,17 +182,42 @@ def _bars(column: DominanceColumn, pairs: Sequence[tuple[int, int]]) -> list[str
     return interval_bars(column.units.of(difference.estimate)[at], low[at], high[at], mark=0.0)
 
 
-def _verdict(
-    identical: bool, won: Sequence[str], lost: Sequence[str], *, tested: bool, undecided: bool
-) -> Cell:
-    if identical:
+def _verdict(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
+    """What was shown of a pair, in words that claim no more: an ε of 0 alone is dominance."""
+    if column.study.estimates.identical[i, j]:
         return Cell("identical scores", "dim")
-    if not won and not lost:
+    found: dict[str, list[str]] = {}
+    undecided = False
+    for order in orders:
+        deciding, absolute = _tests_of(column.study, order)
+        looked_at = deciding[:1] or absolute
+        claim = looked_at[0].claim
+        name = claim.method if claim.kind == RELATIVE else ORDERS[order]
+        almost = claim.kind == ABSOLUTE
+        if any(tests.dominates[i, j] for tests in looked_at):
+            full = claim.kind == DIRECT and looked_at[0].ratios[i, j] == 0
+            word = "dominates" if full else "almost dominates" if almost else "ahead"
+            found.setdefault(word, []).append(name)
+        if any(tests.dominates[j, i] for tests in looked_at):
+            found.setdefault("almost dominated" if almost else "behind", []).append(name)
+        undecided |= any(not tests.decided[i, j] for tests in looked_at)
+    if not found:
         return Cell("not decided" if undecided else "not separated", "dim")
-    text = f"{'dominates' if tested else 'ahead'} ({', '.join(won)})" if won else ""
-    if lost:
-        text += f"{'; ' if text else ''}{'dominated' if tested else 'behind'} ({', '.join(lost)})"
-    return Cell(text, "green" if not lost else "yellow")
+    text = ", ".join(f"{word} ({', '.join(names)})" for word, names in found.items())
+    mixed = bool(_backwards(column)[i, j]) or "behind" in found or "almost dominated" in found
+    text += ", mean worse" if _backwards(column)[i, j] else ""
+    return Cell(text, "yellow" if mixed else "green")
+
+
+def _backwards(column: DominanceColumn) -> Booleans:
+    """Pairs ``[i, j]`` of which i is ahead of j although its mean is worse; significantly, where tested."""
+    difference, tests = column.differences, column.study.tests
+    ahead = np.logical_or.reduce([one.dominates for one in tests])
+    if tests[0].p_value is None:
+        return np.asarray(ahead & (difference.estimate < 0))
+    if difference.high is None:
+        return np.zeros_like(ahead)
+    return np.asarray(ahead & (difference.high < 0))
 
 
 def _matrix(metric: str, tests: DominanceTests, models: Sequence[str]) -> Table:

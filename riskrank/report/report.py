@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import NONE, RISK
 from riskrank.report import numbers
-from riskrank.report.dominance import inference_line
+from riskrank.report.dominance import WHY_COUNTS_DIFFER, inference_line
 from riskrank.report.groups import group_sections
 from riskrank.report.rank import (
     detail_table,
@@ -22,7 +22,7 @@ from riskrank.report.render import sections
 from riskrank.report.view import Cell, Column, Line, Section, Table
 from riskrank.studies.document import Document
 from riskrank.studies.rank import RankDocument
-from riskrank.studies.report import ReportDocument
+from riskrank.studies.report import CHAPTERS, ReportDocument
 from riskrank.studies.wording import unseen_in
 
 _NAMED = 8
@@ -30,6 +30,11 @@ _NAMED = 8
 _CURVES = Line(
     "What the ranking is made of. Look at the left ends: there are the samples that a model does worst on. A "
     "curve that lies above another everywhere is better whatever the attitude to risk."
+)
+
+_FIELD = Line(
+    "These tests ask whether a model is better against the field than another is. Chapter Pairs asks whether "
+    "it is ahead of the other, these two alone, and so counts differently."
 )
 
 
@@ -65,26 +70,26 @@ def view(document: ReportDocument) -> list[Section]:
 
 def parts(document: ReportDocument) -> list[Part]:
     """Chapters of a report, those that there is something to say in."""
-    ranking, pairs, risks = document.ranking, document.pairs, document.risks
+    ranking, risks = document.ranking, document.risks
     found = [
-        Part("ranking", "Ranking", ranking, ("forest",), (), tuple(_ranking(ranking))),
+        Part("ranking", CHAPTERS["ranking"], ranking, ("forest",), (), tuple(_ranking(ranking))),
         Part("risks", "Hidden risks", ranking, (), (), tuple(_risks(ranking))),
         Part("curves", "Distributions", ranking, ("quantiles", "tvar"), (_CURVES,), ()),
-        _part("pairs", "Pairs", pairs, ("heatmap", "pair")),
-        _part("mean-risk", "Mean and risk", risks, ("scatter", "radar")),
+        _pairs(document),
+        _part("mean-risk", CHAPTERS["risks"], risks, ("scatter", "radar")),
     ]
     if document.methods is not None:
-        found.append(_agreement(document.methods, ranking, "method", "Other methods"))
+        found.append(_agreement(document.methods, ranking, "method", CHAPTERS["methods"]))
     if document.metrics is not None:
-        found.append(_agreement(document.metrics, ranking, "metric", "Metric by metric"))
+        found.append(_agreement(document.metrics, ranking, "metric", CHAPTERS["metrics"]))
     if document.by_group is not None:
         sections_of_groups = tuple(group_sections(document.by_group.groups))
-        title = f"Groups by {document.by_group.groups.column}"
+        title = f"{CHAPTERS['by_group']} by {document.by_group.groups.column}"
         found.append(Part("groups", title, document.by_group, ("groups",), (), sections_of_groups))
     if document.relation is not None:
-        found.append(_part("gsd", "Generalized stochastic dominance", document.relation, ("hasse",)))
+        found.append(_part("gsd", CHAPTERS["relation"], document.relation, ("hasse",)))
     if document.choice is not None:
-        found.append(_part("copa", "Choice without a common unit", document.choice, ("parallel", "boxes")))
+        found.append(_part("copa", CHAPTERS["choice"], document.choice, ("parallel", "boxes")))
     found.append(Part("unseen", "What the samples cannot show", ranking, (), (), tuple(_unseen(document))))
     return found
 
@@ -94,6 +99,24 @@ def _part(anchor: str, title: str, document: Document, pictures: tuple[str, ...]
     verdict, *rest = sections(document)
     assert isinstance(verdict, Line)
     return Part(anchor, title, document, pictures, (replace(verdict, label="In short:"),), tuple(rest))
+
+
+def _pairs(document: ReportDocument) -> Part:
+    """The chapter of pairs, with a word on why it counts otherwise than the ranking does."""
+    part = _part("pairs", CHAPTERS["pairs"], document.pairs, ("heatmap", "pair"))
+    metric, method = _leading(document.ranking)
+    counted = document.ranking.study.studies[metric].separations.get(method)
+    direct = document.pairs.by_column[0].study.tests[-1]
+    if counted is None or not document.ranking.inference.test or counted.pairs < 2:
+        return part
+    apart = int(np.triu(direct.dominates | direct.dominates.T, 1).sum())
+    text = (
+        "The ranking asks of each model whether it is better against the field than another is (relative "
+        f"claims: {method} tells {counted.separated} of {counted.pairs} pairs apart). Here two models are "
+        f"compared with each other alone (direct claims: {apart} of {counted.pairs} pairs). "
+        f"{WHY_COUNTS_DIFFER}"
+    )
+    return replace(part, lead=(*part.lead, Line(text, "Two tests:")))
 
 
 def _leading(document: RankDocument) -> tuple[str, str]:
@@ -108,6 +131,8 @@ def _ranking(document: RankDocument) -> list[Section]:
     found: list[Section] = [detail_table(document, metric, method)]
     if method in study.separations and document.inference.test:
         found.append(separation_line(study, method))
+        if study.separations[method].pairs > 1:
+            found.append(_FIELD)
     found.append(reading(document, [method]))
     found.append(inference_line(study.dominance, document.inference, models, document.scores[metric]))
     return found

@@ -1,4 +1,4 @@
-"""Who stochastically dominates whom, pair by pair: the study behind ``dominance``."""
+"""Who is ahead of whom by stochastic dominance, pair by pair: the study behind ``dominance``."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def standings(document: DominanceDocument) -> dict[str, Standing]:
 def dominance(
     table: ScoreTable, settings: DominanceSettings | None = None, runtime: Runtime | None = None
 ) -> DominanceDocument:
-    """Test which model stochastically dominates which, with exact violation ratios.
+    """Test by stochastic dominance which model is ahead of which, with exact violation ratios.
 
     Parameters
     ----------

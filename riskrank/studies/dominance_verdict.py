@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT
+from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, Claim
 from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
@@ -22,7 +22,7 @@ def dominance_verdict(
     inference: Inference,
     scores: ClusteredScores,
 ) -> str:
-    """Say who dominates whom, who dominates all, and who is dominated by somebody.
+    """Say how many pairs are told apart, who is ahead of all, and whom nobody is ahead of.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def _of_column(name: str, study: DominanceStudy, models: Sequence[str], inferenc
     kind = {DIRECT: "directly", ABSOLUTE: f"at a ratio below {tests.claim.boundary:g}"}
     how = f"in {ORDINALS[tests.claim.order]} order {kind.get(tests.claim.kind, 'relative to the field')}"
     dominates = tests.dominates
-    sure = "significantly dominates" if inference.test else "dominates in these samples"
+    sure = _shown(tests.claim, tested=inference.test)
     k = len(models)
     if k == 2:
         return _of_pair(name, study, tests, models, how, sure)
@@ -49,15 +49,18 @@ def _of_column(name: str, study: DominanceStudy, models: Sequence[str], inferenc
     pairs = k * (k - 1) // 2
     if not apart:
         nothing = (
-            "nothing can be told apart" if inference.test else "nobody dominates anybody in these samples"
+            "nothing can be told apart" if inference.test else "nobody is ahead of anybody in these samples"
         )
         parts = [f"On {name}, {nothing} {how}: 0 of {pairs} pairs."]
         return " ".join([*parts, *_open_claims(study, tests)])
     told = "significantly told apart" if inference.test else "ordered in these samples"
     parts = [f"On {name}, {apart} of {pairs} pairs {'is' if apart == 1 else 'are'} {told} {how}."]
-    best = [models[i] for i in range(k) if dominates[i].sum() == k - 1]
+    best = [i for i in range(k) if dominates[i].sum() == k - 1]
     if best:
-        parts.append(f"{names(best)} {sure} all others.")
+        full = tests.claim.kind == DIRECT and not np.delete(tests.ratios[best[0]], best[0]).any()
+        parts.append(
+            f"{names([models[i] for i in best])} {sure} all others{', and dominates them' if full else ''}."
+        )
     else:
         free = [models[i] for i in _by_ratio(tests) if not dominates[:, i].any()]
         other = "model" if len(free) > 1 else "other model"
@@ -66,6 +69,13 @@ def _of_column(name: str, study: DominanceStudy, models: Sequence[str], inferenc
             left = f"{len(free)} of {k} models have nobody above them"
         parts.append(f"Nobody {sure} all others; {left}." if free else "")
     return " ".join(part for part in [*parts, *_open_claims(study, tests)] if part)
+
+
+def _shown(claim: Claim, *, tested: bool) -> str:
+    """The verb for what a claim that holds shows of a pair; dominance itself is a violation ratio of 0."""
+    if claim.kind == ABSOLUTE:
+        return "significantly almost dominates" if tested else "almost dominates in these samples"
+    return "is significantly ahead of" if tested else "is ahead of, in these samples,"
 
 
 def _open_claims(study: DominanceStudy, tests: DominanceTests) -> Iterator[str]:
@@ -80,8 +90,11 @@ def _of_pair(
     for i, j in ((0, 1), (1, 0)):
         if tests.dominates[i, j]:
             doubt = "" if tests.p_adjusted is None else f", adjusted p = {tests.p_adjusted[i, j]:.2g}"
-            ratio = f"violation ratio {tests.ratios[i, j]:.3g}{doubt}"
-            return f"On {name}, {models[i]} {sure} {models[j]} {how} ({ratio})."
+            full = ": it dominates" if tests.claim.kind == DIRECT and tests.ratios[i, j] == 0 else ""
+            ratio = f"violation ratio {tests.ratios[i, j]:.3g}{full}{doubt}"
+            worse = study.estimates.means[i] < study.estimates.means[j]
+            mean = ", though its mean is worse in these samples" if worse else ""
+            return f"On {name}, {models[i]} {sure} {models[j]} {how} ({ratio}){mean}."
     if tests.identical[0, 1]:
         return f"On {name}, {models[0]} and {models[1]} have identical scores."
     if not tests.decided.all():

@@ -25,9 +25,9 @@ class GateSettings(DominanceTestSettings):
     Parameters
     ----------
     gate_better : sequence of str
-        ``NEW:OLD`` each: fails unless NEW significantly dominates OLD.
+        ``NEW:OLD`` each: fails unless NEW is significantly ahead of OLD.
     gate_not_worse : sequence of str
-        ``NEW:OLD`` each: fails if OLD significantly dominates NEW.
+        ``NEW:OLD`` each: fails if OLD is significantly ahead of NEW.
     """
 
     gate_better: tuple[str, ...] = ()
@@ -156,7 +156,10 @@ def judge_gates(
 def _failure(failed: Sequence[GateRow], claim: Claim, alpha: float) -> GateFailed:
     row, rest = failed[0], len(failed) - 1
     refuted = row.verdict == FAIL
-    verb = "significantly dominates" if refuted else "does not significantly dominate"
+    if claim.kind == ABSOLUTE:
+        verb = "significantly almost dominates" if refuted else "does not significantly almost dominate"
+    else:
+        verb = f"is {'' if refuted else 'not '}significantly ahead of"
     winner, loser = (row.old, row.new) if refuted else (row.new, row.old)
     asked = option(f"gate_{row.claim.replace('-', '_')}", f"{row.new}:{row.old}")
     where = f" in {row.group}" if row.group else ""

@@ -18,6 +18,19 @@ from riskrank.studies.mean_risk import MeanRiskDocument, MeanRiskSettings, mrm
 from riskrank.studies.rank import GroupedRankDocument, RankDocument, RankRow, RankSettings, rank
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, RejectionSettings
+from riskrank.studies.wording import names
+
+CHAPTERS = {
+    "ranking": "Ranking",
+    "pairs": "Pairs",
+    "risks": "Mean and risk",
+    "methods": "Other methods",
+    "metrics": "Metric by metric",
+    "by_group": "Groups",
+    "relation": "Generalized stochastic dominance",
+    "choice": "Choice without a common unit",
+}
+"""Names of the chapters that are studies of their own, by their place in the document."""
 
 # Resamples of what needs intervals only, whatever the tests take.
 _INTERVAL_RESAMPLES = 1000
@@ -212,7 +225,7 @@ def report(
     }
     title = settings.title or f"Which of {len(table.models)} models?"
     return ReportDocument(
-        provenance=_provenance(ranking, settings, [part for part in parts.values() if part is not None]),
+        provenance=_provenance(ranking, settings, table, **parts),
         rows=ranking.rows,
         verdict=found.verdict,
         ranking=ranking,
@@ -248,12 +261,25 @@ def _every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
     )
 
 
-def _provenance(ranking: RankDocument, settings: ReportSettings, others: list[Document]) -> Provenance:
-    told = [*ranking.provenance.warnings, *(line for part in others for line in part.provenance.warnings)]
+def _provenance(
+    ranking: RankDocument, settings: ReportSettings, table: ScoreTable, **others: Any
+) -> Provenance:
     chapters = {name: getattr(settings, name) for name in ("gsd", "copa")}
     return replace(
         ranking.provenance,
         command="report",
         settings={**ranking.provenance.settings, **chapters},
-        warnings=list(dict.fromkeys(told)),
+        warnings=_warnings(table, {"ranking": ranking, **others}),
     )
+
+
+def _warnings(table: ScoreTable, parts: Mapping[str, Document | None]) -> list[str]:
+    """Every warning once, what is no warning about the table itself behind the chapters it is about."""
+    told: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        for line in () if part is None else part.provenance.warnings:
+            told.setdefault(line, []).append(CHAPTERS[name])
+    return [
+        line if line in table.warnings else f"chapter {names(list(dict.fromkeys(where)))}: {line}"
+        for line, where in told.items()
+    ]

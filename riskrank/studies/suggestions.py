@@ -56,7 +56,7 @@ def _fitting(report: TableReport) -> Iterator[Suggestion]:
     if enough:
         yield _said("Which model to ship, and how sure that is:", "rank", every)
         if len(report.models) == 2:
-            yield _said("Whether one model dominates the other:", "dominance", every)
+            yield _said("Whether one model is ahead of the other:", "dominance", every)
         if several:
             yield _said("The same for each metric on its own:", "rank", every, ["--per-metric"])
         for column in report.divisions[:_MOST_DIVISIONS]:

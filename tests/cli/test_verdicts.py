@@ -31,7 +31,7 @@ def test_a_failed_gate_exits_1_after_the_result(run, table, quick, command, form
         assert (gate["new"], gate["verdict"], gate["holds"]) == ("C", "fail", False)
         assert document == plain.document
     error, found, hint = failed.stderr.splitlines()
-    assert error == "error: gate --gate-better C:A failed: A significantly dominates C"
+    assert error == "error: gate --gate-better C:A failed: A is significantly ahead of C"
     assert found.startswith("found: direct SSD@P(IC), violation ratio ")
     assert hint == "hint: C is a step back from A"
     path = tmp_path / "out.json"
@@ -74,7 +74,7 @@ def test_names_with_colons(run, write, quick, make_scores):
     assert run("rank", path, *quick, "--gate-better", "gpt:4:a:b:1").status == 0
     outcome = run("rank", path, *quick, "--gate-better", "b:1:gpt:4:a")
     assert outcome.status == 1
-    assert "gpt:4:a significantly dominates b:1" in outcome.stderr
+    assert "gpt:4:a is significantly ahead of b:1" in outcome.stderr
 
 
 @pytest.mark.parametrize("command", ["rank", "dominance"])

@@ -1,4 +1,4 @@
-"""``riskrank dominance``: who stochastically dominates whom, pair by pair."""
+"""``riskrank dominance``: who is ahead of whom by stochastic dominance, pair by pair."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from riskrank.cli.options import (
 )
 
 
-@app.command(short_help="Test which model dominates which, pair by pair.")
+@app.command(short_help="Test which model is ahead of which, pair by pair.")
 @grouped
 def dominance(
     context: typer.Context,
@@ -35,10 +35,10 @@ def dominance(
         bool, typer.Option("--ratios", help="Also show the full matrix of ratios of every test.")
     ] = False,
 ) -> None:
-    """Test which model stochastically dominates which, with exact violation ratios.
+    """Test by stochastic dominance which model is ahead of which, with exact violation ratios.
 
     One row an ordered pair: the violation ratio of "winner dominates loser" (0: everywhere better,
-    0.5: a draw), the p-value, and the verdict.
+    0.5: a draw), the p-value, and the verdict. Ahead is a ratio below 0.5; dominance itself is 0.
     """
     from riskrank.cli.session import Session
     from riskrank.studies.dominance import DominanceSettings

@@ -95,7 +95,7 @@ def power(
 
     Data sets are drawn with replacement from a pilot table, or from named distributions; each is
     tested as `dominance` would test it. The order planned for is every dominance that is significant
-    in the pilot, or that each distribution dominates those after it.
+    in the pilot, or that each distribution is ahead of those after it.
     """
     from riskrank.cli.session import Session
     from riskrank.studies.distributions import named_distributions

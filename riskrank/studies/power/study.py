@@ -77,7 +77,7 @@ def power_between(
     Parameters
     ----------
     distributions : mapping of str to Distribution
-        One a model, the better ones first: each is to dominate those after it.
+        One a model, the better ones first: each is to be ahead of those after it.
     settings : PowerSettings, optional
     runtime : Runtime, optional
 

@@ -1,0 +1,89 @@
+"""Words for pairs: dominance is a violation ratio of 0, anything short of it is said to be less."""
+
+import numpy as np
+import pytest
+
+import riskrank as rr
+
+RNG = np.random.default_rng(3)
+BASE = RNG.normal(size=200)
+
+
+def wide(**models):
+    names = list(models)
+    return {
+        "model": [name for name in names for _ in models[name]],
+        "sample": [s for name in names for s in range(len(models[name]))],
+        "x": [float(score) for name in names for score in models[name]],
+    }
+
+
+def compare(test="direct", order="both", no_test=False, **models):
+    options = {"wide": True, "higher": "*", "jobs": 1, "test": test}
+    options |= {"no_test": True} if no_test else {"resamples": 1000}
+    options |= {} if order == "both" else {"order": order}
+    return rr.dominance(wide(**models), **options)
+
+
+def row(result):
+    """The cells of the only pair, by the heads of the table."""
+    lines = [line for line in result.to_markdown().splitlines() if line.startswith("|")]
+    heads, cells = ([part.strip() for part in line.strip("|").split("|")] for line in (lines[0], lines[2]))
+    return dict(zip(heads, cells, strict=True))
+
+
+# One in five samples is a little worse than any of the other model's, the rest are far better.
+CROSSED = np.where(np.arange(200) % 5 == 0, -8.0, 3.0) + 0.01 * BASE
+
+
+def test_dominance_is_a_ratio_of_zero():
+    assert row(compare(a=BASE + 1, b=BASE))["verdict"] == "dominates (FSD, SSD)"
+    assert row(compare(a=BASE + 1, b=BASE, no_test=True))["verdict"] == "dominates (FSD, SSD)"
+
+
+def test_below_one_half_is_ahead_only():
+    result = compare(a=CROSSED, b=0.5 * BASE - 3)
+    assert 0 < float(row(result)["FSD ε"]) < 0.5
+    assert row(result)["verdict"].startswith("ahead (")
+    assert "dominates" not in result.verdict
+    assert "a is significantly ahead of b" in compare(a=CROSSED, b=0.5 * BASE - 3, order=1).verdict
+
+
+def test_a_mean_that_points_the_other_way_is_said():
+    risky = np.where(np.arange(200) % 10 < 3, -5.0, 2.5) + 0.05 * BASE
+    steady = risky.mean() - 0.7 + 0.1 * BASE
+    result = compare(steady=steady, risky=risky, order=2)
+    found = row(result)
+    assert found["better"] == "steady"
+    assert found["verdict"] == "ahead (SSD), mean worse"
+    assert "mean worse: the mean points the other way" in result.to_markdown()
+    assert "though its mean is worse in these samples" in result.verdict
+    near = compare(steady=risky.mean() - 0.1 + 0.1 * BASE, risky=risky, order=2)
+    assert row(near)["verdict"] == "ahead (SSD)"
+
+
+@pytest.mark.parametrize(
+    ("test", "word"), [("absolute", "almost dominates (FSD, SSD)"), ("relative", "ahead (R-FSD, R-SSD)")]
+)
+def test_each_claim_has_its_word(test, word):
+    assert row(compare(test, a=BASE + 1, b=BASE))["verdict"] == word
+
+
+def test_both_families_are_told_apart():
+    text = compare("all", a=BASE + 1, b=BASE, c=BASE - 1).to_markdown()
+    assert "| R-FSD p |" in text
+    assert "The two need not count the same pairs" in text
+
+
+def test_the_report_reconciles_its_tests_and_places_its_warnings():
+    draws = np.random.default_rng(1).normal(size=(4, 40))
+    scores = wide(
+        **{name: values - 0.3 * k for k, (name, values) in enumerate(zip("abcd", draws, strict=True))}
+    )
+    result = rr.report(scores, wide=True, higher="*", jobs=1, resamples=40, gsd=True)
+    text = result.to_markdown()
+    assert "Two tests:" in text
+    assert "pairs apart). Here two models are compared with each other alone (direct claims: " in text
+    assert result.warnings
+    assert all(line.startswith("chapter Ranking and Pairs: ") for line in result.warnings)
+    assert not any("chapter" in line for line in compare(a=BASE + 1, b=BASE).warnings)
