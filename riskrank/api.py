@@ -32,7 +32,7 @@ from riskrank.scores.inspect import TableReport, inspect_scores
 from riskrank.scores.options import DOOR_NAMES, ReadOptions, read_options, reading_defaults, reading_names
 from riskrank.scores.readers.files import Source
 from riskrank.scores.readers.frames import FrameSource, is_frame
-from riskrank.scores.table import ScoreTable, read_scores
+from riskrank.scores.table import ScoreTable, read_metrics_apart, read_scores
 from riskrank.studies import copa as copa_study
 from riskrank.studies import dominance as dominance_study
 from riskrank.studies import gate as gate_study
@@ -97,6 +97,13 @@ class Scores:
         if key not in self._read:
             self._read[key] = read_scores(self._sources, options)
         return self._read[key]
+
+    def tables_apart(
+        self, wanted: Callable[[Sequence[str]], Sequence[str]], **commands_own: Any
+    ) -> tuple[ScoreTable, ...]:
+        """Validated tables of the metrics that are wanted, each on the samples it was scored on."""
+        given = {name: value for name, value in self._options.items() if name not in commands_own}
+        return read_metrics_apart(self._sources, read_options(given, **commands_own), wanted=wanted)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -344,9 +351,13 @@ def _run(
     # What the table was read with may be a setting too: copa decides on missing scores model by model.
     given = dict(table.options) | dict(options)
     chosen = settings(**checked(settings, {name: value for name, value in given.items() if name in own}))
-    read_table = table.table(**commands_own)
-    if study not in _GROUPED:
-        refuse_groups(read_table, study.__name__)
+    read_table: Any
+    if isinstance(chosen, gate_study.ClaimSettings):
+        read_table = table.tables_apart(partial(gate_study.wanted_metrics, chosen), **commands_own)
+    else:
+        read_table = table.table(**commands_own)
+        if study not in _GROUPED:
+            refuse_groups(read_table, study.__name__)
     with running(jobs, executor) as runtime:
         return Result(study(read_table, chosen, runtime))
 
@@ -434,7 +445,7 @@ rank = _door(rank_study.rank, rank_study.RankSettings)
 report = _door(report_study.report, report_study.ReportSettings)
 dominance = _door(dominance_study.dominance, dominance_study.DominanceSettings)
 copa = _door(copa_study.copa, copa_study.CopaSettings, copa_study.READING)
-gate = _door(gate_study.gate, gate_study.ClaimSettings)
+gate = _door(gate_study.gate, gate_study.ClaimSettings, gate_study.READING)
 gsd = _door(gsd_study.gsd, gsd_study.GsdSettings, gsd_study.READING)
 mrm = _door(mean_risk_study.mrm, mean_risk_study.MeanRiskSettings)
 portfolio = _door(portfolio_study.portfolio, portfolio_study.FoldingSettings, portfolio_study.READING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -85,6 +85,15 @@ class Session:
 
         options = self.read_options(weights, **overrides)
         return read_scores(self.inputs.scores, options, self.environment.stdin)
+
+    def read_apart(
+        self, wanted: Callable[[Sequence[str]], Sequence[str]], **overrides: Any
+    ) -> tuple[ScoreTable, ...]:
+        """Read the metrics that are wanted, each on the samples it was scored on."""
+        from riskrank.scores.table import read_metrics_apart
+
+        options = self.read_options(**overrides)
+        return read_metrics_apart(self.inputs.scores, options, self.environment.stdin, wanted=wanted)
 
     def read_options(self, weights: Sequence[str] | None = None, **overrides: Any) -> ReadOptions:
         """Translate the command line for the reader."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 import numpy as np
@@ -166,7 +166,51 @@ def read_scores(
         If the options contradict each other or name something unknown.
     """
     options = options or ReadOptions()
-    entries = select(read_entries(paths, options, stdin), options)
+    return _checked(read_entries(paths, options, stdin), options)
+
+
+def read_metrics_apart(
+    paths: Sequence[str | Source],
+    options: ReadOptions,
+    stdin: BinaryIO | None = None,
+    *,
+    wanted: Callable[[Sequence[str]], Sequence[str]],
+) -> tuple[ScoreTable, ...]:
+    """Read some metrics, each on the samples it was scored on.
+
+    Parameters
+    ----------
+    paths, options, stdin
+        As for `read_scores`.
+    wanted : callable
+        Chooses among the metrics there are; nothing is asked of the others.
+
+    Returns
+    -------
+    tuple of ScoreTable
+        One of all metrics if they were scored on the same samples, else one a metric, of the same models.
+
+    Raises
+    ------
+    InputError, UsageError
+        As `read_scores`, of all metrics or of the one that cannot be used.
+    """
+    entries = read_entries(paths, options, stdin)
+    names = tuple(wanted(select(entries, options).metrics))
+    try:
+        return (_checked(entries, replace(options, metrics=names)),)
+    except InputError:
+        if len(names) < 2:
+            raise
+        tables = tuple(_checked(entries, replace(options, metrics=(name,))) for name in names)
+        if any(table.models != tables[0].models for table in tables):
+            raise
+        return tables
+
+
+def _checked(entries: Entries, options: ReadOptions) -> ScoreTable:
+    """Select, check and orient what was read."""
+    entries = select(entries, options)
     specs, warnings = resolve_metrics(
         entries.metrics, known=entries.known_metrics, options=options, told=entries.directions
     )

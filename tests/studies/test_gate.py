@@ -132,7 +132,10 @@ REFUSED = {
     "margin twice": ({"better": "new:old", "margin": [0.1, 0.2]}, "is given twice"),
     "margin of dominance": ({"better": "new:old", "margin": 0.1, "on": "ssd"}, "dominance has none"),
     "margin in another unit": ({"better": "new:old", "margin": 50}, "is no margin for acc"),
-    "margin of another metric": ({"better": "new:old", "margin": {"f2": 0.1}}, "there is no metric 'f2'"),
+    "margin of another metric": (
+        {"better": "new:old", "margin": {"f2": 0.1}},
+        "for a metric that no claim is about",
+    ),
     "resamples": ({"better": "new:old", "resamples": 5}, "must be at least 20"),
     "correction": ({"better": "new:old", "correction": "hol"}, "is not a choice"),
     "inconclusive": ({"better": "new:old", "inconclusive": "maybe"}, "is not a choice"),
@@ -150,3 +153,82 @@ def test_too_few_common_samples():
     frame = pl.concat([frame, table(new=0, n=1)])
     with pytest.raises(InputError, match="a gate needs at least 10 samples"):
         rr.gate(frame, not_worse="new:old", missing="drop")
+
+
+def shares(**columns) -> pl.DataFrame:
+    """Scores of the models on samples of each metric, by ``model_metric``."""
+    rows = [
+        (name.partition("_")[0], f"{name.partition('_')[2]}{at}", name.partition("_")[2], float(value))
+        for name, values in columns.items()
+        for at, value in enumerate(values)
+    ]
+    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+
+
+def test_models_without_a_mistake_need_as_many_samples_as_any_share():
+    """No loss in n samples: its share is below 1 - (α/2)^(1/n), whatever other scores there might be."""
+    for n, verdict in ((100, "inconclusive"), (400, "pass")):
+        frame = shares(new_acc=[1] * n, old_acc=[1] * n)
+        result = rr.gate(frame, not_worse="new:old", margin=0.02, higher="acc")
+        assert verdicts(result) == [verdict]
+        assert "taken as scores from 0 to 1" in " ".join(result.warnings)
+        (row,) = result.rows
+        assert -row.low == pytest.approx(1 - 0.025 ** (1 / n), rel=0.15)
+    mixed = [0, 1] * 200
+    varied = rr.gate(shares(new_acc=mixed, old_acc=mixed), not_worse="new:old", margin=0.02, higher="acc")
+    assert varied.rows[0].low == pytest.approx(row.low, rel=0.05)
+    (equal,) = rr.gate(frame, not_worse="new:old", higher="acc").rows
+    assert (equal.verdict, equal.estimate) == ("inconclusive", 0)
+
+
+def test_the_samples_that_would_decide_between_models_that_never_differ():
+    mixed = [0, 1] * 50
+    (row,) = rr.gate(
+        shares(new_acc=mixed, old_acc=mixed), not_worse="new:old", margin=0.02, higher="acc"
+    ).rows
+    assert row.verdict == "inconclusive"
+    assert 150 < row.samples_needed < 250
+    enough = [0, 1] * (row.samples_needed // 2 + 5)
+    assert verdicts(
+        rr.gate(shares(new_acc=enough, old_acc=enough), not_worse="new:old", margin=0.02, higher="acc")
+    ) == ["pass"]
+
+
+@pytest.mark.parametrize("scores", [[5.0] * 50, [5.0, 5.001] * 25])
+def test_what_is_no_share_needs_bounds_or_another_margin(scores, tmp_path):
+    frame = shares(new_stars=scores, old_stars=scores)
+    with pytest.raises(UsageError, match="no two of its scores differ") as caught:
+        rr.gate(frame, not_worse="new:old", margin=0.1, higher="stars")
+    assert "bounds in a metrics file" in str(caught.value)
+    bounded = tmp_path / "metrics.toml"
+    bounded.write_text('[stars]\ndirection = "higher"\nbounds = [1, 5.1]\n')
+    result = rr.gate(frame, not_worse="new:old", margin=0.5, metrics=str(bounded))
+    assert verdicts(result) == ["pass"]
+
+
+def test_each_metric_counts_on_the_samples_it_was_scored_on():
+    rng = np.random.default_rng(1)
+    hard = rng.normal(size=90)
+    columns = {
+        "old_acc": hard[:60],
+        "new_acc": hard[:60] + 0.5,
+        "old_match": hard,
+        "new_match": hard - 0.5,
+        "old_other": [1.0] * 5,
+    }
+    frame = shares(**columns)
+    result = rr.gate(frame, not_worse="new:old", on=["acc", "match"], higher="*")
+    assert [(row.metric, row.verdict, row.samples) for row in result.rows] == [
+        ("acc", "pass", 60),
+        ("match", "fail", 90),
+    ]
+    alone = rr.gate(
+        shares(**{k: v for k, v in columns.items() if "acc" in k}), not_worse="new:old", higher="*"
+    )
+    assert result.rows[0].estimate == alone.rows[0].estimate
+    assert result.rows[0].p_value == alone.rows[0].p_value
+    assert result.rows[0].p_adjusted >= alone.rows[0].p_adjusted
+    assert result.document.provenance.samples == 150
+    assert verdicts(rr.gate(frame, not_worse="new:old", on="tvar@0.5:match", higher="*")) == ["fail"]
+    with pytest.raises(InputError, match="not scored on the same samples"):
+        rr.gate(frame, not_worse="new:old", higher="*")

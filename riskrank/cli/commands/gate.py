@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import typer
@@ -98,7 +99,7 @@ def gate(
     one family. Under GITHUB_ACTIONS the run is annotated and its summary written, too.
     """
     from riskrank.cli.session import FORMATS, Session
-    from riskrank.studies.gate import ClaimSettings
+    from riskrank.studies.gate import READING, ClaimSettings, wanted_metrics
     from riskrank.studies.gate import gate as study
 
     session = Session(context.obj, inputs, output, formats=(*FORMATS, "junit"))
@@ -110,7 +111,8 @@ def gate(
         )
     settings = ClaimSettings(**session.settings(claims, decision), comment=output.comment)
     with session.runtime(decision) as runtime:
-        document = study(session.read(), settings, runtime)
+        tables = session.read_apart(partial(wanted_metrics, settings), **READING)
+        document = study(tables, settings, runtime)
     session.finish(document)
     if context.obj.variables.get("GITHUB_ACTIONS") == "true":
         _tell_github(document, context.obj)

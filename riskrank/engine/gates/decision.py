@@ -187,12 +187,14 @@ def answers(family: Sequence[Evidence], *, alpha: float = 0.05, correction: str 
             low = max(low, one.boundary)
         if side < 0 and high is not None:
             high = min(high, one.boundary)
-        needed = None if side else samples_needed(one, level)
+        needed = None if side else samples_needed(one, level, (low, high))
         found.append(Answer(side, p_value, float(p_adjusted), low, high, needed))
     return found
 
 
-def samples_needed(evidence: Evidence, level: float) -> int | None:
+def samples_needed(
+    evidence: Evidence, level: float, interval: tuple[float | None, float | None] = (None, None)
+) -> int | None:
     """Samples that decide a claim four times out of five, if the estimate is the truth.
 
     Parameters
@@ -200,11 +202,15 @@ def samples_needed(evidence: Evidence, level: float) -> int | None:
     evidence : Evidence
     level : float
         Two-sided level of the claim.
+    interval : (float, float)
+        Its ends at that level, if known.
 
     Returns
     -------
     int or None
-        By the normal approximation, rounded up, and more than there are; None where no number would do.
+        Rounded up, more than there are; None where no number would do. By the normal approximation; where
+        it takes the claim for decided, as for models that hardly differ, the one sample more of `caution` is
+        what is wide, and it shrinks with 1/n.
     """
     distance = abs(evidence.estimate - evidence.boundary)
     if distance == 0:
@@ -214,5 +220,7 @@ def samples_needed(evidence: Evidence, level: float) -> int | None:
     width = -normal.inv_cdf(max(level / 2, 1e-300)) + normal.inv_cdf(POWER)
     times = width * evidence.standard_error / distance
     needed = evidence.samples * times * min(times, _MOST)
-    # Where the approximation takes a claim for decided, it is not the number of samples that is in the way.
+    end = interval[0] if evidence.estimate > evidence.boundary else interval[1]
+    if needed <= evidence.samples and end is not None:
+        needed = evidence.samples * abs(evidence.estimate - end) / distance
     return math.ceil(needed) if evidence.samples < needed <= _MOST else None

@@ -2,6 +2,6 @@
 
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.settings import ClaimSettings
-from riskrank.studies.gate.study import gate
+from riskrank.studies.gate.study import READING, gate, wanted_metrics
 
-__all__ = ["ClaimSettings", "GateDocument", "GateRow", "gate"]
+__all__ = ["READING", "ClaimSettings", "GateDocument", "GateRow", "gate", "wanted_metrics"]

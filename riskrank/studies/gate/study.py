@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import numpy as np
-
-from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, UsageError, index_of, option
+from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, option
 from riskrank.scores.groups import group_tables
 from riskrank.scores.metrics_file import MetricSpec
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, ScoreColumn, decide, resamples_of
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
+from riskrank.studies.gate.margins import limits, margins
 from riskrank.studies.gate.settings import ClaimSettings
 from riskrank.studies.gate.statistics import Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence
@@ -24,15 +24,21 @@ from riskrank.studies.settings import PortfolioSettings
 from riskrank.studies.targets import check_range, targets
 from riskrank.studies.units import units_of
 
+# Two models without a mistake are a gate's best case, not a table without information.
+READING: dict[str, Any] = {"allow_constant": True}
+
 
 def gate(
-    table: ScoreTable, settings: ClaimSettings | None = None, runtime: Runtime | None = None
+    table: ScoreTable | Sequence[ScoreTable],
+    settings: ClaimSettings | None = None,
+    runtime: Runtime | None = None,
 ) -> GateDocument:
     """Decide whether new models are better, or not worse, than old ones: pass, fail or inconclusive.
 
     Parameters
     ----------
-    table : ScoreTable
+    table : ScoreTable or sequence of ScoreTable
+        Several where metrics were scored on samples of their own, all of the same models.
     settings : ClaimSettings, optional
     runtime : Runtime, optional
 
@@ -48,11 +54,13 @@ def gate(
         If there is no claim, it names an unknown model or metric, or a margin has the wrong unit.
     """
     settings, runtime = settings or ClaimSettings(), runtime or Runtime()
-    names = [metric.name for metric in table.metrics]
-    claims = _claims(table, settings, statistics(settings.on, names))
+    tables = [table] if isinstance(table, ScoreTable) else list(table)
+    models = tables[0].models
+    metrics = tuple(metric for one in tables for metric in one.metrics)
+    claims, notes = _claims(tables, settings, statistics(settings.on, [metric.name for metric in metrics]))
     inference = settings.inference(runtime.jobs)
     with runtime.progress("resampling"):
-        rows, advice = decide(claims, inference, table.models)
+        rows, advice = decide(claims, inference, models)
     outcome = overall(rows)
     samples = [
         min(claim.column.scores.cluster_counts[model] for model in (claim.new, claim.old)) for claim in claims
@@ -62,105 +70,83 @@ def gate(
             command="gate",
             seed=settings.seed,
             resamples=resamples_of(inference, len(claims), max(samples)),
-            settings=_described(table, settings, len(claims)),
-            warnings=[*table.warnings, *advice],
-            **described_inputs(table),
+            settings=_described(tables[0], settings, len(claims)),
+            warnings=[*dict.fromkeys(line for one in tables for line in one.warnings), *notes, *advice],
+            **_described_inputs(tables, metrics),
         ),
         rows=rows,
-        verdict=outcome_sentence(rows, table.metrics, claims[0].column.scores.unit),
+        verdict=outcome_sentence(rows, metrics, claims[0].column.scores.unit),
         alpha=settings.alpha,
         correction=settings.correction,
-        metrics=table.metrics,
+        metrics=metrics,
         outcome=outcome,
-        failed=_failed(rows, outcome, settings, table.metrics),
+        failed=_failed(rows, outcome, settings, metrics),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
     )
 
 
-def _claims(table: ScoreTable, settings: ClaimSettings, wanted: Sequence[Statistic]) -> list[GateClaim]:
-    """Every claim on every metric it is about, of all samples together and then of each group."""
-    columns = _columns(table)
-    margins = _margins(settings, [*columns[None].values()], wanted)
+def wanted_metrics(settings: ClaimSettings, metrics: Sequence[str]) -> list[str]:
+    """Those of some metrics that the claims are about."""
+    used = {metric for one in statistics(settings.on, metrics) for metric in one.metrics}
+    return [name for name in metrics if name in used]
+
+
+def _described_inputs(tables: Sequence[ScoreTable], metrics: Sequence[MetricSpec]) -> dict[str, Any]:
+    """What the document says of the tables, as of one."""
+    samples = {sample for one in tables for sample in one.samples}
+    return described_inputs(tables[0], metrics) | {"samples": len(samples)}
+
+
+def _claims(
+    tables: Sequence[ScoreTable], settings: ClaimSettings, wanted: Sequence[Statistic]
+) -> tuple[list[GateClaim], list[str]]:
+    """Every claim on every metric it is about, of all samples together and then of each group; advice."""
+    models = tables[0].models
+    names = wanted_metrics(settings, [metric.name for table in tables for metric in table.metrics])
+    margin_of = margins(settings, names, wanted)
+    by_metric: dict[str, list[ScoreColumn]] = {}
+    advice: list[str] = []
+    for table in tables:
+        by_metric |= _columns(table, margin_of, advice)
     asked = [(BETTER, "better", pair) for pair in settings.better]
     asked += [(NOT_WORSE, "not_worse", pair) for pair in settings.not_worse]
     claims = []
     for kind, parameter, pair in asked:
-        new, old = resolve_pair(pair, table.models, parameter=parameter)
+        new, old = resolve_pair(pair, models, parameter=parameter)
         for one in wanted:
             for metric in one.metrics:
-                margin = 0.0 if one.dominance is not None else margins.get(metric, 0.0)
+                margin = 0.0 if one.dominance is not None else margin_of[metric]
                 claims += [
-                    GateClaim(kind, new, old, found[metric], one.name, one.level, one.dominance, margin)
-                    for found in columns.values()
+                    GateClaim(kind, new, old, column, one.name, one.level, one.dominance, margin)
+                    for column in by_metric[metric]
                 ]
-    return list(dict.fromkeys(claims))
+    return list(dict.fromkeys(claims)), advice
 
 
-def _columns(table: ScoreTable) -> dict[str | None, dict[str, ScoreColumn]]:
-    """Scores by group and metric; no group is all samples together."""
+def _columns(
+    table: ScoreTable, margin_of: Mapping[str, float], advice: list[str]
+) -> dict[str, list[ScoreColumn]]:
+    """Scores by metric, of those that claims are about: of all samples together, then of each group."""
     tables: dict[str | None, ScoreTable] = {None: table}
     if table.groups is not None:
         parts = group_tables(table)
         require_samples(parts, table, otherwise="score more samples")
         tables.update(parts)
-    limits = [_limits(table, number) for number in range(len(table.metrics))]
-    columns: dict[str | None, dict[str, ScoreColumn]] = {}
+    ends: dict[str, tuple[float, float]] = {}
+    for number, metric in enumerate(table.metrics):
+        if metric.name in margin_of:
+            ends[metric.name], told = limits(metric, table.column(number), margin_of[metric.name])
+            advice += [] if told is None else [told]
+    columns: dict[str, list[ScoreColumn]] = {name: [] for name in ends}
     for group, part in tables.items():
-        columns[group] = {}
-        for target, ends in zip(targets(part, PortfolioSettings(), per_metric=True), limits, strict=True):
-            check_range(target.name, target.scores, table.models)
-            units = units_of(target.name, table.metrics)
-            columns[group][target.name] = ScoreColumn(target.name, target.scores, units, ends, group)
+        for target in targets(part, PortfolioSettings(), per_metric=True):
+            if target.name in ends:
+                check_range(target.name, target.scores, table.models)
+                units = units_of(target.name, table.metrics)
+                column = ScoreColumn(target.name, target.scores, units, ends[target.name], group)
+                columns[target.name].append(column)
     return columns
-
-
-def _limits(table: ScoreTable, number: int) -> tuple[float, float]:
-    """The worst and the best score there can be: the bounds of the metric, or what was seen of any model."""
-    metric, columns = table.metrics[number], table.column(number)
-    ends = [float(min(column.min() for column in columns)), float(max(column.max() for column in columns))]
-    if metric.bounds is not None and metric.transform == "none":
-        ends += [metric.sign * bound for bound in metric.bounds if np.isfinite(bound)]
-    return min(ends), max(ends)
-
-
-def _margins(
-    settings: ClaimSettings, columns: Sequence[ScoreColumn], wanted: Sequence[Statistic]
-) -> dict[str, float]:
-    """Margin of each metric.
-
-    Raises
-    ------
-    UsageError
-        If a metric is unknown, or a margin is none of its unit.
-    """
-    names = [column.name for column in columns]
-    given: dict[str | None, float] = dict(settings.margin)
-    for_all = given.get(None, 0.0)
-    for metric in given:
-        if metric is not None:
-            index_of(metric, names, kind="metric", parameter="margin")
-    ratios = [one.name for one in wanted if one.dominance is not None]
-    if ratios and any(given.values()):
-        largest = max(given.values())
-        raise UsageError(
-            f"{option('margin')} is in the units of a metric, and dominance has none",
-            found=f"{option('margin', f'{largest:g}')} with {option('on', ratios[0])}",
-            hint=f"leave out {option('margin')}, or claim {option('on', 'mean')}",
-        )
-    found = {name: given.get(name, for_all) for name in names}
-    used = {metric for one in wanted for metric in one.metrics}
-    for column in columns:
-        worst, best = column.limits
-        if column.name in used and found[column.name] >= best - worst:
-            raise UsageError(
-                f"{option('margin', f'{found[column.name]:g}')} is no margin for {column.name}: no two of "
-                "its scores differ by more",
-                found=f"scores of {column.name} within {best - worst:g} of each other",
-                hint=f"give the margin in the units of the file, a metric each: "
-                f"{option('margin', f'{column.name}={0.02 * (best - worst):.2g}')}",
-            )
-    return found
 
 
 def _failed(
