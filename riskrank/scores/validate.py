@@ -159,7 +159,7 @@ def too_few_models(entries: Entries, least: int) -> Iterator[InputError]:
     if len(entries.models) < least:
         yield InputError(
             f"{entries.files()}: a comparison needs at least {least} models",
-            found=f"{len(entries.models)} model: {listing(entries.models)}",
+            found="; ".join([f"{len(entries.models)} model: {listing(entries.models)}", *entries.notes[:3]]),
             hint="add the scores of another model (several files can be given), "
             f"or select more with {option('models')}",
         )

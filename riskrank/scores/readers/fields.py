@@ -105,4 +105,7 @@ def wrong_type(place: str, expected: str, value: object) -> InputError:
 
 def shown(value: object) -> str:
     """Write the beginning of a value as JSON, for a message."""
-    return json.dumps(value, default=str)[:_SHOWN]
+    try:
+        return json.dumps(value, default=str)[:_SHOWN]
+    except RecursionError:
+        return "values nested too deeply"

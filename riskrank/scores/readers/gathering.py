@@ -39,6 +39,7 @@ class Gathering:
         self._counts: Counter[str] = Counter()
         self._notes: list[str] = []
         self._inputs: dict[str, InputFile] = {}
+        self._expected: dict[str, None] = {}
 
     def take(self, path: Path, use: Callable[[bytes], None]) -> None:
         """Read a file, undo its compression and hand its bytes to `use`, which adds the rows.
@@ -123,6 +124,7 @@ class Gathering:
         **columns : str
             Further columns: ``task``, ``split``, ...
         """
+        self.expect(model)
         for name, number in self.scores(metric, value):
             self._add(number, {"model": model, "sample": sample, "metric": name}, draw, columns)
 
@@ -172,6 +174,10 @@ class Gathering:
         if entry is not None:
             self._inputs[str(path)] = replace(entry, rows=entry.rows + rows)
 
+    def expect(self, model: str) -> None:
+        """Take note of a model that the files hold, to say so if no score of it is left."""
+        self._expected[model] = None
+
     def count(self, what: str, times: int = 1) -> None:
         """Count something for the notes: ``count("match: samples that failed")`` is ``…: 2`` in the end."""
         if times:
@@ -211,11 +217,14 @@ class Gathering:
             If there is no row at all.
         """
         counted = [f"{what}: {times:,}" for what, times in self._counts.items()]
-        notes = (*self._notes, *counted)
+        kept = {str(row["model"]) for row in self._rows}
+        kept.update(*(frame["model"].unique() for frame in self._frames))
+        gone = [f"model '{model}': no score of it is left" for model in self._expected if model not in kept]
+        notes = (*gone, *self._notes, *counted)
         if not self._height:
             raise InputError(
                 f"{listing(self._inputs or ['the export'], 3)}: no scores in it",
-                found=listing(notes, 3) if notes else "no scored samples",
+                found=listing(notes, 4) if notes else "no scored samples",
                 hint="was the run finished and scored? name files or folders that hold scored samples",
             )
         frames = list(self._frames)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,15 +20,16 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.columns import FOUND_BY_NAME
 from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
+from riskrank.scores.readers.fields import a_list, a_name, an_object, shown
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.readers.inspect_grades import GRADES, Grades
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.zip_members import ZipMembers, open_members
 
 NAME = "inspect"
 
-# Inspect's own values of these letters: correct, partially, incorrect, no answer.
-LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-
+# Layouts of a log: samples with one score, and samples with scores by scorer. The oldest do not say.
+_VERSIONS = (None, 1, 2)
 _ZIP = b"PK\x03\x04"
 _FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
 # Columns that mean something else already, and words no column of a row can be called.
@@ -83,16 +84,40 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     ------
     InputError, UsageError
     """
+    return read_groups([files], rules)[0]
+
+
+def read_groups(groups: Sequence[Sequence[LabelledPath]], rules: ExportRules) -> list[Export]:
+    """Read logs in groups that are compared with each other: letters mean the same in all of them."""
     refuse_rules(rules, "split")
+    gathered = [_gathered(files, rules) for files in groups]
+    grades = Grades()
+    for _, logs in gathered:
+        _check_scorers(logs, rules)
+        for log in logs:
+            for sample in log.samples:
+                grades.meet(log.path, str(sample["id"]), _flat(_scores(sample), rules))
+    if not rules.skip_bad:
+        grades.refuse_strays()
+    return [_export(gathering, logs, grades) for gathering, logs in gathered]
+
+
+def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gathering, list[_Log]]:
     gathering = Gathering(rules)
     label = files[0].label if files else None
     logs: list[_Log] = []
     for path in files_of(files, recognises):
         gathering.attempt(path, partial(_read_log, path, gathering, label, logs))
-    _check_scorers(logs, rules)
+    return gathering, logs
+
+
+def _export(gathering: Gathering, logs: Sequence[_Log], grades: Grades) -> Export:
+    for text in grades.notes():
+        gathering.note(text)
     tasks = _task_names(logs, gathering)
     runs: dict[tuple[str, str], list[_Log]] = defaultdict(list)
     for log in logs:
+        gathering.expect(log.model)
         runs[log.model, tasks[log.path]].append(log)
     for (model, task), same in runs.items():
         if len(same) > 1:
@@ -102,7 +127,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
             )
         for log in same:
             run = log.run if len(same) > 1 else ""
-            gathering.attempt(log.path, partial(_add, log, task, gathering, run=run))
+            gathering.attempt(log.path, partial(_add, log, task, gathering, grades, run=run))
     return gathering.export()
 
 
@@ -113,7 +138,7 @@ def _read_log(path: Path, gathering: Gathering, label: str | None, logs: list[_L
             header, samples = _header(path, archive), _samples(archive)
     else:
         header = parse_json(str(path), gathering.read(path))
-        samples = header.get("samples") or [] if isinstance(header, dict) else []
+        samples = a_list(f"{path}: samples", header.get("samples")) if isinstance(header, dict) else []
     evaluation = header.get("eval") if isinstance(header, dict) else None
     if not isinstance(evaluation, dict) or not isinstance(evaluation.get("task"), str):
         raise InputError(
@@ -121,12 +146,7 @@ def _read_log(path: Path, gathering: Gathering, label: str | None, logs: list[_L
             found="no 'eval' with a task in its header",
             hint="name logs that inspect eval wrote",
         )
-    if not isinstance(samples, list) or not all(_is_sample(sample) for sample in samples):
-        raise InputError(
-            f"{path}: samples that are none",
-            found="a sample without id or epoch, or no list of samples",
-            hint=f"copy the log again; {option('skip_bad', True)} leaves such files out",
-        )
+    _check_samples(path, header.get("version"), samples)
     if not samples:
         raise InputError(
             f"{path}: the log holds no samples",
@@ -135,21 +155,60 @@ def _read_log(path: Path, gathering: Gathering, label: str | None, logs: list[_L
             f"{option('skip_bad', True)} leaves such files out",
         )
     _note_status(path, header, evaluation, len(samples), gathering)
+    place = f"{path}: eval"
     arguments = evaluation.get("task_args_passed") or evaluation.get("task_args")
+    run = evaluation.get("created") or evaluation.get("run_id")
     logs.append(
         _Log(
             path=path,
-            model=model_of(path, evaluation.get("model"), gathering.rules, label=label),
+            model=model_of(
+                path,
+                a_name(f"{place}.model", evaluation.get("model"), otherwise=""),
+                gathering.rules,
+                label=label,
+            ),
             task=evaluation["task"],
-            arguments=arguments if isinstance(arguments, dict) else {},
-            run=str(evaluation.get("created") or evaluation.get("run_id") or path),
+            arguments=an_object(f"{place}.task_args", arguments),
+            run=a_name(f"{place}.created", run, otherwise=str(path)),
             samples=samples,
         )
     )
 
 
-def _is_sample(sample: object) -> bool:
-    return isinstance(sample, dict) and isinstance(sample.get("id"), int | str) and "epoch" in sample
+def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
+    """Refuse what is no sample, or is one of another layout than the rest."""
+    if version not in _VERSIONS or isinstance(version, bool):
+        raise InputError(
+            f"{path}: a log of a version that is not known",
+            found=f"version {shown(version)}; known are 1 and 2",
+            hint="write it again with the Inspect whose logs riskrank knows (inspect log convert), or update "
+            f"riskrank; {option('skip_bad', True)} leaves such files out",
+        )
+    layouts: dict[int, str] = {}
+    for number, sample in enumerate(samples, start=1):
+        if not isinstance(sample, dict) or "id" not in sample or "epoch" not in sample:
+            keys = f"keys {listing(sample)}" if isinstance(sample, dict) else shown(sample)
+            raise InputError(
+                f"{path}: samples that are none",
+                found=f"sample {number} without id or epoch: {keys}",
+                hint=f"copy the log again; {option('skip_bad', True)} leaves such files out",
+            )
+        place = f"{path}: sample {number}"
+        named = a_name(f"{place}, id", sample["id"])
+        a_name(f"{place}, epoch", sample["epoch"])
+        an_object(f"{place}, metadata", sample.get("metadata"))
+        for name, score in an_object(f"{place}, scores", sample.get("scores")).items():
+            an_object(f"{place}, score {name}", score)
+            layouts.setdefault(2, named)
+        if sample.get("scores") is None and an_object(f"{place}, score", sample.get("score")):
+            layouts.setdefault(1, named)
+    if len(layouts) > 1:
+        raise InputError(
+            f"{path}: samples of two versions in one log",
+            found=f"sample {layouts[1]} with one 'score' (version 1), sample {layouts[2]} with 'scores' "
+            "(version 2)",
+            hint=f"write the log again with one Inspect; {option('skip_bad', True)} leaves such files out",
+        )
 
 
 def _header(path: Path, archive: ZipMembers) -> Any:
@@ -214,7 +273,7 @@ def _listed(value: object) -> list[Any]:
 
 
 def _key(entry: object) -> object:
-    return (repr(entry.get("id")), entry.get("epoch")) if isinstance(entry, dict) else id(entry)
+    return (repr(entry.get("id")), repr(entry.get("epoch"))) if isinstance(entry, dict) else id(entry)
 
 
 def _short(sample: object) -> object:
@@ -231,10 +290,10 @@ def _note_status(
         gathering.note(f"{path}: the log is marked as invalidated")
     if status == "success":
         return
-    dataset, config = evaluation.get("dataset"), evaluation.get("config")
-    ids = dataset.get("sample_ids") if isinstance(dataset, dict) else None
-    epochs = config.get("epochs") if isinstance(config, dict) else None
-    expected = f" of {len(ids) * (epochs or 1):,}" if isinstance(ids, list) else ""
+    ids = an_object(f"{path}: eval.dataset", evaluation.get("dataset")).get("sample_ids")
+    epochs = an_object(f"{path}: eval.config", evaluation.get("config")).get("epochs") or 1
+    known = isinstance(ids, list) and isinstance(epochs, int)
+    expected = f" of {len(ids) * epochs:,}" if known else ""
     how = f"with status {status}" if status else "before it was done"
     gathering.note(f"{path}: the run ended {how}: {found:,}{expected} samples, epochs counted")
 
@@ -288,29 +347,40 @@ def _plain(value: object) -> str:
     return value if isinstance(value, str) else _canonical(value)
 
 
-def _add(log: _Log, task: str, gathering: Gathering, *, run: str) -> None:
+def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str) -> None:
     flat = [_flat(_scores(sample), gathering.rules) for sample in log.samples]
     metrics = tuple(dict.fromkeys(name for scores in flat for name in scores))
-    lettered = _lettered(flat)
     about = _columns(log, gathering)
     scalar: set[str] = set()
     missing: list[tuple[str, str, list[str], dict[str, str]]] = []
+    failed_with_score = []
     for sample, scores, columns in zip(log.samples, flat, about, strict=True):
         name, draw = f"{task}/{sample['id']}", f"{run} {sample['epoch']}".strip()
         absent = [metric for metric in metrics if metric not in scores]
+        failed = sample.get("error") is not None
+        if failed and scores:
+            failed_with_score.append(name)
         if absent:
-            failed = sample.get("error") is not None
             gathering.count("samples that failed, without a score" if failed else "samples not scored")
             missing.append((name, draw, absent, columns))
         for metric, value in scores.items():
-            if isinstance(value, str) and metric in lettered:
-                value = LETTERS[value]
+            if isinstance(value, str) and grades.is_graded(metric):
+                if value not in GRADES:
+                    gathering.count(f"{metric}: values among grades that are none, left out")
+                    missing.append((name, draw, [metric], columns))
+                    continue
+                value = GRADES[value]
             before = gathering.height
             gathering.add(
                 model=log.model, sample=name, metric=metric, value=value, draw=draw, task=task, **columns
             )
             if gathering.height == before + 1:
                 scalar.add(metric)
+    if failed_with_score:
+        gathering.note(
+            f"{log.path}: samples that failed and yet have a score, which counts as in Inspect: "
+            f"{len(failed_with_score):,} ({listing(failed_with_score, 3)})"
+        )
     for name, draw, absent, columns in missing:
         for metric in absent:
             if metric in scalar:
@@ -350,13 +420,3 @@ def _flat(scores: Mapping[str, Any], rules: ExportRules) -> dict[str, Any]:
         else:
             flat[name] = value
     return flat
-
-
-def _lettered(flat: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Metrics whose texts are all letters with a value: a C among A, B and D is an answer, not a grade."""
-    texts: dict[str, set[str]] = defaultdict(set)
-    for scores in flat:
-        for metric, value in scores.items():
-            if isinstance(value, str):
-                texts[metric].add(value)
-    return {metric for metric, found in texts.items() if found <= LETTERS.keys()}

@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+import riskrank
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.readers.interface import ExportRules
 from riskrank.scores.readers.table import read_export
@@ -97,11 +98,95 @@ def test_letters_count_as_inspect_counts_them(write):
     assert list(cells(read(write("a.eval", letters))).values()) == [1.0, 0.5, 0.0, 0.0]
 
 
-def test_letters_among_other_answers_are_text(write):
+def test_letters_among_other_answers_are_text(write, tmp_path):
     answers = [scored(i, answer=letter, match="C") for i, letter in enumerate("ABC")]
     export = read(write("a.eval", answers))
     assert set(export.rows["metric"]) == {"match"}
-    assert "answer: values left out that are text" in export.notes[0]
+    assert export.notes == (
+        f"answer: texts such as 'A', 'B', 'C' are answers, no grades, in {tmp_path / 'a.eval'}",
+        "answer: values left out that are text, not scores: 3",
+    )
+
+
+def graded(write, name, letters, metric="grade", **about):
+    samples = [scored(i, **{metric: letter}) for i, letter in enumerate(letters)]
+    return write(name, samples, model=f"m/{name[0]}", **about)
+
+
+@pytest.mark.parametrize("stray", ["A", "", "0.7", "c", "correct"])
+def test_one_text_among_grades_is_refused_or_left_out_alone(write, stray):
+    path = graded(write, "a.eval", [*"CICCI", stray, *"CCII"])
+    other = graded(write, "b.eval", "CIPNCIPNCI")
+    with pytest.raises(InputError) as error:
+        read(path, other)
+    assert f"{path}: sample 5: 'grade' is '{stray}'" in error.value.what
+    assert "1 such value among 19 grades C, I, N, P" in error.value.found
+    export = read(path, other, skip_bad=True)
+    found = cells(export)
+    assert [found[f"sums/{i}", "grade"] for i in range(10)] == [1, 0, 0.5, 0, 1, 0, 0.5, 0, 1, 0]
+    rows = export.rows.filter(model="m/a")
+    assert rows["score"].drop_nulls().to_list() == [1, 0, 1, 1, 0, 1, 1, 0, 0]
+    assert rows.filter(sample="sums/5")["score"].to_list() == [None]
+    assert export.notes == ("grade: values among grades that are none, left out: 1",)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_model_that_always_answers_c_is_not_always_right(write, labelled):
+    paths = [graded(write, "a.eval", "C" * 20), graded(write, "b.eval", "ABCD" * 5)]
+    named = [f"x{place}={path}" for place, path in enumerate(paths)] if labelled else paths
+    with pytest.raises(InputError, match="no scores in it") as error:
+        read(*named)
+    assert "model 'm/a': no score of it is left" in error.value.found
+    assert "'A', 'B', 'C', 'D' are answers" in error.value.found
+    assert str(paths[0]) in error.value.found
+
+
+def test_ten_choices_hold_letters_of_grades_and_are_none(write):
+    path = graded(write, "a.eval", "ABCDEFGHIJ" * 3)
+    with pytest.raises(InputError, match="no scores in it"):
+        read(path)
+    assert cells(read(graded(write, "b.eval", "CCC")))["sums/0", "grade"] == 1.0
+
+
+def test_a_model_of_which_nothing_is_left_is_told_with_what_follows(write):
+    first = write("a.eval", [scored(i, match="word") for i in range(3)], model="m/a")
+    second = write("b.eval", [scored(i, match=i / 3) for i in range(3)], model="m/b")
+    assert read(first, second).notes[0] == "model 'm/a': no score of it is left"
+    with pytest.raises(InputError, match="at least 2 models") as error:
+        riskrank.rank([str(first), str(second)], from_="inspect", higher="match")
+    assert "1 model: m/b; model 'm/a': no score of it is left" in error.value.found
+
+
+@pytest.mark.parametrize("version", [0, 3, 99, "2", True, [2]])
+def test_versions_that_are_not_known_are_refused(write, tmp_path, version):
+    path = tmp_path / "new.json"
+    path.write_text(json.dumps(header() | {"version": version, "samples": SAMPLES}))
+    with pytest.raises(InputError, match="version that is not known") as error:
+        read(path)
+    assert json.dumps(version) in error.value.found
+    assert "1 and 2" in error.value.found
+    good = write("good.eval", SAMPLES)
+    export = read(path, good, skip_bad=True)
+    assert export.rows.height == 4
+    assert [entry.path for entry in export.inputs] == [str(good)]
+
+
+def test_samples_of_two_versions_in_one_log_are_refused(write):
+    old = {"id": 7, "epoch": 1, "score": {"value": "I"}, "scores": None}
+    assert cells(read(write("old.json", [old])))["sums/7", "score"] == 0.0
+    for name in ("a.eval", "a.json"):
+        with pytest.raises(InputError, match="samples of two versions") as error:
+            read(write(name, [*SAMPLES, old]))
+        assert "sample 7 with one 'score'" in error.value.found
+        assert "sample 1 with 'scores'" in error.value.found
+
+
+def test_a_sample_that_failed_and_has_a_score_counts_and_is_named(write):
+    samples = [scored(1, match="C") | {"error": {"message": "late"}}, scored(2, match="I")]
+    export = read(write("a.eval", samples))
+    assert cells(export) == {("sums/1", "match"): 1.0, ("sums/2", "match"): 0.0}
+    assert len(export.notes) == 1
+    assert export.notes[0].endswith("failed and yet have a score, which counts as in Inspect: 1 (sums/1)")
 
 
 def test_objects_are_a_metric_a_key_and_lists_are_refused(write):
