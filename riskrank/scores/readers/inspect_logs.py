@@ -292,8 +292,8 @@ def _note_status(
         return
     ids = an_object(f"{path}: eval.dataset", evaluation.get("dataset")).get("sample_ids")
     epochs = an_object(f"{path}: eval.config", evaluation.get("config")).get("epochs") or 1
-    known = isinstance(ids, list) and isinstance(epochs, int)
-    expected = f" of {len(ids) * epochs:,}" if known else ""
+    known = len(ids) * epochs if isinstance(ids, list) and isinstance(epochs, int) else None
+    expected = "" if known is None else f" of {known:,}"
     how = f"with status {status}" if status else "before it was done"
     gathering.note(f"{path}: the run ended {how}: {found:,}{expected} samples, epochs counted")
 
