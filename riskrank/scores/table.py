@@ -9,8 +9,7 @@ from typing import BinaryIO
 import numpy as np
 
 from riskrank.engine.types import Integers
-from riskrank.engine.weights import normalised_weights
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing
 from riskrank.scores.assemble import assemble
 from riskrank.scores.entries import Entries, select
 from riskrank.scores.metrics import original_units, resolve_metrics
@@ -223,42 +222,6 @@ def _checked(entries: Entries, options: ReadOptions) -> ScoreTable:
     if not options.allow_constant:
         _check(constant_metrics(entries, rows.values, specs))
     return _table(entries, rows, specs, (*entries.notes, *warnings, *dropped), options)
-
-
-def portfolio_weights(table: ScoreTable) -> np.ndarray:
-    """Return the weights of the metrics in a portfolio, shape (m,), summing to 1; uniform if none were given.
-
-    Raises
-    ------
-    UsageError
-        If some metrics have a weight and others none.
-    """
-    given = [spec.weight for spec in table.metrics]
-    lacking = [spec.name for spec in table.metrics if spec.weight is None]
-    if lacking and len(lacking) < len(given):
-        raise UsageError(
-            "some metrics have a weight and others have none",
-            found=f"no weight for {listing(lacking)}",
-            hint=f"give each metric a weight: {option('weight', f'{lacking[0]}=1')} "
-            "(0 leaves it out of the portfolio)",
-        )
-    weights = None if lacking else [weight for weight in given if weight is not None]
-    return normalised_weights(weights, [spec.name for spec in table.metrics])
-
-
-def refuse_clusters(table: ScoreTable, *, command: str, why: str) -> None:
-    """Refuse clusters of samples where nothing would be done with them.
-
-    Raises
-    ------
-    UsageError
-    """
-    if table.cluster_names is not None:
-        raise UsageError(
-            f"{command} knows no clusters of samples",
-            found=f"{option('cluster')}, but {why}",
-            hint=f"leave out {option('cluster')}, or average the samples of a cluster beforehand",
-        )
 
 
 def _check(problems: Iterable[InputError]) -> None:

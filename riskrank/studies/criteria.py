@@ -13,8 +13,9 @@ from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, index_of, listing, option
 from riskrank.scores.metrics import oriented_bounds
 from riskrank.scores.metrics_file import MetricSpec
-from riskrank.scores.table import ScoreTable, refuse_clusters
+from riskrank.scores.table import ScoreTable
 from riskrank.studies.directions import require_directions
+from riskrank.studies.grouping import refuse_clusters
 from riskrank.studies.settings import Settings, names
 
 # Beyond this a double holds no decimal digit.

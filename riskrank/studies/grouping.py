@@ -203,6 +203,21 @@ def places(groups: Sequence[str | None]) -> str:
     return listing(["all together" if group is None else group for group in groups], 3)
 
 
+def refuse_clusters(table: ScoreTable, *, command: str, why: str) -> None:
+    """Refuse clusters of samples where nothing would be done with them.
+
+    Raises
+    ------
+    UsageError
+    """
+    if table.cluster_names is not None:
+        raise UsageError(
+            f"{command} knows no clusters of samples",
+            found=f"{option('cluster')}, but {why}",
+            hint=f"leave out {option('cluster')}, or average the samples of a cluster beforehand",
+        )
+
+
 def refuse_groups(table: ScoreTable, command: str) -> None:
     """Refuse groups where nothing would be done with them.
 

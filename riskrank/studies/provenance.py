@@ -8,8 +8,9 @@ from typing import Any
 from riskrank.scores.metrics_file import MetricSpec
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.interface import ExportRules
-from riskrank.scores.table import ScoreTable, portfolio_weights
+from riskrank.scores.table import ScoreTable
 from riskrank.studies.settings import PortfolioSettings
+from riskrank.studies.weights import portfolio_weights
 
 
 def described_inputs(table: ScoreTable, metrics: Sequence[MetricSpec] | None = None) -> dict[str, Any]:

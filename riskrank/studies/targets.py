@@ -12,8 +12,9 @@ from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import NumericalError, UsageError, option
-from riskrank.scores.table import ScoreTable, portfolio_weights
+from riskrank.scores.table import ScoreTable
 from riskrank.studies.settings import PortfolioSettings
+from riskrank.studies.weights import portfolio_weights
 
 # Weighted sums of scores stay below the largest number with room to spare.
 _LARGEST_SUM = np.finfo(np.float64).max / 4

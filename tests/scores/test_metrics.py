@@ -6,7 +6,8 @@ import pytest
 from riskrank.errors import InputError, UsageError, spell
 from riskrank.scores.metrics import looks_like_a_cost, oriented_bounds, original_units, resolve_metrics
 from riskrank.scores.metrics_file import MetricSpec, read_metrics_file
-from riskrank.scores.table import ReadOptions, portfolio_weights, read_scores
+from riskrank.scores.table import ReadOptions, read_scores
+from riskrank.studies.weights import portfolio_weights
 
 
 def test_metrics_file(write):
