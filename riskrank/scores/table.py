@@ -27,7 +27,7 @@ from riskrank.scores.validate import (
     unusable_scores,
 )
 
-__all__ = ["InputFile", "ReadOptions", "ScoreTable", "portfolio_weights", "read_scores"]
+__all__ = ["InputFile", "ReadOptions", "ScoreTable", "read_metrics_apart", "read_scores"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -219,8 +219,7 @@ def _checked(entries: Entries, options: ReadOptions) -> ScoreTable:
     _check(out_of_range(entries, specs))
     _check(divided_samples(entries, unpaired=options.unpaired))
     rows, dropped = assemble(entries, _orient(entries, specs), options)
-    if not options.allow_constant:
-        _check(constant_metrics(entries, rows.values, specs))
+    _check(() if options.allow_constant else constant_metrics(entries, rows.values, specs))
     return _table(entries, rows, specs, (*entries.notes, *warnings, *dropped), options)
 
 
