@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from itertools import pairwise
 
 # C0 but for the line break, DEL and C1; marks of direction; line and paragraph separators; halves of
 # surrogate pairs, which no encoding can write.
@@ -31,6 +32,12 @@ _SPELLED = str.maketrans(
 _MARKDOWN = re.compile(r"[\\|*_`<>\[&$~]")
 # What GitHub makes a link of without any mark around it.
 _AUTOLINK = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|(?<=mailto):|(?<=xmpp):")
+# What a forge tells a person of, or links, after Markdown is done, so that no backslash helps: @name, an
+# address of mail, #12, !12, GH-12. An invisible space parts them, as dependency bots do in their notes.
+_REFERENCE = re.compile(
+    r"(?<![A-Za-z0-9_])@(?=[A-Za-z0-9])|@(?=[A-Za-z0-9_-]+\.[A-Za-z0-9_-])|[#!](?=[0-9])|\b[Gg][Hh]-(?=[0-9])"
+)
+_INVISIBLE_SPACE = "&#8203;"
 # What begins a heading, a list or a rule where it begins a paragraph.
 _BLOCK = re.compile(r"^(?:([#+=-])|(\d{1,9})([.)]))")
 
@@ -65,13 +72,18 @@ def for_log(text: str, encoding: str) -> str:
 
 
 def for_markdown(text: str) -> str:
-    """Text that Markdown shows as it is, on one line: no emphasis, link, image, HTML, formula or list."""
+    """Text that Markdown shows as it is, on one line: no emphasis, link, image, mention, formula or list."""
     return _BLOCK.sub(_unblocked, for_markdown_cell(text))
 
 
 def for_markdown_cell(text: str) -> str:
     """The same for a cell of a table, where a number stays a number: no list can begin there."""
     text = visible(text.replace("\n", " ")).lstrip(" ")  # four blanks would begin a block of code
+    cuts = [0, *(match.end() for match in _REFERENCE.finditer(text)), len(text)]
+    return _INVISIBLE_SPACE.join(_unmarked(text[start:end]) for start, end in pairwise(cuts))
+
+
+def _unmarked(text: str) -> str:
     text = _MARKDOWN.sub(lambda mark: "\\" + mark[0], text)
     return _AUTOLINK.sub(lambda mark: "\\" + mark[0], text)
 

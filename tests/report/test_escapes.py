@@ -66,6 +66,11 @@ def test_plain_text_is_left_alone(text):
     assert for_terminal(text, "utf-8") == text
 
 
+def readable(text: str) -> str:
+    """Text without the invisible space that keeps a forge from telling people and linking."""
+    return text.replace("\u200b", "")
+
+
 def _shown(text: str) -> tuple[list[str], str]:
     """Tags and text of a piece of HTML."""
     tags, words = [], []
@@ -81,7 +86,7 @@ def _shown(text: str) -> tuple[list[str], str]:
 def test_markdown_shows_a_paragraph_as_it_is(text):
     tags, shown = _shown(MARKDOWN.render(for_markdown(text)))
     assert tags in (["p"], [])
-    assert shown.split() == visible(text.replace("\n", " ")).split()
+    assert readable(shown).split() == readable(visible(text.replace("\n", " "))).split()
 
 
 @given(TEXTS)
@@ -89,7 +94,8 @@ def test_markdown_shows_a_cell_as_it_is(text):
     page = f"| a | b |\n| --- | --- |\n| {for_markdown(text)} | x |\n"
     tags, shown = _shown(MARKDOWN.render(page))
     assert tags == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
-    assert shown.split() == ["a", "b", *visible(text.replace("\n", " ")).split(), "x"]
+    expected = readable(visible(text.replace("\n", " "))).split()
+    assert readable(shown).split() == ["a", "b", *expected, "x"]
 
 
 @pytest.mark.parametrize(
@@ -138,6 +144,54 @@ def test_github_makes_no_link_of_an_address(link):
     written = for_markdown(link)
     assert re.search(r"(?<!\\)://|www\.", written) is None
     assert _shown(MARKDOWN.render(written))[1].strip() == link
+
+
+# As forges find them in what Markdown has made: GitHub's users, teams and numbers, GitLab's merge requests.
+REFERENCES = re.compile(
+    r"(?:^|[^A-Za-z0-9_`])@[A-Za-z0-9][A-Za-z0-9-]*|[A-Za-z0-9._+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+"
+    r"|[#!][0-9]+|\bGH-[0-9]+",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@org/team",
+        "@someone",
+        "model by @a-b, @c",
+        "(@x)",
+        "FSD(0.25)@P(IC)",
+        "#12",
+        "org/repo#3",
+        "!7",
+        "gh-9",
+        "GH-10",
+        "someone@example.org",
+        "a.b+c@sub.example.org",
+        "@@x",
+        "&#8203;12",
+    ],
+)
+@pytest.mark.parametrize("write", [for_markdown, for_markdown_cell])
+def test_no_one_is_told_and_nothing_linked(text, write):
+    assert REFERENCES.search(text)
+    tags, shown = _shown(MARKDOWN.render(f"a {write(text)} b"))
+    assert tags == ["p"]
+    assert REFERENCES.search(shown) is None
+    assert readable(shown).strip() == f"a {text} b"
+
+
+@given(st.text(st.sampled_from("@#!aGgHh-1._/ (")))
+def test_no_text_is_a_reference(text):
+    assert REFERENCES.search(_shown(MARKDOWN.render(for_markdown(text)))[1]) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["R-SSD@P(IC)", "pass@1", "a #b", "v1.2!", "C#", "high-9", "@", "a @ b", "1#"]
+)
+def test_what_is_no_reference_stays(text):
+    assert "&#8203;" not in for_markdown(text)
 
 
 @given(TEXTS)
