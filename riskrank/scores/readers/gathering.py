@@ -70,6 +70,10 @@ class Gathering:
         self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
         return decompressed(str(path), raw, self.rules.max_bytes)
 
+    def forget(self, path: Path) -> None:
+        """Take a file back that was read and is not used."""
+        self._inputs.pop(str(path), None)
+
     def stamp(self, path: Path) -> None:
         """Keep the name and SHA-256 of a file that is read in places only."""
         try:

@@ -15,11 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from riskrank.errors import InputError
+from riskrank.errors import InputError, listing
 from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
+from riskrank.scores.readers.fields import a_list, a_name, an_object
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.readers.promptfoo_copies import RunFile, copies
 from riskrank.scores.readers.promptfoo_tables import is_table, results
 
 NAME = "promptfoo"
@@ -35,7 +37,7 @@ class _Row:
     path: Path
     provider: str
     prompt: str
-    column: object
+    column: str
     test: str
     row: Mapping[str, Any]
 
@@ -83,14 +85,17 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     refuse_rules(rules, "split")
     gathering = Gathering(rules)
     rows: list[_Row] = []
+    runs: list[RunFile] = []
     for path in files_of(files, recognises):
-        gathering.take(path, partial(_read_file, path, gathering, rows))
+        gathering.take(path, partial(_read_file, path, gathering, rows, runs))
+    rows = _without_copies(rows, runs, gathering)
     prompts = dict.fromkeys(row.prompt for row in rows)
     if rows:
         check_used("filter", rules.filters, prompts)
     kept = choose("filter", rules.filters, prompts, what="prompts", where=str(files[0].path))
     rows = [row for row in rows if row.prompt in kept]
     models = _models(rows, several=len(kept) > 1, rules=rules)
+    _note_repeats(rows, models, gathering)
     names = _test_names(rows)
     named: dict[str, dict[str, None]] = defaultdict(dict)
     for row in rows:
@@ -110,14 +115,42 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     return gathering.export()
 
 
-def _read_file(path: Path, gathering: Gathering, rows: list[_Row], data: bytes) -> None:
+def _without_copies(rows: Sequence[_Row], runs: Sequence[RunFile], gathering: Gathering) -> list[_Row]:
+    """Rows of every run once; what is left out or rounded is noted."""
+    left = copies(runs)
+    for path, kept in left.items():
+        gathering.note(f"{path}: left out, as it holds the run of {kept} once more")
+        gathering.forget(path)
+    there = [run for run in runs if run.path not in left]
+    for run in there:
+        if run.ending == ".csv":
+            gathering.note(
+                f"{run.path}: promptfoo's CSV has scores of two decimals; its JSON holds them whole"
+            )
+    return [row for row in rows if row.path not in left]
+
+
+def _note_repeats(rows: Sequence[_Row], models: Sequence[str], gathering: Gathering) -> None:
+    """Note files that were run on the same tests by the same models."""
+    files: dict[tuple[str, str], dict[Path, None]] = defaultdict(dict)
+    for row, model in zip(rows, models, strict=True):
+        files[model, row.test][row.path] = None
+    repeated = dict.fromkeys(path for paths in files.values() if len(paths) > 1 for path in paths)
+    if repeated:
+        gathering.note(
+            f"{len(repeated)} files of the same models and tests, {listing(repeated, 3)}: they are repeats of "
+            "the same samples"
+        )
+
+
+def _read_file(path: Path, gathering: Gathering, rows: list[_Row], runs: list[RunFile], data: bytes) -> None:
     found: list[Any]
     columns: list[Any] = []
+    evaluation = ""
     if _ending(path) == ".jsonl":
         found = [row for _, row in gathering.lines(path, data)]
     elif _ending(path) == ".csv":
         found = results(path, data)
-        gathering.note(f"{path}: promptfoo's CSV has scores of two decimals; its JSON holds them whole")
     else:
         document = parse_json(str(path), data)
         part = document.get("results") if isinstance(document, dict) else None
@@ -127,9 +160,11 @@ def _read_file(path: Path, gathering: Gathering, rows: list[_Row], data: bytes) 
                 found="a document without results.results",
                 hint="write it with promptfoo eval --output results.json",
             )
-        found, columns = part["results"], part.get("prompts") or []
+        found, columns = part["results"], a_list(f"{path}: results.prompts", part.get("prompts"))
+        evaluation = a_name(f"{path}: evalId", document.get("evalId"), otherwise="")
     if not found:
         raise InputError(f"{path}: no rows in it", found="an empty list", hint="was the evaluation finished?")
+    own: list[_Row] = []
     for number, row in enumerate(found, start=1):
         provider = row.get("provider") if isinstance(row, dict) else None
         if isinstance(provider, dict):
@@ -140,17 +175,22 @@ def _read_file(path: Path, gathering: Gathering, rows: list[_Row], data: bytes) 
                 found=str(row)[:80],
                 hint="is it a file of results that promptfoo wrote?",
             )
-        column = row.get("promptIdx")
-        rows.append(
+        place = f"{path}: row {number}"
+        an_object(f"{place}, namedScores", row.get("namedScores"))
+        own.append(
             _Row(
                 path=path,
                 provider=provider,
-                prompt=_prompt(row, columns),
-                column=column,
-                test=_test(row),
+                prompt=_prompt(place, row, columns),
+                column=a_name(f"{place}, promptIdx", row.get("promptIdx"), otherwise=""),
+                test=_test(place, row),
                 row=row,
             )
         )
+    rows += own
+    answers = [(row.provider, row.row) for row in own]
+    ending = _ending(path) if _ending(path) in (".jsonl", ".csv") else ".json"
+    runs.append(RunFile(path=path, ending=ending, evaluation=evaluation, rows=answers))
 
 
 def _ending(path: Path) -> str:
@@ -158,25 +198,25 @@ def _ending(path: Path) -> str:
     return Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
 
 
-def _prompt(row: Mapping[str, Any], columns: Sequence[Any]) -> str:
+def _prompt(where: str, row: Mapping[str, Any], columns: Sequence[Any]) -> str:
     """Name of a prompt: its label, else its template; the row itself holds it with the variables put in."""
     place = row.get("promptIdx")
-    known = columns[place] if isinstance(place, int) and place < len(columns) else {}
-    own = row.get("prompt")
+    of_column = columns[place] if isinstance(place, int) and 0 <= place < len(columns) else None
+    known = an_object(f"{where}, its entry of results.prompts", of_column)
+    own = an_object(f"{where}, prompt", row.get("prompt"))
     for source in (known, own):
-        if isinstance(source, dict):
-            name = source.get("label") or source.get("display")
-            if isinstance(name, str) and name:
-                return name
-    return str(row.get("promptId") or (known.get("raw") if isinstance(known, dict) else "") or "prompt")
+        name = source.get("label") or source.get("display")
+        if isinstance(name, str) and name:
+            return name
+    return a_name(f"{where}, promptId", row.get("promptId") or known.get("raw"), otherwise="prompt")
 
 
-def _test(row: Mapping[str, Any]) -> str:
+def _test(place: str, row: Mapping[str, Any]) -> str:
     """What makes a test: its variables, assertions and description; repeats have the same."""
-    case = row.get("testCase")
-    case = case if isinstance(case, dict) else {}
-    variables = row.get("vars") or case.get("vars") or {}
-    return json.dumps([variables, case.get("description"), case.get("assert")], sort_keys=True)
+    case = an_object(f"{place}, testCase", row.get("testCase"))
+    variables = an_object(f"{place}, vars", row.get("vars") or case.get("vars"))
+    description = a_name(f"{place}, description", case.get("description"), otherwise="")
+    return json.dumps([variables, description or None, case.get("assert")], sort_keys=True)
 
 
 def _test_names(rows: Sequence[_Row]) -> dict[str, str]:
@@ -212,7 +252,7 @@ def _short(name: str) -> str:
 
 def _models(rows: Sequence[_Row], *, several: bool, rules: ExportRules) -> list[str]:
     """Models by row: the provider, with the prompt where several count; columns of one name are numbered."""
-    columns: dict[tuple[Path, str], dict[object, int]] = defaultdict(dict)
+    columns: dict[tuple[Path, str], dict[str, int]] = defaultdict(dict)
     models = []
     for row in rows:
         name = model_of(row.path, row.provider, rules)

@@ -171,3 +171,86 @@ def test_results_that_are_none_are_named_or_left_out(write, tmp_path, text):
         read(bad, good)
     assert "bad.json" in error.value.what
     assert read(bad, good, skip_bad=True).rows.height == 2
+
+
+HEADER = "q,n,[good] Q: {{q}},Status,Score,Named Scores,Grader Reason,Comment,[bad] Q: {{q}},Status,Score,Named Scores"
+
+
+def as_table(rows):
+    """The table of the CSV that promptfoo writes beside these rows, tests down and providers across."""
+    lines = [HEADER]
+    for good, bad in zip(rows[::2], rows[1::2], strict=True):
+        cells = [good["vars"]["q"], str(good["vars"]["n"])]
+        for entry, more in ((good, ["", ""]), (bad, [])):
+            status = "PASS" if entry["success"] else "FAIL"
+            cells += ["an answer", status, f"{entry['score']:.2f}", "{}", *more]
+        lines.append(",".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+def evaluation(seed=0, ids=True):
+    """Rows of two providers on six tests."""
+    rows = []
+    for test in range(6):
+        for column, provider in enumerate(("good", "bad")):
+            score = ((test * 5 + column * 7 + seed * 3) % 11) / 7 % 1
+            entry = row(test, column, provider, score=score)
+            rows.append(entry | ({"id": f"{seed}-{test}-{column}"} if ids else {}))
+    return rows
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_a_run_in_several_formats_is_read_once(write, tmp_path, ids):
+    rows = evaluation(ids=ids)
+    whole = write(rows)
+    alone = read(whole)
+    lines = write(rows, "results.jsonl")
+    table = tmp_path / "results.csv"
+    table.write_text(as_table(rows))
+    both = read(table, lines)
+    assert cells(both) == cells(alone)
+    assert both.notes == (f"{table}: left out, as it holds the run of {lines} once more",)
+    export = read(tmp_path, name="auto")
+    assert cells(export) == cells(alone)
+    assert set(export.notes) == {
+        f"{path}: left out, as it holds the run of {whole} once more" for path in (lines, table)
+    }
+    assert [entry.path for entry in export.inputs] == [str(whole)]
+    assert "two decimals" in read(table).notes[0]
+
+
+def test_other_runs_of_the_same_tests_are_repeats_and_told(write, tmp_path):
+    write(evaluation(), "one.json")
+    write(evaluation(1), "two.jsonl")
+    export = read(tmp_path)
+    assert set(export.rows["draw"]) == {"1", "2"}
+    assert "2 files of the same models and tests" in export.notes[0]
+    apart = read(tmp_path, model_from_path="(one|two)")
+    assert set(apart.rows["model"]) == {"one", "two"} | {"one #2", "two #2"}
+    assert not any("repeats" in note for note in apart.notes)
+
+
+def test_runs_of_equal_results_and_other_identifiers_are_both_read(write, tmp_path):
+    write(evaluation(), "one.json")
+    again = [entry | {"id": f"again {entry['id']}"} for entry in evaluation()]
+    write(again, "two.jsonl")
+    assert read(tmp_path).rows["draw"].n_unique() == 2
+
+
+def test_one_wrong_score_makes_a_table_another_run(write, tmp_path):
+    rows = evaluation()
+    write(rows)
+    other = [dict(entry) for entry in rows]
+    other[3]["score"] += 0.02
+    (tmp_path / "results.csv").write_text(as_table(other))
+    assert not any("left out" in note for note in read(tmp_path).notes)
+
+
+@pytest.mark.parametrize("field", ["vars", "testCase", "namedScores", "prompt"])
+@pytest.mark.parametrize("wrong", [["x"], "x", 3, True])
+def test_fields_of_a_wrong_type_are_refused(write, field, wrong):
+    path = write([row(0, 0), row(1, 0) | {field: wrong}])
+    with pytest.raises(InputError) as error:
+        read(path)
+    assert f"{path}: row 2, {field} is not an object" in error.value.what
+    assert json.dumps(wrong) in error.value.found
