@@ -138,8 +138,8 @@ def _note_repeats(rows: Sequence[_Row], models: Sequence[str], gathering: Gather
     repeated = dict.fromkeys(path for paths in files.values() if len(paths) > 1 for path in paths)
     if repeated:
         gathering.note(
-            f"{len(repeated)} files of the same models and tests, {listing(repeated, 3)}: they are repeats of "
-            "the same samples"
+            f"{len(repeated)} files of the same models and tests, {listing(repeated, 3)}: they are repeats "
+            "of the same samples"
         )
 
 

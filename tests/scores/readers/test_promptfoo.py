@@ -173,7 +173,10 @@ def test_results_that_are_none_are_named_or_left_out(write, tmp_path, text):
     assert read(bad, good, skip_bad=True).rows.height == 2
 
 
-HEADER = "q,n,[good] Q: {{q}},Status,Score,Named Scores,Grader Reason,Comment,[bad] Q: {{q}},Status,Score,Named Scores"
+HEADER = (
+    "q,n,[good] Q: {{q}},Status,Score,Named Scores,Grader Reason,Comment,"
+    "[bad] Q: {{q}},Status,Score,Named Scores"
+)
 
 
 def as_table(rows):
