@@ -19,6 +19,8 @@ from riskrank.scores.readers.files import InputFile
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 
 ALL = "*"
+_LEFT_OUT = "values left out that are"
+_LISTS = f"{_LEFT_OUT} lists"
 REQUIRED = ("model", "sample", "metric", "score")
 
 
@@ -157,7 +159,7 @@ class Gathering:
         number = as_score(value)
         if isinstance(number, str):
             advice = f" ({option('parts', True)} makes each part a metric)" if number == "lists" else ""
-            self.count(f"{metric}: values left out that are {number}, not scores{advice}")
+            self.count(f"{metric}: {_LEFT_OUT} {number}, not scores{advice}")
             return []
         if number is None:
             self.count(f"{metric}: rows without a score")
@@ -229,7 +231,9 @@ class Gathering:
             raise InputError(
                 f"{listing(self._inputs or ['the export'], 3)}: no scores in it",
                 found=listing(notes, 4) if notes else "no scored samples",
-                hint="was the run finished and scored? name files or folders that hold scored samples",
+                hint=f"{option('parts', True)} makes each part of a list a metric"
+                if any(_LISTS in what for what in self._counts) and not self.rules.parts
+                else "was the run finished and scored? name files or folders that hold scored samples",
             )
         frames = list(self._frames)
         if self._rows:

@@ -13,15 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.readers.beginnings import first_bytes
-from riskrank.scores.readers.bounded import parse_json
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.readers.lm_eval_results import Results
 from riskrank.scores.readers.lm_eval_rows import frame_of
 
 NAME = "lm-eval"
@@ -31,72 +30,22 @@ _SUFFIX = r"(?:\.gz|\.zst)?$"
 _SAMPLES = re.compile(rf"^samples_(.+)_{_DATE}\.jsonl{_SUFFIX}")
 _RESULTS = re.compile(rf"^results(?:_{_DATE})?\.json{_SUFFIX}")
 _LINES = re.compile(rf"\.jsonl{_SUFFIX}")
-# Where a model's name stands among its arguments, in the order the harness itself looks.
-_MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Run:
-    """What a results file says about the sample files beside it."""
-
-    path: Path
-    document: Mapping[str, Any]
-
-    @property
-    def tasks(self) -> Mapping[str, Any]:
-        found = self.document.get("results")
-        return found if isinstance(found, dict) else {}
-
-    @property
-    def model(self) -> str | None:
-        name = self.document.get("model_name")
-        if isinstance(name, str) and name:
-            return name
-        config = self.document.get("config")
-        arguments = config.get("model_args") if isinstance(config, dict) else None
-        if isinstance(arguments, str):
-            arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
-        if not isinstance(arguments, dict):
-            return None
-        return next((str(arguments[key]) for key in _MODEL_ARGUMENTS if arguments.get(key)), None)
-
-    def config(self, task: str) -> Mapping[str, Any]:
-        found = (self.document.get("configs") or {}).get(task)
-        return found if isinstance(found, dict) else {}
-
-    def filters(self, task: str) -> tuple[str, ...]:
-        """Names of the filters in the order of their rows."""
-        return tuple(entry["name"] for entry in self.config(task).get("filter_list") or ()) or ("none",)
-
-    def metrics(self, task: str) -> tuple[str, ...]:
-        """Metrics that have an aggregate; keys are ``metric,filter``, with standard errors among them."""
-        names = [key.partition(",")[0] for key in self.tasks.get(task) or {} if "," in key]
-        return tuple(dict.fromkeys(name for name in names if not name.endswith("_stderr")))
-
-    def directions(self, task: str) -> dict[str, bool]:
-        listed = {
-            entry["metric"]: entry.get("higher_is_better")
-            for entry in self.config(task).get("metric_list") or ()
-            if isinstance(entry.get("metric"), str)
-        }
-        listed |= (self.document.get("higher_is_better") or {}).get(task) or {}
-        return {name: up for name, up in listed.items() if isinstance(up, bool)}
-
-    def evaluated(self, task: str) -> int | None:
-        counts = (self.document.get("n-samples") or {}).get(task)
-        found = counts.get("effective") if isinstance(counts, dict) else None
-        return found if isinstance(found, int) else None
+PERPLEXITY = "perplexity"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """The rows of one file: columns ``doc``, ``hash``, ``filter``, ``metric``, ``score``."""
+    """The rows of one file: columns ``doc``, ``hash``, ``filter``, ``metric``, ``score``.
+
+    `aggregates` are, by filter and metric, of metrics that are no means of samples.
+    """
 
     path: Path
     model: str
     task: str
     date: str
     rows: pl.DataFrame
+    aggregates: Mapping[tuple[str, str], float]
 
 
 def recognises(path: Path) -> bool:
@@ -136,6 +85,8 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         if _RESULTS.match(path.name):
             continue
         gathering.take(path, partial(_read_samples, path, runs, gathering, parts, label))
+    _note_aggregates(parts, rules, gathering)
+    parts = [part for part in parts if part.rows.height]
     if runs.cut_short:
         gathering.note(f"fewer samples than were evaluated: {listing(runs.cut_short, 3)}")
     if parts:
@@ -161,9 +112,9 @@ class _Runs:
         self._gathering = gathering
         self.cut_short: list[str] = []
         self._folders: dict[Path, dict[str, Path]] = {}
-        self._read: dict[Path, _Run] = {}
+        self._read: dict[Path, Results] = {}
 
-    def of(self, path: Path) -> _Run | None:
+    def of(self, path: Path) -> Results | None:
         """The run of a sample file: of its date, else the only one of the folder."""
         folder = path.parent
         if folder not in self._folders:
@@ -177,40 +128,73 @@ class _Runs:
             return self._open(next(iter(there.values())))
         return None
 
-    def _open(self, path: Path) -> _Run:
+    def _open(self, path: Path) -> Results:
         if path not in self._read:
-            document = parse_json(str(path), self._gathering.read(path))
-            if not isinstance(document, dict) or not isinstance(document.get("results"), dict):
-                raise InputError(
-                    f"{path}: no results of lm-eval in it",
-                    found="a document without 'results'",
-                    hint="copy the folder of the run again, with its results file",
-                )
-            self._read[path] = _Run(path=path, document=document)
+            self._read[path] = Results.parsed(path, self._gathering.read(path))
         return self._read[path]
 
 
 def _read_samples(
     path: Path, runs: _Runs, gathering: Gathering, parts: list[_Part], label: str | None, data: bytes
 ) -> None:
-    run = runs.of(path)
+    try:
+        run = runs.of(path)
+    except InputError as error:
+        if not gathering.rules.skip_bad:
+            raise
+        # Without it neither the model nor the filters are sure.
+        lines = sum(1 for line in data.splitlines() if line.strip())
+        raise InputError(
+            f"{path} with {lines:,} line{'s' if lines != 1 else ''}, as its results file cannot be read: "
+            f"{error.what}",
+            found=error.found,
+            hint=error.hint,
+        ) from None
     task, date = _task_of(path, run)
     model = model_of(path, _model_name(path, run), gathering.rules, label=label)
     metrics = run.metrics(task) if run else ()
-    rows = frame_of(path, data, gathering, filters=run.filters(task) if run else (), metrics=metrics)
-    if not rows.height:
+    told = dict(run.directions(task)) if run else {}
+    filters = run.filters(task) if run else ()
+    aggregates: dict[tuple[str, str], float] = {}
+    rows = frame_of(path, data, gathering, filters=filters, metrics=metrics, aggregates=aggregates)
+    if not rows.height and not aggregates:
         gathering.note(f"{path}: no score in it")
-        return
-    if run:
-        for metric, up in run.directions(task).items():
-            gathering.direct(metric, "higher" if up else "lower")
-        expected, found = run.evaluated(task), rows["doc"].n_unique()
-        if expected is not None and found < expected:
-            runs.cut_short.append(f"{path} has {found:,} of {expected:,}")
-    parts.append(_Part(path=path, model=model, task=task, date=date, rows=rows))
+    if rows.filter(pl.col("metric") == PERPLEXITY).height and _are_log_likelihoods(rows):
+        told[PERPLEXITY] = True
+        gathering.note(
+            f"'{PERPLEXITY}': samples hold log-likelihoods, of which higher is better; their perplexity is "
+            "exp(−mean)"
+        )
+    for metric, up in told.items():
+        gathering.direct(metric, "higher" if up else "lower", of=str(run.path if run else path))
+    expected = run.evaluated(task) if run else None
+    found = rows["doc"].n_unique()
+    if expected is not None and rows.height and found < expected:
+        runs.cut_short.append(f"{path} has {found:,} of {expected:,}")
+    parts.append(_Part(path=path, model=model, task=task, date=date, rows=rows, aggregates=aggregates))
 
 
-def _task_of(path: Path, run: _Run | None) -> tuple[str, str]:
+def _are_log_likelihoods(rows: pl.DataFrame) -> bool:
+    """Whether what is called perplexity is the log-likelihood it comes from: a perplexity is at least 1."""
+    largest = rows.filter(pl.col("metric") == PERPLEXITY)["score"].max()
+    return isinstance(largest, float) and largest <= 0
+
+
+def _note_aggregates(parts: Sequence[_Part], rules: ExportRules, gathering: Gathering) -> None:
+    """Note what metrics come to that are no means of samples, to the last digit."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for part in parts:
+        several = len({name for name, _ in part.aggregates}) > 1
+        for (name, metric), value in part.aggregates.items():
+            if rules.metrics and metric not in rules.metrics:
+                continue
+            called = f"{metric},{name}" if several else metric
+            found[part.task, called].append(f"{value!r} for {part.model}")
+    for (task, metric), values in found.items():
+        gathering.note(f"{task}: {metric}, over all samples and no mean of them, is {listing(values, 40)}")
+
+
+def _task_of(path: Path, run: Results | None) -> tuple[str, str]:
     """Task and date from a file's name: the task may hold underscores, and begin like another task."""
     match = _SAMPLES.match(path.name)
     if match:
@@ -226,7 +210,7 @@ def _task_of(path: Path, run: _Run | None) -> tuple[str, str]:
     )
 
 
-def _model_name(path: Path, run: _Run | None) -> str | None:
+def _model_name(path: Path, run: Results | None) -> str | None:
     """Model by the results file, else by the folder of the tree layout, whose name writes / as __."""
     if run is not None and run.model:
         return run.model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,28 @@ import polars as pl
 
 from riskrank.errors import InputError, option
 from riskrank.scores.readers.bounded import parse_json
+from riskrank.scores.readers.fields import wrong_type
 from riskrank.scores.readers.gathering import Gathering
+from riskrank.scores.readers.lm_eval_aggregates import aggregate
 
 # Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
 _BOOKKEEPING = frozenset(
     {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "task_name"}
     | {"doc_hash", "prompt_hash", "target_hash", "doc_task_alias"}
 )
+_NO_NAME = r"^(?:\[.*\]|\{.*\}|true|false|-?[0-9]*\.[0-9.e+-]*)$"
+_NO_TEXT = rf"{_NO_NAME}|^-?[0-9]+$"
 _SCHEMA = {"doc": pl.String, "hash": pl.UInt64, "filter": pl.String, "metric": pl.String, "score": pl.Float64}
 
 
 def frame_of(
-    path: Path, data: bytes, gathering: Gathering, *, filters: Sequence[str], metrics: Sequence[str]
+    path: Path,
+    data: bytes,
+    gathering: Gathering,
+    *,
+    filters: Sequence[str],
+    metrics: Sequence[str],
+    aggregates: dict[tuple[str, str], float],
 ) -> pl.DataFrame:
     """Scores of a sample file, one row a document, filter and metric.
 
@@ -39,6 +49,8 @@ def frame_of(
         For rows that do not name their filter: the filters in the order of the rows.
     metrics : sequence of str
         Metrics of the results file, for rows that do not list theirs.
+    aggregates : dict
+        Gets the metrics that are no means of samples, by filter and metric.
 
     Returns
     -------
@@ -47,11 +59,11 @@ def frame_of(
         ``score``.
     """
     if data.lstrip()[:1] == b"[":
-        return _one_by_one(path, _array(path, data, gathering), gathering, filters, metrics)
+        return _one_by_one(path, _array(path, data, gathering), gathering, filters, metrics, aggregates)
     plain = _at_once(data, gathering)
     if plain is not None:
         return plain
-    return _one_by_one(path, gathering.lines(path, data), gathering, filters, metrics)
+    return _one_by_one(path, gathering.lines(path, data), gathering, filters, metrics, aggregates)
 
 
 def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
@@ -78,6 +90,9 @@ def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
     except (pl.exceptions.PolarsError, OSError):
         return None
     if frame["doc_id"].null_count() or frame["filter"].null_count() or frame["metrics"].n_unique() != 1:
+        return None
+    # Polars writes whatever it finds as text where it is told to expect text.
+    if frame["doc_id"].str.contains(_NO_NAME).any() or frame["filter"].str.contains(_NO_TEXT).any():
         return None
     for name in names:
         gathering.count(f"{name}: rows without a score", frame[name].null_count())
@@ -111,7 +126,9 @@ def _one_by_one(
     gathering: Gathering,
     filters: Sequence[str],
     metrics: Sequence[str],
+    aggregates: dict[tuple[str, str], float],
 ) -> pl.DataFrame:
+    logged: dict[tuple[str, str], list[object]] = defaultdict(list)
     found: list[tuple[str, str | None, str | None, str, float | None]] = []
     seen: Counter[str] = Counter()
     nameless = 0
@@ -128,7 +145,9 @@ def _one_by_one(
             )
         doc, hashed = str(document), row.get("doc_hash")
         name = row.get("filter")
-        if not isinstance(name, str):
+        if name is not None and not isinstance(name, str):
+            raise wrong_type(f"{path}: row {number}, filter", "a text", name)
+        if name is None:
             # Before 0.4.5 rows come filter after filter and do not say which.
             place = seen[doc]
             name = filters[place] if place < len(filters) else f"filter {place + 1}"
@@ -136,6 +155,8 @@ def _one_by_one(
         seen[doc] += 1
         for metric in _metrics_of(row, metrics):
             value = _brier(row[metric]) if metric == "brier_score" else row[metric]
+            if isinstance(value, list):
+                logged[name, metric].append(value)
             for part, score in gathering.scores(metric, value):
                 found.append((doc, hashed if isinstance(hashed, str) else None, name, part, score))
     if nameless > max(1, len(filters)):
@@ -144,6 +165,8 @@ def _one_by_one(
             found=f"a document has {nameless} rows; the run names {len(filters) or 'no'} filters",
             hint="keep results.json beside the file: it lists the filters",
         )
+    totals = {(name, metric): aggregate(metric, values) for (name, metric), values in logged.items()}
+    aggregates |= {key: total for key, total in totals.items() if total is not None}
     schema = _SCHEMA | {"hash": pl.String}
     return pl.DataFrame(found, schema=schema, orient="row").with_columns(
         hash=pl.when(pl.col("hash").is_null()).then(None).otherwise(pl.col("hash").hash())

@@ -3,10 +3,12 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.readers.interface import ExportRules
+from riskrank.scores.readers.lm_eval_aggregates import aggregate
 from riskrank.scores.readers.table import read_export
 
 DATES = ("2026-01-02T03-04-05.678901", "2026-01-02T04-00-00.000001")
@@ -131,7 +133,8 @@ def test_pairs_and_text_are_no_scores(runs):
     export = read(root)
     assert set(export.rows["metric"]) == {"acc"}
     assert export.directions == {"acc": "higher"}
-    assert [note.split(":")[0] for note in export.notes] == ["mcc", "words", "answer"]
+    assert [note.split(":")[0] for note in export.notes] == ["t", "mcc", "words", "answer"]
+    assert export.notes[0] == "t: mcc, over all samples and no mean of them, is 0.0 for org/a"
     parts = read(root, parts=True)
     assert means(parts, "metric") == {
         ("acc",): 1.0,
@@ -302,3 +305,126 @@ def test_a_folder_of_something_else(tmp_path):
         read(tmp_path / "nowhere")
     with pytest.raises(UsageError, match="not a choice"):
         read(tmp_path, name="lm_eval")
+
+
+PAIRS = [(1, 1), (1, 0), (0, 0), (1, 1), (0, 1), (0, 0), (1, 1)]
+TEXTS = [(-31.5, 12), (-8.25, 3), (-60.125, 25)]
+
+
+def notes_of(runs, tasks, **rules):
+    export = read(runs(tasks), **rules)
+    return [note for note in export.notes if "no mean of them" in note]
+
+
+def test_metrics_that_are_no_means_are_told_over_all_samples(runs):
+    rows = [row(i, acc=float(a == b), mcc=[a, b]) for i, (a, b) in enumerate(PAIRS)]
+    texts = [
+        row(i, word_perplexity=list(pair), byte_perplexity=list(pair), bits_per_byte=list(pair))
+        for i, pair in enumerate(TEXTS)
+    ]
+    notes = notes_of(runs, {"parity": rows, "texts": texts})
+    # Three right and wrong each way: Pearson's correlation of the two columns is Matthews'.
+    expected = np.corrcoef(np.array(PAIRS).T)[0, 1]
+    nats = 99.875 / 40
+    values = [float(note.split(" is ")[1].split(" for ")[0]) for note in notes]
+    assert values == pytest.approx([expected, math.exp(nats), math.exp(nats), nats / math.log(2)], rel=1e-12)
+    starts = ["parity: mcc", "texts: word_perplexity", "texts: byte_perplexity", "texts: bits_per_byte"]
+    assert [note.split(",")[0] for note in notes] == starts
+    assert len(notes_of(runs, {"parity": rows, "texts": texts}, parts=True)) == 4
+    assert notes_of(runs, {"parity": rows}, metrics=("acc",)) == []
+
+
+def test_matthews_of_three_classes_and_of_one():
+    pairs = [[0, 0], [1, 2], [2, 2], [1, 1], [2, 0], [0, 0], [1, 1]]
+    # The correlation of indicators of classes, centred.
+    gold, found = (np.eye(3)[[pair[at] for pair in pairs]] for at in (0, 1))
+    gold, found = gold - gold.mean(0), found - found.mean(0)
+    expected = (gold * found).sum() / math.sqrt((gold**2).sum() * (found**2).sum())
+    assert aggregate("mcc", pairs) == pytest.approx(expected, rel=1e-12)
+    assert aggregate("mcc", [[1, 1], [1, 1]]) == 0.0
+
+
+@pytest.mark.parametrize(
+    "values", [[[1]], [[1, "a"]], [[1, 0], 3], [[True, 1]], [], [[-1.0, 0.0]], [[-1e6, 1]]]
+)
+def test_what_is_no_pair_has_no_aggregate(values):
+    assert aggregate("word_perplexity", values) is None
+    assert aggregate("acc", [[1, 0]]) is None
+
+
+def test_texts_alone_are_an_error_that_says_what_they_come_to_and_how_to_read_them(runs):
+    root = runs({"texts": [row(i, word_perplexity=list(pair)) for i, pair in enumerate(TEXTS)]})
+    with pytest.raises(InputError, match="no scores in it") as error:
+        read(root)
+    assert "texts: word_perplexity, over all samples and no mean of them, is 12.1" in error.value.found
+    assert "parts" in error.value.hint
+    assert set(read(root, parts=True).rows["metric"]) == {"word_perplexity.0", "word_perplexity.1"}
+
+
+def test_log_likelihoods_called_perplexity_are_better_when_higher(runs):
+    rows = [row(i, perplexity=-1.0 - i, acc=1.0) for i in range(3)]
+    export = read(runs({"words": rows}, up={"perplexity": False, "acc": True}))
+    assert export.directions == {"acc": "higher", "perplexity": "higher"}
+    assert "log-likelihoods" in export.notes[0]
+    true = [row(i, perplexity=2.0 + i) for i in range(3)]
+    assert read(runs({"words": true}, up={"perplexity": False})).directions == {"perplexity": "lower"}
+
+
+def test_runs_that_disagree_on_a_direction_are_named(runs):
+    runs({"t": [row(0, acc=1.0)]}, up={"acc": True})
+    root = runs({"t": [row(0, acc=0.0)]}, model="org/b", up={"acc": False})
+    for paths in ([root], [f"x{place}={path}" for place, path in enumerate(sorted(root.iterdir()))]):
+        export = read(*paths)
+        assert export.directions == {}
+        assert len(export.notes) == 1
+        assert "disagree" in export.notes[0]
+        assert "org__a" in export.notes[0]
+        assert "org__b" in export.notes[0]
+
+
+def test_samples_of_a_results_file_that_is_cut_are_counted_with_it(runs):
+    root = runs({"t": [row(i, acc=1.0) for i in range(6)]})
+    runs({"t": [row(i, acc=0.5) for i in range(3)]}, model="org/b")
+    cut = root / "org__a" / f"results_{DATES[0]}.json"
+    cut.write_text(cut.read_text()[:40])
+    with pytest.raises(InputError, match="not valid JSON"):
+        read(root)
+    export = read(root, skip_bad=True)
+    assert set(export.rows["model"]) == {"org/b"}
+    assert f"samples_t_{DATES[0]}.jsonl with 6 lines, as its results file cannot be read" in export.notes[0]
+    assert str(cut) in export.notes[0]
+    assert len(export.inputs) == 2
+
+
+@pytest.mark.parametrize("part", ["configs", "n-samples", "higher_is_better", "results", "config"])
+@pytest.mark.parametrize("wrong", [5, "x", [1], True])
+@pytest.mark.parametrize("whole", [True, False])
+def test_results_of_a_wrong_type_are_refused_with_the_file(runs, part, wrong, whole):
+    root = runs({"t": [row(0, acc=1.0)]})
+    path = root / "org__a" / f"results_{DATES[0]}.json"
+    document = json.loads(path.read_text())
+    if part == "config":
+        del document["model_name"]
+        document["config"] = wrong if whole else {"model_args": [wrong]}
+    elif whole:
+        document[part] = wrong
+    else:
+        document[part] = {"t": wrong}
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError) as error:
+        read(root)
+    assert str(path) in error.value.what
+
+
+@pytest.mark.parametrize("wrong", [3, ["none"], {"a": 1}, True])
+def test_filters_that_are_no_text_are_refused(runs, wrong):
+    root = runs({"t": [row(0, acc=1.0), row(1, acc=1.0) | {"filter": wrong}]})
+    with pytest.raises(InputError, match="row 2, filter is not a text"):
+        read(root)
+    path = root / "org__a" / f"results_{DATES[0]}.json"
+    document = json.loads(path.read_text())
+    document["configs"] = {"t": {"filter_list": [{"name": wrong}]}}
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError) as error:
+        read(root)
+    assert "filter" in error.value.what
