@@ -9,13 +9,18 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import os
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# What people install beside it, as far as the lock knows it.
+EXTRAS = ("excel", "duckdb", "dask", "plot", "report")
 
 
 def epoch() -> int:
@@ -49,6 +54,8 @@ def build(source: Path, folder: Path) -> list[Path]:
     when = epoch()
     os.environ["SOURCE_DATE_EPOCH"] = str(when)
     os.umask(0o022)
+    # Another version of the builder writes its name into the wheel, if nothing else.
+    os.environ["PIP_CONSTRAINT"] = str(ROOT / ".ci" / "builder.txt")
     run = [sys.executable, "-m", "build", "--outdir", str(folder)]
     subprocess.run([*run, "--sdist", str(source)], check=True, stdout=subprocess.DEVNULL)
     (sdist,) = folder.glob("riskrank-*.tar.gz")
@@ -65,15 +72,48 @@ def build(source: Path, folder: Path) -> list[Path]:
     return [sdist, wheel]
 
 
-def bill_of_materials(folder: Path) -> Path:
-    """Write what the locked packages are, as CycloneDX."""
+def bill_of_materials(folder: Path, version: str) -> Path:
+    """Write what the wheel needs to run, in the locked versions, with licences and hashes, as CycloneDX."""
     place = folder / "riskrank.cdx.json"
-    tool = Path(sys.executable).with_name("cyclonedx-py")
-    lock = ROOT / ".ci" / "lock.txt"
-    command = [str(tool), "requirements", str(lock), "--pyproject", str(ROOT / "pyproject.toml")]
-    command += ["--output-reproducible", "--output-format", "JSON", "--output-file", str(place)]
-    subprocess.run(command, check=True)
+    lock, project = ROOT / ".ci" / "lock.txt", ROOT / "pyproject.toml"
+    tools = Path(sys.executable).parent
+    with tempfile.TemporaryDirectory() as name:
+        needed, environment = Path(name) / "needed.txt", Path(name) / "environment"
+        extras = [part for extra in EXTRAS for part in ("--extra", extra)]
+        uv = [str(tools / "uv"), "--quiet"]
+        compile_ = [*uv, "pip", "compile", str(project), *extras, "--constraint", str(lock)]
+        subprocess.run([*compile_, "--generate-hashes", "--output-file", str(needed)], check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+        python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
+        install = [*uv, "pip", "install", "--python", str(python), "--require-hashes"]
+        subprocess.run([*install, "--requirement", str(needed)], check=True)
+        command = [str(tools / "cyclonedx-py"), "environment", str(python), "--pyproject", str(project)]
+        command += ["--output-reproducible", "--output-format", "JSON", "--output-file", str(place)]
+        subprocess.run(command, check=True)
+        hashes = hashes_of(needed.read_text(encoding="utf-8"))
+    bill = json.loads(place.read_text(encoding="utf-8"))
+    # The version is that of the package, which the project's file does not hold.
+    bill["metadata"]["component"] |= {"version": version, "purl": f"pkg:pypi/riskrank@{version}"}
+    for component in bill["components"]:
+        found = hashes[component["name"].lower().replace("_", "-")]
+        url = f"https://pypi.org/project/{component['name']}/{component['version']}/"
+        reference = {"type": "distribution", "url": url, "hashes": found}
+        component["externalReferences"] = [*component.get("externalReferences", ()), reference]
+    place.write_text(json.dumps(bill, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     return place
+
+
+def hashes_of(requirements: str) -> dict[str, list[dict[str, str]]]:
+    """Hashes of each package's files, by its name."""
+    found = {}
+    for line in requirements.replace("\\\n", " ").splitlines():
+        name, pinned, rest = line.partition("==")
+        if pinned:
+            contents = [
+                part.removeprefix("--hash=sha256:") for part in rest.split() if part.startswith("--hash")
+            ]
+            found[name.strip()] = [{"alg": "SHA-256", "content": content} for content in contents]
+    return found
 
 
 def main() -> None:
@@ -81,7 +121,8 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for old in (*folder.glob("riskrank-*"), *folder.glob("*.cdx.json")):
         old.unlink()
-    for path in (*build(ROOT, folder), bill_of_materials(folder)):
+    built = build(ROOT, folder)
+    for path in (*built, bill_of_materials(folder, built[1].name.split("-")[1])):
         print(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)
 
 

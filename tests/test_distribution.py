@@ -130,3 +130,40 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     code = "import riskrank, pathlib; print(pathlib.Path(riskrank.__file__).with_name('py.typed').is_file())"
     assert subprocess.run([bin_ / "python", "-c", code], **run).stdout == "True\n"
     assert (tmp_path / "env" / "share" / "man" / "man1" / "riskrank.1").is_file()
+
+
+def test_hashes_are_those_of_the_requirements():
+    build = load(ROOT / ".ci" / "build.py")
+    text = "# a note\na-b==1.0 ; python_version >= '3.11' \\\n    --hash=sha256:12 \\\n"
+    text += "    --hash=sha256:34\nc==2 --hash=sha256:5\n"
+    assert build.hashes_of(text) == {
+        "a-b": [{"alg": "SHA-256", "content": "12"}, {"alg": "SHA-256", "content": "34"}],
+        "c": [{"alg": "SHA-256", "content": "5"}],
+    }
+
+
+@pytest.mark.slow
+def test_the_bill_of_materials_names_what_runs(tmp_path):
+    """Versions of the lock, with licences and hashes; nothing of tests, and nothing of this machine."""
+    build = load(ROOT / ".ci" / "build.py")
+    tools = Path(sys.executable).parent
+    if not all((tools / name).exists() for name in ("uv", "cyclonedx-py")):
+        pytest.skip("make dist installs what is needed")
+    text = build.bill_of_materials(tmp_path, "1.2.3").read_text()
+    bill = json.loads(text)
+    assert (bill["bomFormat"], bill["metadata"]["component"]["version"]) == ("CycloneDX", "1.2.3")
+    lock = (ROOT / ".ci" / "lock.txt").read_text()
+    components = {component["name"].lower(): component for component in bill["components"]}
+    assert {"numpy", "polars", "scipy", "typer", "highspy", "rich", "zstandard", "matplotlib"} <= set(
+        components
+    )
+    assert not {"pytest", "mypy", "ruff", "pip", "setuptools"} & set(components)
+    for name, component in components.items():
+        assert f"{name.replace('_', '-')}=={component['version']}" in lock
+        (reference,) = (one for one in component["externalReferences"] if "hashes" in one)
+        assert reference["hashes"]
+    assert sum("licenses" in component for component in components.values()) >= 0.9 * len(components)
+    root = next(one for one in bill["dependencies"] if one["ref"] == bill["metadata"]["component"]["bom-ref"])
+    assert len(root["dependsOn"]) >= 7
+    assert str(ROOT) not in text
+    assert str(tmp_path) not in text
