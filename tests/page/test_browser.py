@@ -118,13 +118,45 @@ def test_filter_and_focus(browser, usual, tmp_path):
       button.click();
       const of = list => [...list].map(one => one.dataset.model);
       const chosen = document.querySelectorAll('.chosen');
-      const curves = document.querySelectorAll('#curves g.chosen').length;
+      const curves = document.querySelectorAll('#curves g.curve.chosen').length;
       const pressed = button.getAttribute('aria-pressed');
       button.click();
       return [of(chosen), curves, pressed, document.querySelectorAll('.chosen').length];
     })()""")
     assert all("3" in about.split() for about in found[0])
     assert found[1:] == [2, "true", 0]
+
+
+@pytest.mark.parametrize("model", [0, 9, 11])
+def test_focus_reaches_every_figure(browser, usual, tmp_path, model):
+    """In each figure that names models something is chosen, and what is of the others only is dimmed."""
+    path = tmp_path / "report.html"
+    path.write_text(usual.to_html(), encoding="utf-8")
+    browser.open(path)
+    found = browser.run(f"""(() => {{
+      document.querySelectorAll('.models button')[{model}].click();
+      const drawn = figure => [...figure.querySelectorAll('path, use, text, image')]
+        .filter(one => !one.closest('defs') && one.closest('[data-model]'));
+      const strength = one => {{
+        let value = 1, at = one.closest('[data-model]');
+        for (; at; at = at.parentElement) {{ value *= getComputedStyle(at).opacity; }}
+        return value;
+      }};
+      const about = one => one.closest('[data-model]').dataset.model.split(' ');
+      return [...document.querySelectorAll('figure')].map(figure => drawn(figure).map(
+        one => [about(one).includes('{model}'), strength(one), one.tagName]));
+    }})()""")
+    assert len(found) > 5
+    for figure in found:
+        own = [(strength, tag) for mine, strength, tag in figure if mine]
+        others = [strength for mine, strength, _ in figure if not mine]
+        assert all(strength == 1 for strength, _ in own)
+        assert all(strength < 0.5 for strength in others)
+        assert len(own) + len(others) == len(figure)
+    # Each picture of all models has marks of every one, not only its name; a pair is of two.
+    whole = [figure for figure in found if figure and not all(not mine for mine, *_ in figure)]
+    assert len(whole) >= len(found) - 2
+    assert all({tag for mine, _, tag in figure if mine} & {"path", "use"} for figure in whole)
 
 
 def test_figures_are_printed_whole(browser, page):

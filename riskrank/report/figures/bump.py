@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,6 +12,7 @@ from matplotlib.axes import Axes
 from riskrank.engine.types import Floats, Integers
 from riskrank.report.figures.key import OTHERS, Look, looks
 from riskrank.report.figures.labels import spread
+from riskrank.report.figures.marks import curve_mark, model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.rows import MOST_NAMED
 from riskrank.report.figures.style import (
@@ -24,7 +26,6 @@ from riskrank.report.figures.style import (
     TEXT,
     Plot,
     drawn,
-    model_mark,
     sheet,
     text_width,
 )
@@ -41,41 +42,35 @@ class Bump:
     ----------
     ranks : ndarray of int, shape (M, k)
         1 is best; ties share the smallest rank.
-    places : ndarray of int, shape (M, k)
-        The same without ties: 0, 1, ... for the lines to end apart.
+    places : ndarray, shape (M, k)
+        Heights from the top, 0 for the first; ties stand in the middle of the places they share.
     focus : tuple of int
         Models in colour: the first of the first method, and those that move most.
     """
 
     ranks: Integers
-    places: Integers
+    places: Floats
     focus: tuple[int, ...]
 
 
-def bump(ranks: Integers, scores: Floats | None = None) -> Bump:
+def bump(ranks: Integers) -> Bump:
     """Arrange rankings for a bump chart.
 
     Parameters
     ----------
     ranks : ndarray of int, shape (M, k)
         One row a method, 1 is best.
-    scores : ndarray, shape (M, k), optional
-        What settles ties, small is better; the order of models by default.
     """
-    keys = np.zeros(ranks.shape) if scores is None else scores
-    places = np.array([_places(row, key) for row, key in zip(ranks, keys, strict=True)])
+    ahead = np.array([(row[:, None] < row).sum(axis=0) for row in ranks])
+    tied = np.array([(row[:, None] == row).sum(axis=0) - 1 for row in ranks])
+    places = ahead + tied / 2
     first = np.argsort(places[0], kind="stable")
-    movement = ranks.max(axis=0) - ranks.min(axis=0)
+    # Places that no tie explains: between the last place one method allows and the first of another.
+    movement = ahead.max(axis=0) - (ahead + tied).min(axis=0)
     movers = [int(j) for j in np.argsort(-movement, kind="stable") if movement[j] > 0]
     leaders = first[: FOCUS - min(3, len(movers))].tolist()
     focus = list(dict.fromkeys([*leaders, *movers, *first.tolist()]))[:FOCUS]
-    return Bump(ranks, places, tuple(sorted(focus, key=lambda j: int(places[0][j]))))
-
-
-def _places(ranks: Integers, scores: Floats) -> Integers:
-    places = np.empty(len(ranks), dtype=np.int64)
-    places[np.lexsort([scores, ranks])] = np.arange(len(ranks))
-    return places
+    return Bump(ranks, places, tuple(sorted(focus, key=lambda j: (float(places[0][j]), j))))
 
 
 @drawn
@@ -107,7 +102,8 @@ def draw_bump(
     page = sheet(
         title,
         f"Columns: {what}s; top: rank 1. In colour: the first models of the first {what} and those that move "
-        f"most from {what} to {what}. A number beside a name is the rank; ties share the smallest.",
+        f"most from {what} to {what}. A number beside a name is the rank; ties share the smallest, and stand "
+        "in the middle of their places.",
         width=max(2 * (MARGIN + side) + across * (M - 1), 320.0),
         height=above + height + 2 * MARGIN,
     )
@@ -129,7 +125,7 @@ def draw_bump(
             linestyle=look.dash,
             linewidth=look.width,
             zorder=look.layer,
-            gid=model_mark(j),
+            gid=curve_mark(j),
         )
         canvas.plot(
             x,
@@ -162,7 +158,14 @@ def _names(
     stand = spread(heights[models], ROW, MARGIN + ROW / 2, max(heights.max(), MARGIN + ROW * len(models)))
     for j, y in zip(models, stand, strict=True):
         color = QUIET if given[j] is OTHERS else INK
-        canvas.text(x + away * 8, y, str(found.ranks[end, j]), size=SMALL, ha=align, va="center", color=color)
-        canvas.text(x + away * 28, y, shown[j], size=TEXT, ha=align, va="center", color=color)
+        said: dict[str, Any] = {"ha": align, "va": "center", "color": color, "gid": model_mark(j)}
+        canvas.text(x + away * 8, y, str(found.ranks[end, j]), size=SMALL, **said)
+        canvas.text(x + away * 28, y, shown[j], size=TEXT, **said)
         if abs(y - heights[j]) > 1:
-            canvas.plot([x, x + away * 7], [heights[j], y], color=given[j].color, linewidth=0.6)
+            canvas.plot(
+                [x, x + away * 7],
+                [heights[j], y],
+                color=given[j].color,
+                linewidth=0.6,
+                gid=model_mark(j),
+            )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,26 @@ def pictures(document: Any) -> Sequence[Picture]:
     found = list(import_module(FIGURES[document.schema]).pictures(document))
     groups = getattr(document, "groups", None)
     return found if groups is None else [*found, *import_module(GROUPS).pictures(groups)]
+
+
+def numbered(found: Sequence[Picture], models: Sequence[str], whole: Sequence[str]) -> list[Picture]:
+    """Pictures of a study of some models, marked by their numbers in a larger table.
+
+    Parameters
+    ----------
+    found : sequence of Picture
+    models, whole : sequence of str
+        Names by number, those of the study and those of the table.
+    """
+    from riskrank.report.figures.marks import renumbered
+
+    place = {name: number for number, name in enumerate(whole)}
+    numbers = [place[name] for name in models]
+
+    def drawing(draw: Callable[[], Plot]) -> Plot:
+        return renumbered(draw(), numbers)
+
+    return [replace(picture, draw=partial(drawing, picture.draw)) for picture in found]
 
 
 def draw(document: Any, name: str | None = None) -> Plot:

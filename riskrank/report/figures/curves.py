@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.portfolio.curves import Curves
 from riskrank.report.figures.key import Key, Look, looks
-from riskrank.report.figures.style import MARGIN, Plot, drawn, model_mark, sheet
+from riskrank.report.figures.marks import curve_mark
+from riskrank.report.figures.style import MARGIN, Plot, drawn, sheet
 from riskrank.report.figures.units import Unit
 
 _READING = {
@@ -81,5 +82,5 @@ def _lines(axes: Axes, kind: str, found: Curves, given: Sequence[Look]) -> None:
             linestyle=look.dash,
             linewidth=look.width,
             zorder=look.layer,
-            gid=model_mark(model),
+            gid=curve_mark(model),
         )

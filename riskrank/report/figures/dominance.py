@@ -8,6 +8,7 @@ from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.report.figures.catalogue import Picture
 from riskrank.report.figures.heat_map import draw_heat_map, heat_map
+from riskrank.report.figures.marks import renumbered
 from riskrank.report.figures.pair import draw_pair
 from riskrank.report.figures.style import Plot
 from riskrank.studies.dominance import DominanceColumn, DominanceDocument
@@ -45,4 +46,7 @@ def _map(document: DominanceDocument, tests: DominanceTests, title: str) -> Plot
 def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
     i, j = found.study.leading_pair
     models = document.provenance.models
-    return draw_pair(found.pair_curves(i, j, document.inference), (models[i], models[j]), found.name)
+    inference = document.inference
+    curves = found.pair_curves(i, j, inference)
+    drawn = draw_pair(curves, (models[i], models[j]), found.name, level=1 - inference.alpha)
+    return renumbered(drawn, (i, j))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from riskrank.engine.types import Floats, Integers
@@ -69,7 +68,7 @@ def draw_forest(
     unit : str
         What the differences are of.
     """
-    rows = Rows.of([names[model] for model in found.order])
+    rows = Rows.of_models(names, found.order)
     width, gap, below = 150.0, 26.0, 44.0
     columns = 2 if found.difference is None else 3
     page = sheet(
@@ -105,15 +104,26 @@ def _column(axes: Axes, interval: Interval, rows: Rows, label: str) -> None:
     unit = Unit.of(*(part for part in (interval.estimate, interval.low, interval.high) if part is not None))
     x = unit.apply(interval.estimate)
     named = len(rows.labels)
-    for y in rows.y[:named]:
-        axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0)
+    for y, mark in zip(rows.y[:named], rows.marks, strict=False):
+        axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
     if interval.low is not None and interval.high is not None:
-        ends = zip(unit.apply(interval.low), unit.apply(interval.high), rows.y, strict=True)
-        bars = [((a, y), (b, y)) for a, b, y in ends]
-        axes.add_collection(LineCollection(bars[:named], colors=PALETTE[0], linewidths=2.2, zorder=2))
-        axes.add_collection(LineCollection(bars[named:], colors=GREY, linewidths=1.2, zorder=2))
-    axes.scatter(x[:named], rows.y[:named], s=20, color=PALETTE[0], zorder=3, linewidths=0)
-    axes.scatter(x[named:], rows.y[named:], s=3, color=QUIET, zorder=3, linewidths=0)
+        ends = zip(unit.apply(interval.low), unit.apply(interval.high), rows.y, rows.marks, strict=True)
+        for at, (low, high, y, mark) in enumerate(ends):
+            color, wide = (PALETTE[0], 2.2) if at < named else (GREY, 1.2)
+            axes.plot(
+                [low, high],
+                [y, y],
+                color=color,
+                linewidth=wide,
+                solid_capstyle="butt",
+                zorder=2,
+                gid=mark,
+            )
+    for at, (place, y, mark) in enumerate(zip(x, rows.y, rows.marks, strict=True)):
+        color, size = (PALETTE[0], 4.5) if at < named else (QUIET, 1.7)
+        axes.plot(
+            [place], [y], marker="o", markersize=size, markeredgewidth=0, color=color, zorder=3, gid=mark
+        )
     axes.margins(x=0.06)
     axes.set(ylim=(0, rows.height), yticks=[])
     axes.set_xlabel(unit.label(label), size=SMALL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -24,17 +24,20 @@ def pictures(document: GateDocument) -> list[Picture]:
 
 
 def gates(document: GateDocument) -> list[Gates]:
-    """Claims by their unit: a metric, or the violation ratio; turned so that larger favours the new model."""
+    """Claims by statistic and metric, whose unit they share; turned so that larger favours the new model."""
     lower = {metric.name for metric in document.metrics if metric.direction == "lower"}
-    by_unit: dict[str, list[GateRow]] = {}
+    number = {name: at for at, name in enumerate(document.provenance.models)}
+    by_unit: dict[tuple[str, str], list[GateRow]] = {}
     for row in document.rows:
-        unit = "½ − violation ratio" if row.statistic in _DOMINANCE else row.metric
-        by_unit.setdefault(unit, []).append(row)
-    return [_of_unit(unit, rows, sign=-1.0 if unit in lower else 1.0) for unit, rows in by_unit.items()]
+        by_unit.setdefault((row.statistic, row.metric), []).append(row)
+    return [
+        _of_unit(rows, number, sign=-1.0 if metric in lower else 1.0) for (_, metric), rows in by_unit.items()
+    ]
 
 
-def _of_unit(unit: str, rows: Sequence[GateRow], *, sign: float) -> Gates:
-    dominance = rows[0].statistic in _DOMINANCE
+def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, sign: float) -> Gates:
+    statistic, metric = rows[0].statistic, rows[0].metric
+    dominance = statistic in _DOMINANCE
     estimate = np.array([row.estimate for row in rows])
     low, high = np.array([_ends(row) for row in rows]).T
     if dominance:
@@ -42,13 +45,14 @@ def _of_unit(unit: str, rows: Sequence[GateRow], *, sign: float) -> Gates:
     elif sign < 0:
         estimate, low, high = -estimate, -high, -low
     return Gates(
-        unit=f"{unit}, difference" if not dominance else unit,
+        unit=f"½ − violation ratio, {metric}" if dominance else f"{statistic} of {metric}, difference",
         claims=tuple(row.name for row in rows),
         estimate=estimate,
         low=low,
         high=high,
         boundary=np.array([row.margin if row.claim == "better" else -row.margin for row in rows]),
         verdict=tuple(row.verdict for row in rows),
+        pairs=tuple((number[row.new], number[row.old]) for row in rows),
     )
 
 

@@ -27,11 +27,9 @@ def pictures(groups: Groups) -> list[Picture]:
 
 
 def group_ranks(groups: Groups, method: str) -> Bump:
-    """Arrange the ranks of all samples and of each group; ties stand in the order of the scores."""
+    """Arrange the ranks of all samples and of each group."""
     standings = [groups.whole[method], *(part.standings[method] for part in groups.parts)]
-    return bump(
-        np.array([one.ranks for one in standings]), np.array([-one.scores for one in standings], dtype=float)
-    )
+    return bump(np.array([one.ranks for one in standings]))
 
 
 def _ranks(groups: Groups, method: str) -> Plot:

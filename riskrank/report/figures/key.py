@@ -10,6 +10,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.style import (
     DASHES,
@@ -70,24 +71,48 @@ class Key:
     names : tuple of str
         Fit to be drawn.
     looks : tuple of Look
+    marks : tuple of str or None
+        Of whom each entry is.
     width, height : float
         Of the whole key, in points.
     """
 
     names: tuple[str, ...]
     looks: tuple[Look, ...]
+    marks: tuple[str | None, ...]
 
     _SAMPLE = 24.0
 
     @classmethod
-    def of(cls, names: Sequence[str], order: Iterable[int], given: Sequence[Look]) -> Key:
-        """Name the models that have a look of their own, in order, and count the others."""
+    def of(
+        cls,
+        names: Sequence[str],
+        order: Iterable[int],
+        given: Sequence[Look],
+        marks: Sequence[str | None] | None = None,
+    ) -> Key:
+        """Name those that have a look of their own, in order, and count the others.
+
+        Parameters
+        ----------
+        names : sequence of str
+        order : iterable of int
+            The most important first.
+        given : sequence of Look
+        marks : sequence of str or None, optional
+            Of whom each is, where they are not models themselves.
+        """
+        marks = [model_mark(model) for model in range(len(names))] if marks is None else marks
         named = [model for model in order if given[model] is not OTHERS]
         shown = fitted([names[model] for model in named], WIDEST)
         rest = len(names) - len(named)
         if rest:
             shown.append(f"{rest} other{'s' if rest > 1 else ''}")
-        return cls(tuple(shown), (*(given[model] for model in named), *([OTHERS] if rest else [])))
+        return cls(
+            tuple(shown),
+            (*(given[model] for model in named), *([OTHERS] if rest else [])),
+            (*(marks[model] for model in named), *([None] if rest else [])),
+        )
 
     @property
     def width(self) -> float:
@@ -109,7 +134,7 @@ class Key:
         markers : bool
             Show markers instead of lines.
         """
-        for number, (name, look) in enumerate(zip(self.names, self.looks, strict=True)):
+        for number, (name, look, mark) in enumerate(zip(self.names, self.looks, self.marks, strict=True)):
             y = top - ROW * (number + 0.5)
             xs = [left + self._SAMPLE / 2] if markers else [left, left + self._SAMPLE]
             canvas.add_line(
@@ -121,7 +146,10 @@ class Key:
                     linewidth=look.width,
                     marker=look.marker if markers else "none",
                     markersize=5,
+                    gid=mark,
                 )
             )
             color = QUIET if look is OTHERS else INK
-            canvas.text(left + self._SAMPLE + 6, y, name, size=TEXT, va="center", ha="left", color=color)
+            canvas.text(
+                left + self._SAMPLE + 6, y, name, size=TEXT, va="center", ha="left", color=color, gid=mark
+            )

@@ -14,6 +14,7 @@ from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.report.figures.catalogue import Picture
 from riskrank.report.figures.key import Key, looks
+from riskrank.report.figures.marks import curve_mark, model_mark
 from riskrank.report.figures.scatter import COLUMN, name_points
 from riskrank.report.figures.style import (
     FAINT,
@@ -121,8 +122,18 @@ def draw_scatter(found: Scatter, names: Sequence[str], column: str) -> Plot:
     edge = np.flatnonzero(found.frontier)
     edge = edge[np.lexsort([y[edge], x[edge]])]
     axes.margins(0.08)
-    axes.scatter(x[~found.frontier], y[~found.frontier], s=22, color=GREY, marker="o", linewidths=0, zorder=2)
-    axes.scatter(x[edge], y[edge], s=34, color=PALETTE[0], marker="D", linewidths=0, zorder=4)
+    for model, (across_at, up_at) in enumerate(zip(x, y, strict=True)):
+        efficient = bool(found.frontier[model])
+        axes.plot(
+            [across_at],
+            [up_at],
+            color=PALETTE[0] if efficient else GREY,
+            marker="D" if efficient else "o",
+            markersize=5.8 if efficient else 4.7,
+            markeredgewidth=0,
+            zorder=4 if efficient else 2,
+            gid=model_mark(model),
+        )
     stairs = np.repeat(x[edge], 2)[1:], np.repeat(y[edge], 2)[:-1]
     axes.plot(*stairs, color=PALETTE[0], linewidth=1.0, zorder=3)
     axes.set_xlabel(across.label(f"risk {found.label}"))
@@ -130,7 +141,8 @@ def draw_scatter(found: Scatter, names: Sequence[str], column: str) -> Plot:
     axes.grid(visible=True)
     named = [model for model in found.order if found.frontier[model]]
     named += [model for model in found.order if not found.frontier[model]]
-    name_points(page.canvas(), axes, x, y, names, named[:_NAMED], line=stairs)
+    marks = [model_mark(model) for model in range(len(names))]
+    name_points(page.canvas(), axes, x, y, names, named[:_NAMED], marks=marks, line=stairs)
     return page.figure
 
 
@@ -182,7 +194,7 @@ def draw_radar(found: Radar, names: Sequence[str], column: str) -> Plot:
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(found.labels)) / len(found.labels)
     _web(axes, angle, found.labels)
     closed = np.append(angle, angle[0])
-    for look, share in zip(given, found.share, strict=True):
+    for model, (look, share) in enumerate(zip(given, found.share, strict=True)):
         radius = 0.08 + 0.92 * np.append(share, share[0])
         axes.plot(
             radius * np.cos(closed),
@@ -191,6 +203,7 @@ def draw_radar(found: Radar, names: Sequence[str], column: str) -> Plot:
             linestyle=look.dash,
             linewidth=look.width,
             zorder=look.layer,
+            gid=curve_mark(model),
         )
     key.draw(page.canvas(), MARGIN + 2 * rim + side + 16, page.top - 16)
     return page.figure

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.types import Floats
+from riskrank.report.figures.marks import curve_mark, model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.style import (
     DASHES,
@@ -31,11 +32,12 @@ from riskrank.report.figures.units import Unit
 
 _DOTTED = (0, (2, 1.5))
 _AHEAD, _VIOLATION = PALETTE[0], PALETTE[1]
+_BOTH = model_mark(0, 1)
 
 
 @drawn
-def draw_pair(found: PairCurves, names: tuple[str, str], column: str) -> Plot:
-    """Draw curves above, differences below; orders side by side.
+def draw_pair(found: PairCurves, names: tuple[str, str], column: str, *, level: float = 0.95) -> Plot:
+    """Draw curves above, differences below; orders side by side. Marks number the winner 0, the loser 1.
 
     Parameters
     ----------
@@ -44,13 +46,15 @@ def draw_pair(found: PairCurves, names: tuple[str, str], column: str) -> Plot:
         Winner and loser.
     column : str
         What the scores are: a metric or a portfolio.
+    level : float
+        With which the band holds, where there is one.
     """
     shown = fitted(names, 200.0)
     width, height, gap = 220.0, 150.0, 66.0
     reading = (
         f"Hatched: where {shown[1]} is ahead, which violates the dominance of {shown[0]}. ε is the share of "
         "the hatched area in the whole, differences squared: 0 full dominance, 0.5 a draw."
-        + (" Dashed below: where each difference lies, resampled." if found.band is not None else "")
+        + ("" if found.band is None else f" Dotted: {level:.0%} interval of the difference at each p alone.")
     )
     page = sheet(
         f"{shown[0]} against {shown[1]} on {column}",
@@ -85,10 +89,9 @@ def draw_pair(found: PairCurves, names: tuple[str, str], column: str) -> Plot:
     x = MARGIN + 46.0
     for number, name in enumerate(shown):
         y = 2 * height + 116
-        canvas.plot(
-            [x, x + 24], [y, y], color=(INK, PALETTE[0])[number], linestyle=DASHES[number], linewidth=1.5
-        )
-        canvas.text(x + 30, y, name, size=TEXT, va="center", ha="left")
+        color, mark = (INK, PALETTE[0])[number], model_mark(number)
+        canvas.plot([x, x + 24], [y, y], color=color, linestyle=DASHES[number], linewidth=1.5, gid=mark)
+        canvas.text(x + 30, y, name, size=TEXT, va="center", ha="left", gid=mark)
         x += 30 + text_width(name) + 24
     return page.figure
 
@@ -104,8 +107,17 @@ def _curves(axes: Axes, found: PairCurves, order: int, unit: Unit) -> None:
         unit.apply(_from_zero(found, order, side[order - 1])) for side in (found.winner, found.loser)
     )
     step = "steps-pre" if order == 1 else "default"
-    axes.plot(levels, winner, drawstyle=step, color=INK, linestyle=DASHES[0], linewidth=1.3, zorder=4)
-    axes.plot(levels, loser, drawstyle=step, color=PALETTE[0], linestyle=DASHES[1], linewidth=1.3, zorder=4)
+    for number, curve in enumerate((winner, loser)):
+        axes.plot(
+            levels,
+            curve,
+            drawstyle=step,
+            color=(INK, PALETTE[0])[number],
+            linestyle=DASHES[number],
+            linewidth=1.3,
+            zorder=4,
+            gid=curve_mark(number),
+        )
     _fill(axes, levels, winner, loser, order)
 
 
@@ -114,18 +126,26 @@ def _difference(axes: Axes, found: PairCurves, order: int, unit: Unit) -> None:
     difference = unit.apply(_from_zero(found, order, found.winner[order - 1] - found.loser[order - 1]))
     zero = np.zeros_like(difference)
     step = "steps-pre" if order == 1 else "default"
-    axes.plot(levels, difference, drawstyle=step, color=INK, linewidth=1.0, zorder=4)
+    axes.plot(levels, difference, drawstyle=step, color=INK, linewidth=1.0, zorder=4, gid=_BOTH)
     if order == 1 and found.band is not None:
         for end in found.band:
             line = unit.apply(np.concatenate([end[:1], end]))
             axes.plot(
-                levels, line, drawstyle=step, color=QUIET, linewidth=0.7, linestyle=(0, (2, 1.5)), zorder=3
+                levels,
+                line,
+                drawstyle=step,
+                color=QUIET,
+                linewidth=0.7,
+                linestyle=_DOTTED,
+                zorder=3,
+                gid=_BOTH,
             )
     axes.axhline(0, color=GREY, linewidth=0.8, zorder=3)
     shape: dict[str, Any] = {"step": "pre"} if order == 1 else {"interpolate": True}
     ahead = np.maximum(difference, 0.0) if order == 1 else difference
     where = difference > 0 if order == 2 else np.ones(difference.size, dtype=bool)
-    axes.fill_between(levels, ahead, zero, where=where, color=_AHEAD, alpha=0.18, linewidth=0, **shape)
+    area: dict[str, Any] = {"color": _AHEAD, "alpha": 0.18, "linewidth": 0, "gid": _BOTH}
+    axes.fill_between(levels, ahead, zero, where=where, **area, **shape)
     _fill(axes, levels, difference, zero, order)
 
 
@@ -149,5 +169,6 @@ def _fill(axes: Axes, levels: Floats, winner: Floats, loser: Floats, order: int)
         hatch="////",
         linewidth=0,
         zorder=2,
+        gid=_BOTH,
         **shape,
     )

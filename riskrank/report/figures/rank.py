@@ -105,7 +105,8 @@ def _score(method: str) -> tuple[str, str]:
         return "mean rank", "Mean rank: over the rankings that were aggregated."
     if method.startswith("MWR"):
         return "win rate", "Win rate: more is better."
-    return "ε", "ε: mean violation ratio against the others, 0 if a model dominates all of them, 1 if none."
+    said = "ε: mean violation ratio against the others, 0 if a model dominates all of them"
+    return "ε", f"{said}, 1 if all of them dominate it."
 
 
 def _curves(document: RankDocument, column: str, kind: str) -> Plot:
@@ -113,10 +114,8 @@ def _curves(document: RankDocument, column: str, kind: str) -> Plot:
 
 
 def method_ranks(study: MethodStudy) -> Bump:
-    """Arrange the rankings of all methods; ties stand in the method's order."""
-    rankings = list(study.rankings.values())
-    settled = np.array([ranking.places for ranking in rankings], dtype=np.float64)
-    return bump(np.array([ranking.rank for ranking in rankings]), settled)
+    """Arrange the rankings of all methods."""
+    return bump(np.array([ranking.rank for ranking in study.rankings.values()]))
 
 
 def _bump(document: RankDocument) -> Plot:

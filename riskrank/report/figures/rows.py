@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats
+from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.style import INK, MARGIN, QUIET, ROW, SMALL, TEXT, text_width
 
@@ -33,20 +34,25 @@ class Rows:
         Of all rows.
     rest : int
         Rows without a name.
+    marks : tuple of str
+        Of whom each row is, named or not.
     """
 
     labels: tuple[str, ...]
     y: Floats
     height: float
     rest: int
+    marks: tuple[str, ...]
 
     @classmethod
-    def of(cls, names: Sequence[str], width: float = 170.0) -> Rows:
+    def of(cls, names: Sequence[str], marks: Sequence[str], width: float = 170.0) -> Rows:
         """Lay out rows of models in their order.
 
         Parameters
         ----------
         names : sequence of k str
+        marks : sequence of k str
+            Of whom each row is.
         width : float
             Room for a name, in points.
         """
@@ -56,8 +62,28 @@ class Rows:
         # A line that counts the others needs the height of a name.
         height = max(float(heights.sum()), named * _STEP + (_STEP if k > named else 0))
         return cls(
-            tuple(fitted(names[:named], width)), height - np.cumsum(heights) + heights / 2, height, k - named
+            tuple(fitted(names[:named], width)),
+            height - np.cumsum(heights) + heights / 2,
+            height,
+            k - named,
+            tuple(marks),
         )
+
+    @classmethod
+    def of_models(cls, names: Sequence[str], order: Iterable[int], width: float = 170.0) -> Rows:
+        """Lay out a row a model.
+
+        Parameters
+        ----------
+        names : sequence of k str
+            In the order of the study.
+        order : iterable of int
+            Models from the top down.
+        width : float
+            Room for a name, in points.
+        """
+        models = list(order)
+        return cls.of([names[model] for model in models], [model_mark(model) for model in models], width)
 
     @property
     def width(self) -> float:
@@ -80,8 +106,8 @@ class Rows:
             Where the drawing begins that the names stand beside; the width of the names by default.
         """
         left = self.width if left is None else left
-        for label, y in zip(self.labels, self.y, strict=False):
-            canvas.text(left - 6, below + y, label, size=TEXT, va="center", ha="right", color=INK)
+        for label, y, mark in zip(self.labels, self.y, self.marks, strict=False):
+            canvas.text(left - 6, below + y, label, size=TEXT, va="center", ha="right", color=INK, gid=mark)
         if self.rest:
             y = below + float(self.y[len(self.labels) :].mean())
             canvas.text(left - 6, y, self._others, size=SMALL, va="center", ha="right", color=QUIET)

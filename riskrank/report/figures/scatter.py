@@ -30,6 +30,7 @@ def name_points(
     names: Sequence[str],
     named: Sequence[int],
     *,
+    marks: Sequence[str],
     line: tuple[ArrayLike, ArrayLike] = ((), ()),
 ) -> None:
     """Write names next to points of axes.
@@ -45,6 +46,8 @@ def name_points(
     names : sequence of n str
     named : sequence of int
         Points to name, the most important first.
+    marks : sequence of n str
+        Of whom each point is.
     line : (array_like, array_like)
         Corners of a line that names should not cross either.
     """
@@ -60,10 +63,10 @@ def name_points(
     homeless = [at for at, corner in enumerate(corners) if corner is None]
     heights = spread(places[[named[at] for at in homeless], 1], _LINE, frame[1] + 5, frame[3] - 5)
     for at, (text, size, corner) in enumerate(zip(shown, sizes, corners, strict=True)):
-        point = places[named[at]]
+        point, mark = places[named[at]], marks[named[at]]
         if corner is None:
             left, middle = frame[2] + 18, float(heights[homeless.index(at)])
-            _tie(canvas, point, (left - 3, middle))
+            _tie(canvas, point, (left - 3, middle), mark)
         else:
             left, middle = corner[0] + 1, corner[1] + _LINE / 2
             near = (
@@ -71,8 +74,10 @@ def name_points(
                 np.clip(point[1], corner[1], corner[1] + _LINE),
             )
             if np.hypot(near[0] - point[0], near[1] - point[1]) > 10:
-                _tie(canvas, point, near)
-        canvas.text(left, middle, text, size=TEXT, va="center_baseline", ha="left", color=INK, bbox=_HALO)
+                _tie(canvas, point, near, mark)
+        canvas.text(
+            left, middle, text, size=TEXT, va="center_baseline", ha="left", color=INK, bbox=_HALO, gid=mark
+        )
 
 
 def sheet_points(canvas: Axes, axes: Axes, x: ArrayLike, y: ArrayLike) -> Floats:
@@ -88,5 +93,5 @@ def _along(corners: Floats) -> Floats:
     return np.vstack(parts) if parts else corners
 
 
-def _tie(canvas: Axes, point: Sequence[float] | Floats, end: tuple[float, float]) -> None:
-    canvas.plot([point[0], end[0]], [point[1], end[1]], color=GREY, linewidth=0.6, zorder=1)
+def _tie(canvas: Axes, point: Sequence[float] | Floats, end: tuple[float, float], mark: str) -> None:
+    canvas.plot([point[0], end[0]], [point[1], end[1]], color=GREY, linewidth=0.6, zorder=1, gid=mark)

@@ -21,6 +21,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
+from riskrank.report.figures.marks import HEADING, as_classes
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -127,6 +129,7 @@ def look() -> Iterator[None]:
         "grid.color": FAINT,
         "grid.linewidth": 0.6,
         "hatch.linewidth": 0.6,
+        "image.composite_image": False,  # parts of one belong to different models
         "svg.hashsalt": "riskrank",  # element names would be random without
         "pdf.fonttype": 42,
     }
@@ -143,15 +146,6 @@ def drawn(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
 
     return draw
-
-
-HEADING = "heading"
-"""Mark of what a page writes as text of its own instead."""
-
-
-def model_mark(model: int) -> str:
-    """Mark of what is drawn of one model, by its number, which a page can put into focus."""
-    return f"model-{model}"
 
 
 class Plot(Figure):
@@ -188,7 +182,8 @@ class Plot(Figure):
                 facecolor="white",
                 edgecolor="none",
             )
-        return buffer.getvalue()
+        data = buffer.getvalue()
+        return as_classes(data) if kind == "svg" else data
 
     def _repr_png_(self) -> bytes:
         return self.to_bytes("png")
@@ -257,6 +252,8 @@ class Sheet:
 
 
 MARGIN = 12.0
+ABOVE = 8.0
+"""Room between the heading and the drawing, which a label at the top of an axis reaches into."""
 
 
 def sheet(title: str, reading: str, *, width: float, height: float) -> Sheet:
@@ -273,7 +270,7 @@ def sheet(title: str, reading: str, *, width: float, height: float) -> Sheet:
     titles = [(line, TITLE, "bold", INK) for line in wrap(title, width - 2 * MARGIN, TITLE * 1.08)]
     words = [(line, SMALL, "normal", QUIET) for line in wrap(reading, width - 2 * MARGIN, SMALL)]
     lines = [*titles, *words]
-    heading = MARGIN + sum(size * 1.4 for _, size, _, _ in lines) + 8
+    heading = MARGIN + sum(size * 1.4 for _, size, _, _ in lines) + ABOVE
     whole = height + heading
     figure = Plot(figsize=(width / 72, whole / 72), dpi=72)
     figure.title, figure.reading, figure.heading = title, reading, heading

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from riskrank.errors import spell
 from riskrank.report.escapes import visible
-from riskrank.report.figures.catalogue import Picture, pictures
+from riskrank.report.figures.catalogue import Picture, numbered, pictures
 from riskrank.report.formats.data import to_json
 from riskrank.report.page import require_pages
 from riskrank.report.page.chapters import (
@@ -71,7 +71,10 @@ def chapters(document: Document) -> list[Chapter]:
     found = [comparison_chapter(document)]
     drawn: dict[int, Sequence[Picture]] = {}
     for part in parts(document):  # type: ignore[arg-type]  # the schema says which document it is
-        known = drawn.setdefault(id(part.source), pictures(part.source)) if part.pictures else ()
+        known: Sequence[Picture] = ()
+        if part.pictures:
+            models, whole = part.source.provenance.models, document.provenance.models
+            known = drawn.setdefault(id(part.source), numbered(pictures(part.source), models, whole))
         figures = one_of_each(known, part.pictures) if part.pictures else []
         found.append(Chapter(part.anchor, part.title, (*part.lead, *figures, *part.sections)))
     return [*found, provenance_chapter(document)]
@@ -111,7 +114,7 @@ def _rendered(template: str, document: Document, found: Sequence[Chapter], *, fl
     styles = Styles()
     found = [_plain(chapter, flags=flags) for chapter in found]
     drawn = {
-        id(block): _drawing(block, styles, f"{mark}-{number}", models)
+        id(block): _drawing(block, styles, f"{mark}-{number}")
         for number, block in enumerate(block for chapter in found for block in chapter.blocks)
         if isinstance(block, Figure)
     }
@@ -153,14 +156,14 @@ def _plain(chapter: Chapter, *, flags: bool) -> Chapter:
     return replace(chapter, blocks=tuple(blocks))
 
 
-def _drawing(figure: Figure, styles: Styles, identity: str, models: Sequence[str]) -> Drawing:
+def _drawing(figure: Figure, styles: Styles, identity: str) -> Drawing:
     from markupsafe import Markup
 
     from riskrank.report.page.svg import to_inline
 
     plot = figure.picture.draw()
     caption = visible(figure.picture.caption)
-    svg = to_inline(plot, styles, identity=identity, alternative=caption, models=models)
+    svg = to_inline(plot, styles, identity=identity, alternative=caption)
     return Drawing(Markup(svg), plot.title, plot.reading, caption)
 
 

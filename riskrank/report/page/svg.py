@@ -8,19 +8,12 @@ carried along.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
-from riskrank.report.figures.style import (
-    FAINT,
-    GREY,
-    HEADING,
-    INK,
-    PALETTE,
-    QUIET,
-    Plot,
-)
+from riskrank.report.figures.marks import CURVE, HEADING, marked_models
+from riskrank.report.figures.style import ABOVE, FAINT, GREY, INK, PALETTE, QUIET, Plot
 
 # Colours that follow the page, by what Matplotlib writes; all others stay as they are.
 COLORS = {
@@ -40,7 +33,6 @@ _COLOR = re.compile(r"#[0-9a-f]{6}\b")
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
 _FONT = re.compile(r"font-family: [^;]*;? ?")
 _PATTERN = re.compile(r"fill: (url\(#[^)]*\));? ?")
-_MODEL = re.compile(r"model-(\d+)")
 
 
 @dataclass
@@ -70,9 +62,7 @@ def _color(color: str) -> str:
     return f"var(--{COLORS[color]})" if color in COLORS else color
 
 
-def to_inline(
-    plot: Plot, styles: Styles, *, identity: str, alternative: str, models: Sequence[str] = ()
-) -> str:
+def to_inline(plot: Plot, styles: Styles, *, identity: str, alternative: str) -> str:
     """Write a figure as an element of a page, without its heading.
 
     Parameters
@@ -84,17 +74,16 @@ def to_inline(
         What its names begin with, so that no two figures of a page share one.
     alternative : str
         What it shows, for those who cannot see it.
-    models : sequence of str
-        Names that a page can put into focus.
     """
     root = ElementTree.fromstring(plot.to_bytes("svg", text_as_text=True))
     width, height = (float(number) for number in root.attrib["viewBox"].split()[2:])
+    top = plot.heading - ABOVE
     svg = ElementTree.Element(
         "svg",
         {
-            "viewBox": f"0 {plot.heading:g} {width:g} {height - plot.heading:g}",
+            "viewBox": f"0 {top:g} {width:g} {height - top:g}",
             "width": f"{width * 4 / 3:.0f}",
-            "height": f"{(height - plot.heading) * 4 / 3:.0f}",
+            "height": f"{(height - top) * 4 / 3:.0f}",
             "role": "img",
             "aria-labelledby": f"{identity}-t",
         },
@@ -105,13 +94,6 @@ def to_inline(
     names = {name: f"{identity}-{number}" for number, name in enumerate(sorted(used))}
     for child in root:
         svg.extend(_cleaned(child, styles, names))
-    numbered = {name: str(number) for number, name in enumerate(models)}
-    for text in svg.iter("text"):
-        # A label may bear a place behind the name.
-        said = (text.text or "").strip()
-        model = numbered.get(said, numbered.get(said.rpartition("  ")[0]))
-        if model is not None:
-            text.set("data-model", model)
     return ElementTree.tostring(svg, encoding="unicode", short_empty_elements=True)
 
 
@@ -130,7 +112,7 @@ def _cleaned(
 ) -> Iterator[ElementTree.Element]:
     """An element as the page takes it; groups that say nothing are replaced by what they hold."""
     tag = element.tag.removeprefix(_SVG)
-    if tag in ("metadata", "style") or element.get("id") == HEADING:
+    if tag in ("metadata", "style") or element.get("class") == HEADING:
         return
     attributes = _attributes(element, tag, styles, names)
     inside = [child for one in element for child in _cleaned(one, styles, names)]
@@ -157,11 +139,11 @@ def _attributes(
                 found["fill"], value = _renamed(pattern[1], names), _PATTERN.sub("", value)
             found |= {"class": styles.of(value)} if value else {}
         elif key == "id":
-            model = _MODEL.fullmatch(value)
-            if model:
-                found["data-model"] = model[1]
-            elif value in names:
+            if value in names:
                 found["id"] = names[value]
+        elif key == "class":
+            found["data-model"] = " ".join(map(str, marked_models(value)))
+            found |= {"class": CURVE} if CURVE in value.split() else {}
         elif key == f"{_XLINK}href":
             found["href"] = f"#{names[value[1:]]}" if value.startswith("#") else "".join(value.split())
         elif key in ("d", "x", "y", "transform", "width", "height", "points"):

@@ -133,7 +133,7 @@ def test_curves_are_drawn_from_the_scores(small):
     text = small.to_html()
     (section,) = re.findall(r'<section id="curves".*?</section>', text, flags=re.DOTALL)
     quantiles = section.partition("</figure>")[0]
-    drawn = dict(re.findall(r'<g data-model="(\d)"><path d="([^"]*)"', quantiles))
+    drawn = dict(re.findall(r'<g data-model="(\d)" class="curve"><path d="([^"]*)"', quantiles))
     found = curves(small.document.ranking.scores["P(IC)"].values)
     for model, path in drawn.items():
         y = np.array([float(pair.split()[1]) for pair in re.findall(r"[-\d.]+ [-\d.]+", path)])

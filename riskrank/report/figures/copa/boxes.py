@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.report.figures.rows import Rows
 from riskrank.report.figures.style import FAINT, GREY, INK, MARGIN, PALETTE, Plot, drawn, sheet
+
+_BOXED = 4
+"""Objectives whose middle half is less than all of them."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,12 @@ def draw_boxes(found: Boxes, names: Sequence[str], objectives: int) -> Plot:
     objectives : int
         How many each box sums up.
     """
-    rows = Rows.of([names[model] for model in found.order])
+    rows = Rows.of_models(names, found.order)
     width, below = 320.0, 40.0
+    middle = "box: the middle half; bar: median; " if objectives >= _BOXED else ""
     page = sheet(
         "Share of models beaten, over the objectives",
-        f"Line: from the worst to the best of {objectives} objectives; box: the middle half; bar: median; "
+        f"Line: from the worst to the best of {objectives} objectives; {middle}"
         "diamond: mean. 1 is the best model. Models in the order chosen; a long line "
         "says that the choice pays somewhere.",
         width=rows.width + width + MARGIN + 8,
@@ -70,35 +73,48 @@ def draw_boxes(found: Boxes, names: Sequence[str], objectives: int) -> Plot:
     axes.set(xlim=(-0.02, 1.02), ylim=(0, rows.height), yticks=[], xlabel="share of models beaten")
     axes.spines["left"].set_visible(False)
     axes.grid(visible=True, axis="x", color=FAINT)
-    thick = len(rows.labels)
-    heights = np.array([8.0] * thick + [1.6] * (len(rows.y) - thick))
-    least, lower, median, upper, largest = found.quantiles.T
-    whiskers = [((a, y), (b, y)) for a, b, y in zip(least, largest, rows.y, strict=True)]
-    axes.add_collection(LineCollection(whiskers, colors=GREY, linewidths=1.0, zorder=2))
-    shapes = [
-        Rectangle((a, y - h / 2), b - a, h) for a, b, y, h in zip(lower, upper, rows.y, heights, strict=True)
-    ]
-    rest = len(shapes) - thick
-    axes.add_collection(
-        PatchCollection(
-            shapes,
-            facecolor=["#9ecae1"] * thick + [GREY] * rest,
-            edgecolor=[PALETTE[0]] * thick + [GREY] * rest,
-            linewidths=0.6,
-            zorder=3,
-        )
-    )
-    medians = [((m, y - h / 2), (m, y + h / 2)) for m, y, h in zip(median, rows.y, heights, strict=True)]
-    axes.add_collection(LineCollection(medians, colors=INK, linewidths=1.6, zorder=4))
-    axes.scatter(
-        found.mean[:thick],
-        rows.y[:thick],
-        s=16,
-        marker="D",
-        color="white",
-        edgecolor=INK,
-        linewidths=0.7,
-        zorder=5,
-    )
+    for at, (y, mark) in enumerate(zip(rows.y, rows.marks, strict=True)):
+        _box(axes, found, at, y, mark, named=at < len(rows.labels), objectives=objectives)
     rows.draw(page.canvas(), below)
     return page.figure
+
+
+def _box(axes: Axes, found: Boxes, at: int, y: float, mark: str, *, named: bool, objectives: int) -> None:
+    """One model: whiskers, the middle half where there is one, the median where it is a value, the mean."""
+    least, lower, median, upper, largest = found.quantiles[at].tolist()
+    high = 8.0 if named else 1.6
+
+    def line(ends: list[float], heights: list[float], color: str, width: float, layer: int) -> None:
+        axes.plot(ends, heights, color=color, linewidth=width, zorder=layer, gid=mark)
+
+    upright = [y - high / 2, y + high / 2]
+    line([least, largest], [y, y], GREY, 1.0, 2)
+    if objectives >= _BOXED:
+        axes.add_patch(
+            Rectangle(
+                (lower, upright[0]),
+                upper - lower,
+                high,
+                facecolor="#9ecae1" if named else GREY,
+                edgecolor=PALETTE[0] if named else GREY,
+                linewidth=0.6,
+                zorder=3,
+                gid=mark,
+            )
+        )
+        line([median, median], upright, INK, 1.6, 4)
+    elif named:
+        line([least, least], upright, PALETTE[0], 1.4, 3)
+        line([largest, largest], upright, PALETTE[0], 1.4, 3)
+    if named:
+        axes.plot(
+            [found.mean[at]],
+            [y],
+            marker="D",
+            markersize=4,
+            color="white",
+            markeredgecolor=INK,
+            markeredgewidth=0.7,
+            zorder=5,
+            gid=mark,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.types import Booleans, Floats
+from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.scatter import COLUMN, name_points
 from riskrank.report.figures.style import FAINT, GREY, INK, MARGIN, SMALL, TEXT, Plot, drawn, sheet
@@ -21,6 +23,7 @@ from riskrank.report.figures.units import Unit
 
 _NAMED = 8
 # From dark to light in even steps, without the ends that paper swallows.
+_EDGE: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.7}
 _COLORS = ListedColormap(colormaps["cividis"](np.linspace(0.0, 0.92, 256)))
 
 
@@ -135,7 +138,7 @@ def draw_front(found: Front, names: tuple[str, ...]) -> Plot:
             found.u[:, 0],
             found.u[:, 1],
             f"{first}: share better  ← better",
-            f"{second}: share better",
+            f"{second}: share better  ← better",
         ),
     )
     for number, panel in enumerate(panels):
@@ -152,6 +155,7 @@ def draw_front(found: Front, names: tuple[str, ...]) -> Plot:
             panel.y[known],
             [names[model] for model in np.flatnonzero(known)],
             [place[model] for model in named],
+            marks=[model_mark(int(model)) for model in np.flatnonzero(known)],
         )
     bar = page.axes(left, 34, width, 8)
     assert bar.figure is not None
@@ -161,32 +165,22 @@ def draw_front(found: Front, names: tuple[str, ...]) -> Plot:
 
 
 def _points(axes: Axes, found: Front, panel: _Panel) -> None:
-    chosen = ~np.isnan(found.alpha)
-    only_front = found.front & ~chosen
-    rest = ~(chosen | found.front)
-    axes.scatter(panel.x[rest], panel.y[rest], s=9, color=GREY, linewidths=0, zorder=2)
-    axes.scatter(
-        panel.x[only_front],
-        panel.y[only_front],
-        s=18,
-        facecolor="white",
-        edgecolor=INK,
-        linewidths=0.7,
-        zorder=3,
-    )
-    axes.scatter(
-        panel.x[chosen],
-        panel.y[chosen],
-        s=40,
-        c=found.alpha[chosen],
-        cmap=_COLORS,
-        vmin=0,
-        vmax=1,
-        marker="D",
-        edgecolor=INK,
-        linewidths=0.6,
-        zorder=4,
-    )
+    for model, (x, y) in enumerate(zip(panel.x, panel.y, strict=True)):
+        if np.isnan(x) or np.isnan(y):
+            continue
+        how: dict[str, Any] = {
+            "marker": "o",
+            "markersize": 3,
+            "color": GREY,
+            "markeredgewidth": 0,
+            "zorder": 2,
+        }
+        if not np.isnan(found.alpha[model]):
+            color = _COLORS(float(found.alpha[model]))
+            how = {"marker": "D", "markersize": 6.3, "markerfacecolor": color, **_EDGE, "zorder": 5}
+        elif found.front[model]:
+            how = {"marker": "o", "markersize": 4.2, "markerfacecolor": "white", **_EDGE, "zorder": 4}
+        axes.plot([x], [y], linestyle="none", gid=model_mark(model), **how)
     axes.margins(0.07)
     axes.grid(visible=True, color=FAINT)
     axes.set_title(panel.title, size=TEXT, weight="bold", loc="left", pad=5)

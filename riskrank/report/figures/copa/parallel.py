@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.collections import LineCollection
+from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
-from riskrank.report.figures.key import OTHERS, Key, looks
+from riskrank.report.figures.key import OTHERS, Key, Look, looks
+from riskrank.report.figures.marks import curve_mark, model_mark
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import FAINT, GREY, MARGIN, SMALL, Plot, drawn, sheet, text_width
+from riskrank.report.figures.style import FAINT, MARGIN, SMALL, Plot, drawn, sheet, text_width
 
 
 @dataclass(frozen=True)
@@ -61,24 +62,9 @@ def draw_parallel(found: Parallel, names: Sequence[str]) -> Plot:
     axes.set(xlim=(0, K - 1), ylim=(1.03, -0.03), xticks=[], yticks=[0, 0.25, 0.5, 0.75, 1])
     axes.set_ylabel("share of models that do better", size=SMALL)
     axes.spines[:].set_visible(False)
-    x = np.arange(K)
     for at in range(K):
         axes.axvline(at, color=FAINT, linewidth=1.0, zorder=1)
-    rest = [np.column_stack([x, found.u[model]]) for model, look in enumerate(given) if look is OTHERS]
-    axes.add_collection(LineCollection(rest, colors=GREY, linewidths=0.5, alpha=0.6, zorder=2, clip_on=False))
-    for model, look in enumerate(given):
-        if look is not OTHERS:
-            axes.plot(
-                x,
-                found.u[model],
-                color=look.color,
-                linestyle=look.dash,
-                linewidth=look.width,
-                marker=look.marker,
-                markersize=4,
-                zorder=look.layer,
-                clip_on=False,
-            )
+    _lines(axes, found, given)
     canvas = page.canvas()
     for at, head in enumerate(heads):
         canvas.text(
@@ -92,3 +78,32 @@ def draw_parallel(found: Parallel, names: Sequence[str]) -> Plot:
         )
     key.draw(canvas, left + step * (K - 1) + max(20.0, widest / 2 + 8), below + height)
     return page.figure
+
+
+def _lines(axes: Axes, found: Parallel, given: Sequence[Look]) -> None:
+    x = np.arange(len(found.metrics))
+    for model, look in enumerate(given):
+        shown = look is not OTHERS
+        axes.plot(
+            x,
+            found.u[model],
+            color=look.color,
+            linestyle=look.dash,
+            linewidth=look.width if shown else 0.5,
+            alpha=None if shown else 0.6,
+            zorder=look.layer,
+            clip_on=False,
+            gid=curve_mark(model),
+        )
+        if shown:
+            axes.plot(
+                x,
+                found.u[model],
+                color=look.color,
+                linestyle="none",
+                marker=look.marker,
+                markersize=4,
+                zorder=look.layer,
+                clip_on=False,
+                gid=model_mark(model),
+            )

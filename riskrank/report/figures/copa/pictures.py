@@ -6,10 +6,11 @@ from functools import partial
 
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.report.figures.bump import bump, draw_bump
-from riskrank.report.figures.catalogue import Picture
+from riskrank.report.figures.catalogue import Picture, numbered
 from riskrank.report.figures.copa.boxes import boxes, draw_boxes
 from riskrank.report.figures.copa.front import draw_front, front
 from riskrank.report.figures.copa.parallel import Parallel, draw_parallel
+from riskrank.report.figures.marks import renumbered
 from riskrank.report.figures.style import Plot
 from riskrank.studies.copa import (
     ComparisonDocument,
@@ -24,6 +25,11 @@ Documents = CopaDocument | ComparisonDocument | OrderSweepDocument | WeightSweep
 
 def pictures(document: Documents) -> list[Picture]:
     """What fits the question; everything of the ranking."""
+    # The document's models may stand in another order, or be more.
+    return numbered(_pictures(document), document.objectives.population.names, document.provenance.models)
+
+
+def _pictures(document: Documents) -> list[Picture]:
     if isinstance(document, ComparisonDocument):
         caption = "Ranks of every model by every scalarization, joined by lines."
         return [Picture("bump", caption, partial(_comparison, document))]
@@ -77,9 +83,8 @@ def _front(table: ObjectiveTable, sweep: Sweep, other: int) -> Plot:
 def _comparison(document: ComparisonDocument) -> Plot:
     found = document.comparison
     names = [document.objectives.name(model) for model in found.models]
-    return draw_bump(
-        bump(found.comparison.rank, found.scores), names, found.names, "Ranks by every scalarization"
-    )
+    drawn = draw_bump(bump(found.comparison.rank), names, found.names, "Ranks by every scalarization")
+    return renumbered(drawn, found.models.tolist())
 
 
 def _parallel(document: CopaDocument) -> Plot:

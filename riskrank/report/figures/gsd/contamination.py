@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from riskrank.engine.gsd.relabelling import RelabellingTest
 from riskrank.engine.types import Floats
 from riskrank.report.figures.key import Key, looks
+from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.style import GREY, MARGIN, Plot, drawn, sheet
 
 
@@ -52,21 +53,24 @@ def contamination(tests: Iterable[RelabellingTest], alpha: float) -> Contaminati
 
 
 @drawn
-def draw_contamination(found: Contamination, names: Sequence[str], *, alpha: float, samples: int) -> Plot:
-    """Draw a rising line a pair, against the level of the test."""
+def draw_contamination(
+    found: Contamination, names: Sequence[str], *, alpha: float, samples: int, label: str
+) -> Plot:
+    """Draw a rising line a pair, against the level of the test; the label names the threshold."""
     labels = [f"{names[i]} over {names[j]}" for i, j in found.pairs]
     given = looks(len(labels), found.order)
-    key = Key.of(labels, found.order, given)
+    marks = [model_mark(i, j) for i, j in found.pairs]
+    key = Key.of(labels, found.order, given, marks)
     width, height, left, below = 320.0, max(210.0, key.height), 56.0, 42.0
     page = sheet(
-        "p-values if some samples may be arbitrary",
+        f"p-values if some samples may be arbitrary, {label}",
         f"Dashed: the level {alpha:g}, before any correction. The further right a line crosses it, the more "
         f"of the {samples:,} samples could be wrong without changing the result.",
         width=left + width + 16 + key.width + MARGIN,
         height=below + height + 4,
     )
     axes = page.axes(left, below, width, height)
-    for look, p_values in zip(given, found.p_values, strict=True):
+    for look, p_values, mark in zip(given, found.p_values, marks, strict=True):
         axes.plot(
             np.arange(p_values.size),
             p_values,
@@ -76,6 +80,7 @@ def draw_contamination(found: Contamination, names: Sequence[str], *, alpha: flo
             marker=look.marker,
             markersize=4,
             zorder=look.layer,
+            gid=mark,
         )
     axes.axhline(alpha, color=GREY, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
     longest = max((p_values.size for p_values in found.p_values), default=1)

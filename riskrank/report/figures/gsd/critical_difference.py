@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.style import (
     GREY,
@@ -133,10 +135,17 @@ def _draw(
     for number, (first, last) in enumerate(found.cliques):
         y = axis - 6 - _BAR * number
         canvas.plot(
-            [x[first] - 2, x[last] + 2], [y, y], color=INK, linewidth=2.6, solid_capstyle="butt", zorder=4
+            [x[first] - 2, x[last] + 2],
+            [y, y],
+            color=INK,
+            linewidth=2.6,
+            solid_capstyle="butt",
+            zorder=4,
+            gid=model_mark(*found.order[first : last + 1].tolist()),
         )
-    for at in x[len(labels) :]:
-        canvas.plot([at, at], [axis, axis - 4], color=GREY, linewidth=0.6)
+    marks = [model_mark(int(model)) for model in found.order]
+    for at, mark in zip(x[len(labels) :], marks[len(labels) :], strict=True):
+        canvas.plot([at, at], [axis, axis - 4], color=GREY, linewidth=0.6, gid=mark)
     half = (len(labels) + 1) // 2
     rows = axis - 14 - _BAR * len(found.cliques)
     for place, label in enumerate(labels):
@@ -144,10 +153,11 @@ def _draw(
         row = place if on_left else len(labels) - 1 - place
         y = rows - ROW * (row + 0.5)
         end = left - 6 if on_left else left + across + 6
-        canvas.plot([x[place], x[place], end], [axis, y, y], color=GREY, linewidth=0.7, zorder=1)
-        canvas.plot([x[place]], [axis], marker="o", markersize=3, color=INK, zorder=5)
+        mark = marks[place]
+        canvas.plot([x[place], x[place], end], [axis, y, y], color=GREY, linewidth=0.7, zorder=1, gid=mark)
+        canvas.plot([x[place]], [axis], marker="o", markersize=3, color=INK, zorder=5, gid=mark)
         align, away = ("right", -1) if on_left else ("left", 1)
-        canvas.text(
-            end + away * 2, y, f"{found.mean_rank[place]:.1f}", size=SMALL, ha=align, va="center", color=QUIET
-        )
-        canvas.text(end + away * 27, y, label, size=TEXT, ha=align, va="center", color=INK)
+        said: dict[str, Any] = {"ha": align, "va": "center", "gid": mark}
+        mean = f"{found.mean_rank[place]:.1f}"
+        canvas.text(end + away * 2, y, mean, size=SMALL, color=QUIET, **said)
+        canvas.text(end + away * 27, y, label, size=TEXT, color=INK, **said)

@@ -11,6 +11,7 @@ from matplotlib.patches import FancyBboxPatch
 from riskrank.engine.gsd.hasse import HasseDiagram
 from riskrank.engine.types import Booleans
 from riskrank.report.figures.gsd.layers import Layers, layered, positions
+from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.style import (
     GREY,
@@ -124,14 +125,15 @@ def draw_hasse(found: Sequence[Hasse], names: Sequence[str], *, tested: bool) ->
     panels = [_panel(one, names) for one in found]
     gap = 40.0
     width = max(2 * MARGIN + sum(panel.width for panel in panels) + gap * (len(panels) - 1), 360.0)
-    lines = " Full lines: significant; dashed: in these samples only." if tested else ""
+    lines = "Full lines: significant; dashed: in these samples only."
+    lines = lines if tested else "Dashed: in these samples; no test was asked for."
     left_out = max(one.left_out for one in found)
     rest = f" {left_out} nodes further down are not drawn." if left_out else ""
     height = max(panel.height for panel in panels)
     page = sheet(
         "Dominance for every utility that respects the criteria",
         "A line down: the upper model dominates the lower one, and all below it. Models without a way down "
-        f"or up are incomparable. Thick frames: the front, which nobody dominates.{lines}{rest}",
+        f"or up are incomparable. Thick frames: the front, which nobody dominates. {lines}{rest}",
         width=width,
         height=height + 2 * MARGIN + 20,
     )
@@ -139,7 +141,7 @@ def draw_hasse(found: Sequence[Hasse], names: Sequence[str], *, tested: bool) ->
     left = MARGIN
     for panel in panels:
         canvas.text(left, page.top - 4, panel.found.label, size=TEXT, weight="bold", va="top", ha="left")
-        _draw(canvas, panel, left, page.top - 24, tested=tested)
+        _draw(canvas, panel, left, page.top - 24)
         left += panel.width + gap
     return page.figure
 
@@ -160,16 +162,18 @@ def _panel(found: Hasse, names: Sequence[str]) -> _Panel:
     return _Panel(found, layers, labels, positions(layers, widths), y, widths, depth - _GAP)
 
 
-def _draw(canvas: Axes, panel: _Panel, left: float, top: float, *, tested: bool) -> None:
+def _draw(canvas: Axes, panel: _Panel, left: float, top: float) -> None:
     found = panel.found
+    marks = [model_mark(*models) for models in found.nodes]
     for path, significant in zip(panel.layers.paths, found.significant, strict=True):
         canvas.plot(
             [left + panel.x[node] for node in path],
             [top - panel.y[node] for node in path],
-            color=INK if significant or not tested else QUIET,
-            linestyle="solid" if significant or not tested else (0, (3, 2)),
+            color=INK if significant else QUIET,
+            linestyle="solid" if significant else (0, (3, 2)),
             linewidth=0.9,
             zorder=1,
+            gid=f"{marks[path[0]]} {marks[path[-1]]}",
         )
     for node, lines in enumerate(panel.labels):
         x, y, tall = left + panel.x[node], top - panel.y[node], len(lines) * _LINE + 6
@@ -184,8 +188,18 @@ def _draw(canvas: Axes, panel: _Panel, left: float, top: float, *, tested: bool)
                 edgecolor=PALETTE[0] if found.front[node] else GREY,
                 linewidth=1.8 if found.front[node] else 0.8,
                 zorder=3,
+                gid=marks[node],
             )
         )
-        for number, line in enumerate(lines):
+        for number, (line, model) in enumerate(zip(lines, found.nodes[node], strict=True)):
             middle = y + tall / 2 - 3 - _LINE * (number + 0.5)
-            canvas.text(x, middle, line, size=TEXT, ha="center", va="center_baseline", zorder=4)
+            canvas.text(
+                x,
+                middle,
+                line,
+                size=TEXT,
+                ha="center",
+                va="center_baseline",
+                zorder=4,
+                gid=model_mark(model),
+            )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.types import Floats
+from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.style import GREY, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.report.figures.units import Unit
@@ -49,7 +50,8 @@ def null_distribution(optima: Floats, observed: float, p_value: float) -> NullDi
 
 @drawn
 def draw_null_distribution(found: NullDistribution, winner: str, loser: str, label: str) -> Plot:
-    """Draw bars, and the observed value as a line."""
+    """Draw bars, and the observed value as a line. Marks number the winner 0, the loser 1."""
+    both = model_mark(0, 1)
     shown = fitted([winner, loser], 150.0)
     width, height, left, below = 360.0, 190.0, 56.0, 42.0
     page = sheet(
@@ -63,10 +65,17 @@ def draw_null_distribution(found: NullDistribution, winner: str, loser: str, lab
     unit = Unit.of(found.edges)
     edges = unit.apply(found.edges)
     axes.bar(
-        edges[:-1], found.counts, np.diff(edges), align="edge", color=GREY, edgecolor="white", linewidth=0.5
+        edges[:-1],
+        found.counts,
+        np.diff(edges),
+        align="edge",
+        color=GREY,
+        edgecolor="white",
+        linewidth=0.5,
+        gid=both,
     )
     observed = float(unit.apply(found.observed))
-    axes.axvline(observed, color=PALETTE[1], linewidth=1.8)
+    axes.axvline(observed, color=PALETTE[1], linewidth=1.8, gid=both)
     axes.set(xlabel=unit.label("optimum"), ylabel="relabellings", xlim=(edges[0], edges[-1]))
     on_right = observed < (edges[0] + edges[-1]) / 2
     axes.annotate(
@@ -78,5 +87,6 @@ def draw_null_distribution(found: NullDistribution, winner: str, loser: str, lab
         ha="left" if on_right else "right",
         size=SMALL,
         color=QUIET,
+        gid=both,
     )
     return page.figure

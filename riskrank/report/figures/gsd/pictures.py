@@ -10,6 +10,7 @@ from riskrank.report.figures.gsd.contamination import contamination, draw_contam
 from riskrank.report.figures.gsd.critical_difference import critical_difference, draw_critical_difference
 from riskrank.report.figures.gsd.hasse import Hasse, draw_hasse, hasse
 from riskrank.report.figures.gsd.null_distribution import draw_null_distribution, null_distribution
+from riskrank.report.figures.marks import renumbered
 from riskrank.report.figures.style import Plot
 from riskrank.studies.gsd.document import GsdDocument
 
@@ -56,14 +57,19 @@ def _hasse(document: GsdDocument) -> Plot:
 def _contamination(document: GsdDocument, analysis: GsdAnalysis) -> Plot:
     found = contamination(analysis.tests.values(), analysis.alpha)
     return draw_contamination(
-        found, document.provenance.models, alpha=analysis.alpha, samples=document.quality.samples
+        found,
+        document.provenance.models,
+        alpha=analysis.alpha,
+        samples=document.quality.samples,
+        label=str(analysis.threshold),
     )
 
 
 def _null(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:
     models, test = document.provenance.models, analysis.tests[i, j]
     found = null_distribution(document.null_optima(analysis, i, j), test.optimum, test.p_value)
-    return draw_null_distribution(found, models[i], models[j], str(analysis.threshold))
+    drawn = draw_null_distribution(found, models[i], models[j], str(analysis.threshold))
+    return renumbered(drawn, (i, j))
 
 
 def _ranks(document: GsdDocument) -> Plot:

@@ -127,7 +127,7 @@ def test_contamination(legible, names, count):
     for pair, p_values in zip(found.pairs, found.p_values, strict=True):
         assert tuple(p_values) == example_tests(count)[pair[0]].contamination
     assert len(found.p_values[found.order[0]]) == max(map(len, found.p_values))
-    legible(lambda: draw_contamination(found, names(count + 1), alpha=0.05, samples=80))
+    legible(lambda: draw_contamination(found, names(count + 1), alpha=0.05, samples=80, label="δ = 0"))
 
 
 @pytest.mark.parametrize("observed", [-0.06, 0.013, 0.0])
