@@ -1,10 +1,12 @@
 """The ``riskrank`` command, also as ``python -m riskrank``."""
 
-from riskrank.cli.interrupts import answer_interrupts, leave
+import sys
 
 
 def main() -> None:
     """Entry point: Ctrl-C is answered before anything that takes time is imported."""
+    from riskrank.cli.interrupts import answer_interrupts, leave
+
     try:
         answer_interrupts()
         from riskrank.cli.environment import open_standard_streams
@@ -32,4 +34,7 @@ def _fail(error: Exception) -> None:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        # `python -m` looks for modules in the working directory first: a signal.py there would run.
+        del sys.path[0]
     main()

@@ -443,3 +443,27 @@ def test_a_named_pipe_as_output(run, table, tmp_path):
     reader.join()
     assert json.loads(found[0])["schema"] == "riskrank/check"
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("how", ["command", "module"])
+def test_modules_of_the_working_directory_stay_there(table, tmp_path, how, jobs):
+    """`python -m` looks there first: a signal.py, or numpy.py, of a download would run."""
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    names = ("signal", "numpy", "polars", "typer", "rich", "json", "pickle", "random", "selectors", "scipy")
+    for name in names:
+        (folder / f"{name}.py").write_text("from pathlib import Path; Path('ran').touch()")
+    code = "from riskrank.__main__ import main; main()"
+    begin = [sys.executable, "-P", "-c", code] if how == "command" else [sys.executable, "-m", "riskrank"]
+    done = subprocess.run(
+        [*begin, "rank", str(table), "--resamples", "200", "--jobs", str(jobs), "-q"],
+        cwd=folder,
+        env=dict(os.environ, PYTHONPATH=str(ROOT)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not (folder / "ran").exists()
