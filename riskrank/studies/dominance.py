@@ -24,7 +24,7 @@ from riskrank.studies.provenance import described_inputs, portfolio_settings, re
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings
 from riskrank.studies.targets import Target, check_portfolio, check_range, targets
-from riskrank.studies.units import Units, units_of
+from riskrank.studies.units import Units, column_words, units_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +217,7 @@ def dominance(
         provenance=_provenance(table, settings, inference, found),
         rows=[*_rows(found, table.models)],
         verdict=dominance_verdict(
-            [(column.name, column.study) for column in found],
+            [(column_words(column.name, table.metrics), column.study) for column in found],
             table.models,
             inference,
             found[0].target.scores,

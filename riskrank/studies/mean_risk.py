@@ -27,6 +27,7 @@ from riskrank.studies.ranking_methods import AGGREGATORS
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, ResamplingSettings, names, numbers
 from riskrank.studies.targets import Target, check_portfolio, check_range, targets
+from riskrank.studies.units import column_words
 from riskrank.studies.weights import portfolio_weights
 
 
@@ -191,7 +192,12 @@ def mrm(
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
         rows=[*_rows(by_column, table.models)],
-        verdict=mrm_verdict(by_column, table.models, chosen[0].scores, confidence=1 - settings.alpha),
+        verdict=mrm_verdict(
+            [(column_words(name, table.metrics), study) for name, study in by_column],
+            table.models,
+            chosen[0].scores,
+            confidence=1 - settings.alpha,
+        ),
         by_column=tuple(by_column),
         aggregations=tuple(_aggregations(table, settings, by_column)),
     )

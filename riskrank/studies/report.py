@@ -11,6 +11,7 @@ from riskrank.engine.dominance.inference import WORK_LIMIT
 from riskrank.errors import UsageError, option, spell
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.copa import CopaDocument, CopaSettings, copa
+from riskrank.studies.disagreement import disagreement
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance import DominanceDocument, DominanceSettings, dominance
 from riskrank.studies.gsd import GsdDocument, GsdSettings, gsd
@@ -227,7 +228,7 @@ def report(
     return ReportDocument(
         provenance=_provenance(ranking, settings, table, **parts),
         rows=ranking.rows,
-        verdict=found.verdict,
+        verdict=" ".join([found.verdict, *disagreement(parts["methods"], ranking)]),
         ranking=ranking,
         title=title,
         **parts,

@@ -1,5 +1,6 @@
 """riskrank report: every format from one run, the same bytes on any number of processes."""
 
+import html
 import json
 
 import pytest
@@ -14,7 +15,7 @@ def test_formats_of_one_run(run, table, tmp_path):
     files = [tmp_path / name for name in ("r.html", "r.json", "r.md", "r.csv")]
     outcome = run("report", table, *FAST, "--copa", *(part for file in files for part in ("-o", file)))
     assert (outcome.status, outcome.stdout) == (0, "")
-    text = files[0].read_text(encoding="utf-8")
+    text = html.unescape(files[0].read_text(encoding="utf-8"))
     document = json.loads(files[1].read_text(encoding="utf-8"))
     assert document["schema"] == "riskrank/report"
     assert document["meta"]["command"] == "report"
@@ -28,7 +29,7 @@ def test_its_parts_are_what_the_commands_say(run, table):
     whole = run("report", table, *FAST, "--format", "json").document
     alone = run("rank", table, *FAST, "--format", "json").document
     assert whole["results"] == alone["results"]
-    assert whole["meta"]["verdict"] == alone["meta"]["verdict"]
+    assert whole["meta"]["verdict"].startswith(alone["meta"]["verdict"])
     pairs = run("dominance", table, *FAST, "--test", "direct", "--format", "json").document
     assert whole["meta"]["parts"]["pairs"]["results"] == pairs["results"]
     assert whole["meta"]["parts"]["pairs"]["verdict"] == pairs["meta"]["verdict"]
@@ -69,7 +70,7 @@ def test_groups(run, write, make_scores, tmp_path):
     path, page = write("parts.csv", frame), tmp_path / "r.html"
     options = (*FAST, "--group-by", "part", "--format", "json")
     whole, alone = run("report", path, *options).document, run("rank", path, *options).document
-    assert whole["meta"]["verdict"] == alone["meta"]["verdict"]
+    assert whole["meta"]["verdict"].startswith(alone["meta"]["verdict"])
     assert whole["meta"]["parts"]["groups"]["results"] == alone["results"]
     plain = [
         {name: row[name] for name in row if name != "group"} for row in alone["results"] if not row["group"]

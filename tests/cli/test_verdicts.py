@@ -271,7 +271,9 @@ def test_without_resamples_no_risk_is_looked_for(run, write):
 def test_the_verdict_comes_first_and_says_what_to_ship(run, table, quick):
     document = run("rank", table, *quick, "--format", "json").document
     verdict = document["meta"]["verdict"]
-    assert verdict.startswith("Ship A: by R-SSD@P(IC) it is significantly better than all 2 others.")
+    assert verdict.startswith(
+        "Ship A: it is significantly better than all 2 others (40 paired samples, α = 0.05; R-SSD@P(IC)). "
+    )
     assert "Over B, the next, it gains 0." in verdict
     assert "(95 % interval 0." in verdict
     assert "40 samples say nothing about what happens in fewer than about 3 in 40 cases (7.5 %)." in verdict
@@ -287,7 +289,7 @@ def test_a_verdict_says_who_cannot_be_told_apart(run, write, quick, make_scores)
     untested = run("rank", path, "--no-test", "--format", "json").document["meta"]["verdict"]
     assert "no test says how sure" in untested
     pair = run("dominance", path, "--models", "A,B", *quick, "--format", "json").document["meta"]["verdict"]
-    assert pair.startswith("On x, A and B cannot be told apart in second order directly.")
+    assert pair.startswith("On 'x', A and B cannot be told apart in second order directly.")
 
 
 def test_claims_too_many_for_the_resamples_are_not_decided(run, write, make_scores):

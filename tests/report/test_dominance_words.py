@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import riskrank as rr
+from riskrank.api import report
 
 RNG = np.random.default_rng(3)
 BASE = RNG.normal(size=200)
@@ -80,7 +81,7 @@ def test_the_report_reconciles_its_tests_and_places_its_warnings():
     scores = wide(
         **{name: values - 0.3 * k for k, (name, values) in enumerate(zip("abcd", draws, strict=True))}
     )
-    result = rr.report(scores, wide=True, higher="*", jobs=1, resamples=40, gsd=True)
+    result = report(scores, wide=True, higher="*", jobs=1, resamples=40, gsd=True)
     text = result.to_markdown()
     assert "Two tests:" in text
     assert "pairs apart). Here two models are compared with each other alone (direct claims: " in text

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Inference
-from riskrank.scores.metrics_file import MetricSpec
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.units import Units, units_of
 from riskrank.studies.wording import interval, names, number, percent
@@ -32,17 +31,47 @@ def gain(name: str, method: str, found: RankStudy, table: ScoreTable, inference:
     following = next((int(i) for i in order[1:] if not same[i]), None)
     if following is None:
         return
-    units = units_of(name, table.metrics)
     difference = found.effects[method].mean_difference
-    estimate = -float(difference.estimate[following])
-    verb = "gains" if estimate >= 0 else "gives up"
-    doubt = _doubt(method, found, leader, following, inference)
     place = "the next" if following == order[1] else "the next with other scores"
-    yield (
-        f"Over {table.models[following]}, {place}, it {verb} {number(abs(estimate))} in mean "
-        f"{units.label}{doubt}."
-    )
-    yield from _tail(method, found, units, leader, following)
+    over = f"Over {table.models[following]}, {place}, it"
+    if not any(metric.name == name for metric in table.metrics):
+        parts = [*_of_metrics(leader, following, table)]
+        if parts:
+            yield f"{over} {' and '.join(parts)}."
+            over = "It"
+    gained = _gained(-float(difference.estimate[following]))
+    doubt = _doubt(method, found, leader, following, inference)
+    yield f"{over} {gained} in mean {_unit(name, table)}{doubt}."
+    yield from _tail(method, found, units_of(name, table.metrics), leader, following)
+
+
+def _gained(difference: float) -> str:
+    return f"{'gains' if difference >= 0 else 'gives up'} {number(abs(difference))}"
+
+
+def _unit(name: str, table: ScoreTable) -> str:
+    """What a mean of a column is in: a metric's own unit, or a portfolio's, explained."""
+    for metric in table.metrics:
+        if metric.name == name:
+            return f"−log '{name}'" if metric.transform == "neg_log" else f"'{name}'"
+    made = {
+        "P(IC)": ", the product of a sample's ranks by every metric",
+        "P(EC)": ", the share of scores that are worse by every metric",
+    }
+    return f"portfolio score{made.get(name, '')}"
+
+
+def _of_metrics(leader: int, following: int, table: ScoreTable) -> Iterator[str]:
+    """The metric the first gains most in, measured by its spread, and the one it gives up most in."""
+    own, theirs = table.values[leader], table.values[following]
+    counted = np.array([metric.weight != 0 for metric in table.metrics])
+    with np.errstate(all="ignore"):  # a metric may be constant, or as large as floating point goes
+        difference = own.mean(axis=0) - theirs.mean(axis=0)
+        spread = np.sqrt(own.var(axis=0) / 2 + theirs.var(axis=0) / 2)
+        effect = np.where(counted & (spread > 0) & np.isfinite(spread), difference / spread, 0.0)
+    for at in dict.fromkeys((int(np.argmax(effect)), int(np.argmin(effect)))):
+        if effect[at] and (effect[at] > 0) == (at == np.argmax(effect)):
+            yield f"{_gained(float(difference[at]))} in mean {_unit(table.metrics[at].name, table)}"
 
 
 def _doubt(method: str, found: RankStudy, leader: int, following: int, inference: Inference) -> str:
@@ -80,41 +109,39 @@ def _tail(method: str, found: RankStudy, units: Units, leader: int, following: i
     )
 
 
-def weak_spots(
-    name: str, method: str, found: RankStudy, table: ScoreTable, rivals: Sequence[int]
-) -> Iterator[str]:
-    """A proven bad tail of the first model or of those as good, and the metric the first is worst at.
+def weak_spots(name: str, method: str, found: RankStudy, table: ScoreTable) -> Iterator[str]:
+    """The metric the first model is worst at, its own bad tail where that is proven, and the hidden risks.
 
     Parameters
     ----------
     name, method, found, table
         As in :func:`gain`.
-    rivals : sequence of int
-        Models that a reader may take instead of the first.
     """
-    leader = int(found.rankings[method].order[0])
-    risks = found.hidden_risks
-    if risks is not None:
-        proven = [i for i in rivals if risks.status[i] == RISK]
-        units, worst = units_of(name, table.metrics), percent(found.dominance.estimates.tail_level)
-        tails = units.of(risks.tail_mean)
-
-        def numbers(i: int) -> str:
-            other = int(risks.against[i])
-            return f"{number(tails[i])}, against {number(tails[other])} of {table.models[other]}"
-
-        if risks.status[leader] == RISK:
-            yield f"Mind its tail: the mean of its worst {worst} is {numbers(leader)}."
-        if len(proven) == 1:
-            model = table.models[proven[0]]
-            tail = f"the mean of its worst {worst} is {numbers(proven[0])}"
-            yield f"Of the others, {model} is a hidden risk: {tail}."
-        elif proven:
-            listed = names([table.models[i] for i in proven], len(proven))
-            tail = f"their worst {worst} are worse than their means let expect"
-            yield f"Of the others, {listed} are hidden risks: {tail}."
+    leader, models = int(found.rankings[method].order[0]), table.models
     if len(table.metrics) > 1:
         yield from _weakest_metric(leader, table)
+    risks = found.hidden_risks
+    if risks is None:
+        return
+    units, worst = units_of(name, table.metrics), percent(found.dominance.estimates.tail_level)
+    tails = units.of(risks.tail_mean)
+
+    def tail(i: int) -> str:
+        other = int(risks.against[i])
+        theirs = f"{number(tails[other])} of {models[other]}"
+        return f"the mean of its worst {worst} is {number(tails[i])}, against {theirs}"
+
+    if risks.status[leader] == RISK:
+        yield f"Mind its tail: {tail(leader)}."
+    proven = [i for i in np.argsort(-risks.mean, kind="stable").tolist() if risks.status[i] == RISK]
+    proven = [i for i in proven if i != leader]
+    if not proven:
+        return
+    best = " with the best mean of all" if risks.place[proven[0]] == 1 else ""
+    yield f"{models[proven[0]]} is a hidden risk{best}: {tail(proven[0])}."
+    rest = [models[i] for i in proven[1:]]
+    if rest:
+        yield f"So {'is' if len(rest) == 1 else 'are'} {names(rest, 3)}."
 
 
 def _weakest_metric(leader: int, table: ScoreTable) -> Iterator[str]:
@@ -122,8 +149,7 @@ def _weakest_metric(leader: int, table: ScoreTable) -> Iterator[str]:
     places = 1 + (means > means[leader]).sum(axis=0)
     worst_at = int(np.argmax(places))
     if places[worst_at] > 1:
-        metric: MetricSpec = table.metrics[worst_at]
         yield (
-            f"Its weakest metric is {metric.name}, where its mean ranks {places[worst_at]} of "
-            f"{len(table.models)}."
+            f"Its weakest metric is '{table.metrics[worst_at].name}', where its mean ranks "
+            f"{places[worst_at]} of {len(table.models)}."
         )

@@ -13,8 +13,9 @@ from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.errors import option
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.rank.gain import gain, weak_spots
+from riskrank.studies.units import column_words
 from riskrank.studies.verdicts import aggregated_verdict
-from riskrank.studies.wording import names, not_decided, unseen_in
+from riskrank.studies.wording import design, names, not_decided, unseen_in
 
 # Methods whose ranking a decision should look at, the most careful first.
 _LEADING = ("R-SSD", "R-FSD")
@@ -28,11 +29,6 @@ class _Rivals:
     identical: list[int]
     undecided: list[int]
     inseparable: list[int]
-
-    @property
-    def standing(self) -> list[int]:
-        """Those that are not beaten."""
-        return [*self.identical, *self.undecided, *self.inseparable]
 
 
 def rank_verdict(study: MethodStudy, table: ScoreTable, inference: Inference) -> str:
@@ -57,10 +53,13 @@ def rank_verdict(study: MethodStudy, table: ScoreTable, inference: Inference) ->
     for name, method in leading.items():
         found = study.studies[name]
         rivals = _rivals(method, found, inference)
-        sentences.append(_place(name, method, found, table, inference, rivals, ship=agree))
+        how = f"{method}@{name}"
+        if len(leading) == 1 and inference.test:
+            how = f"{design(study.columns[name])}, α = {inference.alpha:g}; {how}"
+        sentences.append(_place(name, how, method, found, table, inference, rivals, ship=agree))
         sentences += gain(name, method, found, table, inference)
         if len(leading) == 1:
-            sentences += weak_spots(name, method, found, table, rivals.standing)
+            sentences += weak_spots(name, method, found, table)
         sentences += _open_claims(name, method, found)
     least = min((study.columns[name] for name in leading), key=lambda scores: scores.effective_size)
     return " ".join([*sentences, unseen_in(least)])
@@ -80,9 +79,13 @@ def _together(leading: Mapping[str, str], study: MethodStudy, table: ScoreTable)
         return
     firsts = _firsts(leading, study)
     if len(firsts) == 1:
-        yield f"{table.models[next(iter(firsts))]} ranks first on each of {names([*leading], 6)}."
+        every = [column_words(name, table.metrics) for name in leading]
+        yield f"{table.models[next(iter(firsts))]} ranks first on each of {names(every, 6)}."
         return
-    parts = [f"{table.models[i]} on {names(columns)}" for i, columns in firsts.items()]
+    parts = [
+        f"{table.models[i]} on {names([column_words(name, table.metrics) for name in columns])}"
+        for i, columns in firsts.items()
+    ]
     advice = ""
     if all(name in {metric.name for metric in table.metrics} for name in leading):
         advice = (
@@ -110,6 +113,7 @@ def _rivals(method: str, found: RankStudy, inference: Inference) -> _Rivals:
 
 def _place(
     name: str,
+    how: str,
     method: str,
     found: RankStudy,
     table: ScoreTable,
@@ -122,29 +126,28 @@ def _place(
     ranking, models = found.rankings[method], table.models
     leader, count = int(ranking.order[0]), len(table.models) - 1
     first = [models[i] for i in [leader, *rivals.identical]]
-    by = f"{method}@{name}"
+    on = column_words(name, table.metrics)
     if len(rivals.identical) == count:
         every = f"All {len(models)} models" if count > 1 else names(first)
-        return f"{every} have identical scores on {name}: there is nothing to tell them apart."
+        return f"{every} have identical scores on {on}: there is nothing to tell them apart."
     who = names(first) if len(first) > 1 else first[0]
     same = ", whose scores are identical," if len(first) > 1 else ""
     tied = [models[i] for i in ranking.order if ranking.rank[i] == 1 and i not in (leader, *rivals.identical)]
-    ranks = f"{'rank' if len(first) > 1 else 'ranks'} first by {by}"
-    ranks += f", level with {names(tied)}" if tied else ""
+    ranks = f"{'rank' if len(first) > 1 else 'ranks'} first" + (f", level with {names(tied)}" if tied else "")
     tests = found.tests_of(method)
     if tests is None or not inference.test:
-        return f"{who}{same} {ranks}; no test says how sure that is."
+        return f"{who}{same} {ranks} ({how}); no test says how sure that is."
     are, they = ("are", "they are") if len(first) > 1 else ("is", "it is")
     if len(rivals.beaten) == count - len(rivals.identical):
         others = "the other" if len(rivals.beaten) == 1 else f"all {len(rivals.beaten)} others"
         if not ship:
-            return f"On {name}, {who}{same} {are} significantly better than {others} by {method}."
+            return f"On {on}, {who}{same} {are} significantly better than {others} ({how})."
         which = f"one of {who}" if len(first) > 2 else " or ".join(first)
-        return f"Ship {which}{same.rstrip(',')}: by {by} {they} significantly better than {others}."
+        return f"Ship {which}{same.rstrip(',')}: {they} significantly better than {others} ({how})."
     doubts = _doubts(rivals, models, _resamples(found), many=len(first) > 1)
     if not rivals.beaten:
-        return f"{who}{same} {ranks}, but {are} significantly better than none: {doubts}."
-    better = f"significantly better than {len(rivals.beaten)} of {count} others, but {doubts}"
+        return f"{who}{same} {ranks}, but {are} significantly better than none: {doubts} ({how})."
+    better = f"significantly better than {len(rivals.beaten)} of {count} others, but {doubts} ({how})"
     if ship and len(first) == 1:
         return f"Ship {who} if it has to be one: it {ranks} and is {better}."
     return f"{who}{same} {ranks} and {are} {better}."
