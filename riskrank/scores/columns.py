@@ -279,14 +279,21 @@ def _missing_columns(
         if guess is not None:
             guesses[role] = guess
     _refine(source, guesses, roles, text, free)
-    measures = [column for column in numeric if column not in guesses.values()]
+    measures = [column for column in numeric if column not in {**guesses, "score": ""}.values()]
     looks_wide = not options.wide and "metric" in missing and "metric" not in guesses and len(measures) > 0
     if looks_wide:
         guesses.pop("score", None)
     renamed = {role: column for role, column in roles.items() if role != column} | guesses
     mapping = ",".join(f"{role}={column}" for role, column in renamed.items())
     unknown = [role for role in missing if role not in guesses]
-    if looks_wide:
+    names = guesses.get("sample")
+    if looks_wide and "model" in unknown and names and source.load([names])[names].is_unique().all():
+        hint = (
+            f"if a row is a model, add {option('wide', True)} {option('columns', f'model={names}')} and try "
+            f"copa; if a row is a sample and a column a model: {option('matrix', 'METRIC')} "
+            f"{option('columns', f'sample={names}')}"
+        )
+    elif looks_wide:
         hint = f"with one row per model and sample and a column per metric, add {option('wide', True)}"
         hint += f" {option('columns', mapping)}" if guesses else ""
         model = (dict(roles) | guesses).get("model")

@@ -57,6 +57,8 @@ class Entries:
         What the reader of an export left out.
     repeats_hint : callable
         How to read repeated rows that a column tells apart, or an empty text; slow, for messages.
+    parts_hint : callable
+        How to read a part of the table whose models share their samples, or an empty text; slow as well.
     origin : str
         What messages call the inputs, where the files themselves are too many.
     position : ndarray of int64, shape (n,), or None
@@ -87,6 +89,7 @@ class Entries:
     group: np.ndarray | None = None
     groups: tuple[str, ...] = ()
     repeats_hint: Callable[[], str] = str
+    parts_hint: Callable[[], str] = str
     position: np.ndarray | None = None
 
     def place(self, entry: int) -> str:

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from riskrank.errors import option
-
 
 def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # Words for one of several runs of the same thing: its scores are draws of one sample.
-_RUN = _set(
+RUN = _set(
     "run runs seed seeds draw draws trial trials repeat repeats repetition rep epoch epochs attempt "
     "iteration iter replicate fold folds sample_run try"
 )
 # Words for who or what gave a score: its scores are metrics of their own.
-_JUDGE = _set("judge judges annotator rater grader scorer evaluator filter reviewer assessor")
+JUDGE = _set("judge judges annotator rater grader scorer evaluator filter reviewer assessor")
 # Words for what numbers samples anew: a name in it is another sample than the same name elsewhere.
-_WHOLE = _set("task tasks dataset subject category subset benchmark language lang domain topic split")
+WHOLE = _set("task tasks dataset subject category subset benchmark language lang domain topic split")
+# Words for how a model was run: its few values are settings, even if they are fractions.
+SETTING = _set("temperature temp top penalty threshold setting config parameter parameters alpha beta rate")
 # Words for what names, numbers or dates a row; as a metric it would be nonsense.
 _IDENTIFIER = _set(
     "id ids uid uuid guid idx index row rownum number no nr key hash seed fold run draw trial epoch "
@@ -47,7 +47,7 @@ def words(name: str) -> set[str]:
 
 def numbers_runs(name: str) -> bool:
     """Whether a column's name says that it numbers runs."""
-    return bool(words(name) & _RUN)
+    return bool(words(name) & RUN)
 
 
 def may_name_samples(name: str) -> bool:
@@ -73,15 +73,16 @@ def typed(values: pl.Series) -> pl.Series:
     return found.fill_nan(None).cast(pl.Int64)
 
 
-def looks_like_an_identifier(name: str, values: pl.Series) -> bool:
+def looks_like_an_identifier(name: str, values: pl.Series, *, whole_name: bool = False) -> bool:
     """Whether a numeric column names, numbers or dates its rows rather than scoring them.
 
-    By a word of its name, or by whole numbers that are all different: in order, or times.
+    By a word of its name (by all of them, with ``whole_name``), or by whole numbers that are all different:
+    in order, or times.
     """
     filled = typed(values).drop_nulls()
     if not filled.dtype.is_integer() or filled.len() < 2:
         return False
-    if words(name) & _IDENTIFIER:
+    if words(name) & _IDENTIFIER and (not whole_name or words(name) <= _IDENTIFIER):
         return True
     if filled.len() < _FEWEST_ROWS or filled.n_unique() < filled.len():
         return False
@@ -121,68 +122,6 @@ def unique_with(frame: pl.DataFrame, candidates: Sequence[str], others: Sequence
         if frame[name].n_unique() > 1 and _groups(frame, [name, *others]) == frame.height:
             return name
     return None
-
-
-def column_of_repeats(keys: pl.DataFrame, free: pl.DataFrame) -> str | None:
-    """Column that tells rows of the same key apart: that of runs first, then of judges, then others.
-
-    A column of fractions, or one that has another value in every row, explains nothing.
-    """
-    fitting = []
-    for name in free.columns:
-        column = typed(free[name])
-        distinct = column.n_unique()
-        if column.dtype.is_float() or column.dtype.is_nested() or not 1 < distinct < free.height:
-            continue
-        if keys.with_columns(column.alias("")).n_unique() == keys.height:
-            kind = next((n for n, group in enumerate((_RUN, _JUDGE, _WHOLE)) if words(name) & group), 3)
-            fitting.append((kind, distinct, name))
-    return min(fitting)[2] if fitting else None
-
-
-def hint_for_repeats(
-    column: str, *, sample: str | None, metric: str | None, columns: str | None, example: object
-) -> str:
-    """How to read a table whose repeated rows a column tells apart.
-
-    Parameters
-    ----------
-    column : str
-        That column.
-    sample, metric : str or None
-        Columns of these roles.
-    columns : str or None
-        Roles as they were given.
-    example : object
-        A value of the column.
-    """
-    given = {
-        role: name
-        for role, _, name in (part.partition("=") for part in (columns or "").split(","))
-        if role and name
-    }
-
-    def renamed(role: str, name: str) -> str:
-        return option("columns", ",".join(f"{r}={n}" for r, n in (given | {role: name}).items()))
-
-    found = words(column)
-    if found & _RUN:
-        named = renamed("draw", column)
-        return f"column '{column}' numbers the runs: {named} {option('repeats', 'draws')} keeps them"
-    text = str(example).replace("'", "''")
-    quoted = '"' + column.replace('"', '""') + '"' if not column.isidentifier() else column
-    one = option("where", f"{quoted} = {example!r}" if isinstance(example, int) else f"{quoted} = '{text}'")
-    start = f"column '{column}' tells them apart: keep one with {one}"
-    if found & _JUDGE:
-        return f"{start}" + (
-            f", or make metrics of them: {renamed('metric', f'{metric}+{column}')}" if metric else ""
-        )
-    if sample is None:
-        return f"{start}, or name samples by it: {renamed('sample', column)}"
-    joined = renamed("sample", f"{sample}+{column}")
-    if found & _WHOLE:
-        return f"{start}, or name samples by both: {joined}"
-    return f"{start}, or name samples by both, and draw them together: {joined} {option('cluster', sample)}"
 
 
 def _groups(frame: pl.DataFrame, names: Sequence[str]) -> int:

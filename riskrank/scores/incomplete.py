@@ -67,8 +67,10 @@ def different_samples(entries: Entries, covered: np.ndarray, options: ReadOption
     hint = f"{option('unpaired', True)} compares models that have samples of their own"
     if options.paired_only:
         hint = "compare models that were scored on the same samples"
-    if common:
+    if common > 1:
         hint = f"{option('missing', 'drop')} compares on the common samples"
+    else:
+        hint = entries.parts_hint() or hint
     return InputError(
         f"{entries.files()}: the models were not scored on the same samples",
         found=f"{common:,} of {covered.shape[1]:,} samples are common to all {covered.shape[0]} models; "
@@ -92,9 +94,30 @@ def missing_cells(entries: Entries, rows: Rows, gaps: np.ndarray) -> InputError:
     return InputError(
         f"{place}: no score for {name}, metric '{entries.metrics[metric]}'",
         found=f"{count:,} missing of {rows.values.size:,} scores" + (f"; {lacking}" if lacking else ""),
-        hint=f"leave those metrics or models out with {option('metric')} or {option('models')}"
-        if lacking
-        else f"{option('missing', 'drop')} leaves out the samples that have a gap",
+        hint=_way_out(entries, rows, lacking),
+    )
+
+
+def _way_out(entries: Entries, rows: Rows, lacking: str) -> str:
+    """What to do about missing scores: dropping samples helps only if some are left."""
+    if lacking:
+        return f"leave those metrics or models out with {option('metric')} or {option('models')}"
+    scored = ~np.isnan(rows.values)
+    models = len(entries.models)
+
+    def whole(kept: np.ndarray) -> np.ndarray:
+        """Samples on which every model has what is kept."""
+        pairs = np.unique(rows.sample[kept] * models + rows.model[kept])
+        return np.bincount(pairs // models, minlength=len(entries.samples)) == models
+
+    if whole(scored.all(axis=1)).any():
+        return f"{option('missing', 'drop')} leaves out the samples that have a gap"
+    for number, name in enumerate(entries.metrics):
+        of_metric = scored[:, number]
+        if of_metric.any() and whole(of_metric)[rows.sample[of_metric]].all():
+            return f"metrics were scored on different samples: take one at a time, {option('metric', name)}"
+    return "choose metrics and models that have samples in common, with " + (
+        f"{option('metric')} and {option('models')}"
     )
 
 

@@ -16,6 +16,8 @@ from riskrank.scores.metrics_file import read_metrics_file
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.readers.files import Source
 
+# Metrics that a warning names with the option that picks each.
+_MOST_PICKED = 6
 # A text column with at least this share of numbers may be a metric with failures in it.
 _DOUBTFUL_SHARE = 0.2
 
@@ -122,8 +124,9 @@ def _doubts(
         described = read_metrics_file(options.metrics_file)
         strange = [name for name in strange if name not in described]
     if strange:
-        others = [name for name in metrics if name not in strange][:6]
-        picked = " ".join(option("metric", name) for name in others or ["NAME"])
+        others = [name for name in metrics if name not in strange]
+        picked = " ".join(option("metric", name) for name in others[:_MOST_PICKED] or ["NAME"])
+        picked += " …" if len(others) > _MOST_PICKED else ""
         several = len(strange) > 1
         yield (
             f"{source.label}: column{'s' if several else ''} {listing(repr(name) for name in strange)} "

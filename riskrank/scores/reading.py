@@ -18,6 +18,7 @@ from riskrank.scores.preparation import prepared
 from riskrank.scores.readers.exports import ExportSource
 from riskrank.scores.readers.files import Source, open_sources
 from riskrank.scores.repeated_rows import repeats_hint
+from riskrank.scores.sample_sets import parts_hint
 from riskrank.scores.told_directions import told_directions
 
 
@@ -169,6 +170,7 @@ def _code(pieces: Sequence[Piece], options: ReadOptions) -> Entries:
         where=laid.where,
         text=laid.text,
         repeats_hint=lambda: repeats_hint(pieces, model, sample, options),
+        parts_hint=lambda: parts_hint(pieces, model, sample),
         notes=tuple(doubt for piece in pieces for doubt in piece.doubts),
     )
 

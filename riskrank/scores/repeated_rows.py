@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from riskrank.scores.guesses import column_of_repeats, hint_for_repeats, numbers_runs, typed
+from riskrank.scores.guesses import numbers_runs
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.pieces import Piece
+from riskrank.scores.repeat_columns import columns_of_repeats, hint_for_repeats
 
 
 def repeats_hint(pieces: Sequence[Piece], model: np.ndarray, sample: np.ndarray, options: ReadOptions) -> str:
@@ -36,14 +37,8 @@ def repeats_hint(pieces: Sequence[Piece], model: np.ndarray, sample: np.ndarray,
         keys = keys.with_columns(
             pl.concat([p.metric.cast(pl.String).rename("metric") for p in pieces if p.metric is not None])
         )
-    column = column_of_repeats(keys, free)
-    if column is None:
+    found = columns_of_repeats(keys, free)
+    if found is None:
         return ""
     metric = roles.metric if pieces[0].metric is not None else None
-    return hint_for_repeats(
-        column,
-        sample=roles.sample,
-        metric=metric,
-        columns=options.columns,
-        example=typed(pieces[0].source.load([column])[column]).drop_nulls()[0],
-    )
+    return hint_for_repeats(found, sample=roles.sample, metric=metric, columns=options.columns)

@@ -63,7 +63,7 @@ def _fitting(report: TableReport) -> Iterator[Suggestion]:
             yield _said(
                 f"Whether the answer is the same for every {column}:", "rank", every, ["--group-by", column]
             )
-        yield _said("How many samples the next comparison needs:", "power", every)
+        yield _said("Once a difference shows, how many samples the next comparison needs:", "power", every)
     else:
         yield _said("Fewer than 10 samples: rankings without tests:", "rank", every, ["--no-test"])
     ratings = [metric.spec.name for metric in report.metrics if _looks_ordinal(metric)]
@@ -129,7 +129,9 @@ def _directions(report: TableReport, undeclared: list[str]) -> list[str]:
 
 
 def _sources(report: TableReport) -> list[str]:
-    return [source if isinstance(source, str) else "SCORES" for source in report.sources]
+    named = [source if isinstance(source, str) else "SCORES" for source in report.sources]
+    # What begins with a dash would be taken for an option.
+    return [f"./{name}" if name.startswith("-") and name != "-" else name for name in named]
 
 
 def _said(purpose: str, command: str, *parts: list[str]) -> Suggestion:

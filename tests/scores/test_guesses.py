@@ -1,5 +1,7 @@
 """What columns probably are: roles, identifiers, and what tells repeated rows apart."""
 
+import itertools
+
 import numpy as np
 import polars as pl
 import pytest
@@ -168,3 +170,56 @@ def test_numbers_with_a_point_name_no_sample():
     )
     assert sample_columns(frame, ["model"], ["latency", "set", "question"]) == ("question",)
     assert sample_columns(frame, ["model"], ["latency", "set"]) == ()
+
+
+def several(**columns):
+    """Two models on five questions, each scored once for every combination of the columns' values."""
+    rows = [
+        (m, q, *values) for m in "AB" for q in range(5) for values in itertools.product(*columns.values())
+    ]
+    frame = {"model": [r[0] for r in rows], "sample": [f"q{r[1]}" for r in rows]}
+    frame |= {"metric": ["acc"] * len(rows), "score": RNG.normal(size=len(rows)).tolist()}
+    return frame | {name: [r[2 + at] for r in rows] for at, name in enumerate(columns)}
+
+
+def test_two_columns_explain_together():
+    columns = several(judge=["gpt", "claude"], run=[1, 2, 3])
+    text = hint(columns)
+    assert "columns 'run' and 'judge' tell them apart" in text
+    assert "--columns metric=metric+judge,draw=run --repeats draws" in text
+    assert "run = 1 AND judge = " in text
+    assert "mean" not in text
+    read = read_scores(
+        [FrameSource(columns)], ReadOptions(columns="metric=metric+judge,draw=run", repeats="draws")
+    )
+    assert (len(read.metrics), read.has_draws) == (2, True)
+    one = read_scores([FrameSource(columns)], ReadOptions(where="run = 1 AND judge = 'claude'"))
+    assert (len(one.samples), one.has_draws) == (5, False)
+    tasks = several(task=["a", "b"], seed=[1, 2])
+    assert "--columns sample=sample+task,draw=seed --repeats draws" in hint(tasks)
+    neither = hint(several(turn=[1, 2], colour=["red", "blue"]))
+    assert "tell them apart" in neither
+    assert "mean" not in neither
+
+
+def test_settings_explain_though_they_are_fractions():
+    text = hint(several(temperature=[0.0, 0.7]))
+    assert "--where 'temperature = 0.0'" in text
+    assert "mean" not in text
+
+
+def test_times_are_runs_and_none_of_them_is_the_one_to_keep():
+    columns = table()
+    columns["timestamp"] = [f"2024-01-{1 + at % 2:02d}T10:{at // 2 % 5:02d}" for at in range(20)]
+    text = hint(columns)
+    assert "--columns draw=timestamp --repeats draws" in text
+    assert "--where" not in text
+    assert "mean" not in text
+
+
+def test_what_explains_some_rows_is_named_and_nothing_is_averaged():
+    columns = several(again=[1, 2, 3])
+    del columns["again"]
+    text = hint(columns | {"judge": ["gpt", "gpt", "claude"] * 10})
+    assert "'judge' differs between such rows" in text
+    assert "mean" not in text

@@ -9,6 +9,7 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, index_of, listing, option
 from riskrank.scores.columns import named_columns, synonym
+from riskrank.scores.guesses import looks_like_an_identifier
 from riskrank.scores.parsing import column_kind, numeric_share
 from riskrank.scores.readers.derived import DerivedSource
 from riskrank.scores.readers.source import Source
@@ -118,6 +119,14 @@ def _models(source: Source, taken: Sequence[str], asked: Sequence[str]) -> tuple
             f"{source.label}: no column is left that could be a model",
             found=f"columns: {listing(source.columns, 20)}",
             hint="a matrix has a column of numbers a model",
+        )
+    strange = [name for name in models if looks_like_an_identifier(name, frame[name], whole_name=True)]
+    if strange:
+        likely = ",".join(name for name in models if name not in strange) or "A,B"
+        raise InputError(
+            f"{source.label}: column '{strange[0]}' looks like an identifier, not like the scores of a model",
+            found=f"columns of numbers: {listing(models, 20)}",
+            hint=f"name the models: {option('models', likely)}; one that is called so belongs among them",
         )
     return tuple(models)
 

@@ -83,3 +83,14 @@ def test_contradictions(write, matrix, options):
 def test_no_models(write):
     with pytest.raises(InputError, match="could be a model"):
         read_scores([write("m.csv", "sample,text\n1,a\n2,b\n")], ReadOptions(matrix="acc"))
+
+
+def test_an_identifier_is_no_model_unless_named(write):
+    rows = "".join(f"s{n},{n % 3},{n % 2},{7 * n}\n" for n in range(6))
+    path = write("m.csv", f"sample,a,gpt version 2,id\n{rows}")
+    with pytest.raises(InputError, match="column 'id' looks like an identifier") as caught:
+        read_scores([path], ReadOptions(matrix="acc"))
+    assert "--models 'a,gpt version 2'" in caught.value.lines(flags=True)[2]
+    named = read_scores([path], ReadOptions(matrix="acc", models=("a", "gpt version 2")))
+    assert named.models == ("a", "gpt version 2")
+    assert len(read_scores([path], ReadOptions(matrix="acc", models=("a", "id"))).models) == 2
