@@ -49,7 +49,7 @@ def _cells(row: GateRow, *, grouped: bool, needed: bool) -> tuple[Cell | str, ..
         Cell(row.verdict, STYLES[row.verdict]),
         f"{row.new} {sign} {row.old}{margin}",
         f"{row.statistic} of {row.metric}",
-        *([row.group or "all"] if grouped else []),
+        *([row.group or "all together"] if grouped else []),
         f"ε {numbers.ratio(row.estimate)}" if dominance else numbers.score(row.estimate),
         ends,
         numbers.p_value(row.p_adjusted),
