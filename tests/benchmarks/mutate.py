@@ -26,8 +26,8 @@ import coverage
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("engine", "scores")
-# Tests that may notice: those of the command line mostly look at what is shown.
-SUITE = ("tests/engine", "tests/scores", "tests/studies", "tests/test_api.py")
+# Tests that may notice, the nearest first; the page has a browser of its own to look with.
+SUITE = ("tests/engine", "tests/scores", "tests/studies", "tests/test_api.py", "tests/report", "tests/cli")
 
 COMPARISONS = {
     ast.Lt: ast.LtE,
@@ -130,7 +130,7 @@ def make(path: Path, number: int) -> Mutant:
 
 def lines_of_tests(checkout: Path, jobs: int) -> coverage.CoverageData:
     """Run the suite once and note which test ran which line."""
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow and not page", "-p", "no:cacheprovider"]
     command += ["-n", str(jobs), "--cov=riskrank", "--cov-context=test", "--cov-report="]
     subprocess.run([*command, *SUITE], cwd=checkout, env=_environment(checkout), check=False)
     data = coverage.CoverageData(str(checkout / ".coverage"))
@@ -153,7 +153,8 @@ def tests_of(mutant: Mutant, checkout: Path, data: coverage.CoverageData) -> lis
         [test for test in running if test.startswith(f"{near}::")],
         [test for test in running if test.startswith(f"{package}/")],
         [test for test in running if test.startswith("tests/engine/")],
-        [test for test in running if not test.startswith("tests/engine/")],
+        [test for test in running if not test.startswith(("tests/report/", "tests/cli/"))],
+        running,
     ]
     done: set[str] = set()
     for tests in rounds:
@@ -173,7 +174,17 @@ def killed_by(mutant: Mutant, rounds: list[list[str]], checkout: Path, timeout: 
     target.write_text(mutant.source, encoding="utf-8")
     try:
         for tests in rounds:
-            command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider"]
+            command = [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-x",
+                "-m",
+                "not slow and not page",
+                "-p",
+                "no:cacheprovider",
+            ]
             try:
                 done = subprocess.run(
                     [*command, *tests],
