@@ -14,7 +14,16 @@ from typing import Any
 from riskrank.errors import InputError, option
 from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
-from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.readers.fields import a_name, an_object, objects
+from riskrank.scores.readers.gathering import (
+    Gathering,
+    as_score,
+    check_used,
+    choose,
+    files_of,
+    model_of,
+    refuse_rules,
+)
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 
 NAME = "every-eval-ever"
@@ -115,7 +124,7 @@ def _read_file(path: Path, gathering: Gathering, rows: list[_Row], data: bytes) 
     found: list[_Row] = []
     for number, row in gathering.lines(path, data):
         try:
-            found.append(_row(path, row, gathering))
+            found.append(_row(path, number, row, gathering))
         except KeyError as missing:
             if gathering.rules.skip_bad:
                 gathering.count(f"{path}: rows that lack what the schema requires, left out")
@@ -131,13 +140,13 @@ def _read_file(path: Path, gathering: Gathering, rows: list[_Row], data: bytes) 
     rows += found
 
 
-def _row(path: Path, row: Mapping[str, Any], gathering: Gathering) -> _Row:
+def _row(path: Path, number: int, row: Mapping[str, Any], gathering: Gathering) -> _Row:
+    place = f"{path}: line {number}"
     name, evaluation = row["evaluation_name"], row["evaluation"]
     sample = row["sample_id"]
     if not isinstance(name, str) or not isinstance(evaluation, dict):
         raise KeyError("evaluation_name" if not isinstance(name, str) else "evaluation")
-    metadata = row.get("metadata")
-    details: Mapping[str, Any] = metadata if isinstance(metadata, dict) else {}
+    details = an_object(f"{place}, metadata", row.get("metadata"))
     value = evaluation.get("score")
     logged = _logged(details.get("lm_eval_metrics"))
     if isinstance(logged, list):
@@ -148,12 +157,12 @@ def _row(path: Path, row: Mapping[str, Any], gathering: Gathering) -> _Row:
         gathering.count("rows with an error")
     return _Row(
         path=path,
-        model=model_of(path, str(row["model_id"] or ""), gathering.rules),
+        model=model_of(path, a_name(f"{place}, model_id", row["model_id"], otherwise=""), gathering.rules),
         evaluation=name,
         task=task if filtered else name,
         filter=behind if filtered else "none",
-        result=str(row.get("evaluation_result_id") or ""),
-        sample=str(sample),
+        result=a_name(f"{place}, evaluation_result_id", row.get("evaluation_result_id"), otherwise=""),
+        sample=a_name(f"{place}, sample_id", sample),
         value=value,
     )
 
@@ -173,18 +182,19 @@ def _directions(path: Path, rows: Sequence[_Row], gathering: Gathering) -> None:
     if not path.name.endswith(_SUFFIX) or not beside.is_file():
         return
     document = parse_json(str(beside), gathering.read(beside))
-    results = document.get("evaluation_results") if isinstance(document, dict) else None
+    place = f"{beside}: evaluation_results"
+    results = objects(place, an_object(str(beside), document).get("evaluation_results"))
     by_evaluation: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
-        if isinstance(row.value, int | float):
-            by_evaluation[row.evaluation, row.result].append(float(row.value))
+        score = as_score(row.value)
+        if isinstance(score, float):
+            by_evaluation[row.evaluation, row.result].append(score)
     short = []
     for (evaluation, result), values in by_evaluation.items():
         fitting = [
             entry
-            for entry in results or ()
-            if isinstance(entry, dict)
-            and (
+            for entry in results
+            if (
                 entry.get("evaluation_result_id") == result
                 if result
                 else entry.get("evaluation_name") == evaluation
@@ -197,7 +207,7 @@ def _directions(path: Path, rows: Sequence[_Row], gathering: Gathering) -> None:
             lower = {_lower(entry) for entry in fitting if _close(_aggregate(entry), mean)}
         way = lower.pop() if len(lower) == 1 else None
         if way is not None:
-            gathering.direct(evaluation, "lower" if way else "higher")
+            gathering.direct(evaluation, "lower" if way else "higher", of=str(path))
         counts = [count for entry in fitting if (count := _count(entry)) is not None]
         if counts and len(values) < min(counts):
             short.append(f"'{evaluation}' has {len(values):,} of {min(counts):,}")
@@ -217,8 +227,8 @@ def _details(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _aggregate(entry: Mapping[str, Any]) -> float:
-    score = _details(entry).get("score")
-    return float(score) if isinstance(score, int | float) else math.nan
+    score = as_score(_details(entry).get("score"))
+    return score if isinstance(score, float) else math.nan
 
 
 def _count(entry: Mapping[str, Any]) -> int | None:

@@ -15,8 +15,10 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
 from riskrank.scores.readers.bounded import decompressed, parse_lines, read_bounded
+from riskrank.scores.readers.fields import shown
 from riskrank.scores.readers.files import InputFile
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.readers.json_objects import halves, no_unicode
 
 ALL = "*"
 _LEFT_OUT = "values left out that are"
@@ -42,6 +44,7 @@ class Gathering:
         self._notes: list[str] = []
         self._inputs: dict[str, InputFile] = {}
         self._expected: dict[str, None] = {}
+        self._spans: list[tuple[int, Path]] = []
 
     def take(self, path: Path, use: Callable[[bytes], None]) -> None:
         """Read a file, undo its compression and hand its bytes to `use`, which adds the rows.
@@ -64,6 +67,7 @@ class Gathering:
             for opened in list(self._inputs)[inputs:]:  # what is left out is no input
                 del self._inputs[opened]
             self.note(f"left out: {error.what} ({error.found})")
+        self._spans.append((len(self._rows), path))
         self._credit(path, self._height - height)
 
     def read(self, path: Path) -> bytes:
@@ -106,7 +110,7 @@ class Gathering:
                     if isinstance(value, InputError)
                     else InputError(
                         f"{path}: line {number} is not a JSON object",
-                        found=str(value)[:80],
+                        found=shown(value),
                         hint=f"is it a file of this format? {option('skip_bad', True)} leaves such lines out",
                     )
                 )
@@ -175,6 +179,29 @@ class Gathering:
         if of is not None:
             self._credit(of, frame.height)
 
+    def _framed(self) -> pl.DataFrame | None:
+        """Rows that were added one by one, as a frame."""
+        if not self._rows:
+            return None
+        names = dict.fromkeys(name for row in self._rows for name in row)
+        schema = {name: pl.Float64 if name == "score" else pl.String for name in names}
+        try:
+            return pl.DataFrame(self._rows, schema=schema)
+        except UnicodeEncodeError:
+            self._refuse_halves()
+            return self._framed()
+
+    def _refuse_halves(self) -> None:
+        """Refuse names that hold half a character, or leave out their rows: no table can hold them."""
+        wrong = halves(self._rows)
+        if not self.rules.skip_bad:
+            place, name = next(iter(wrong.items()))
+            path = next((str(path) for end, path in self._spans if place < end), "the export")
+            raise no_unicode(path, name)
+        self.count("rows with names that are no Unicode text, left out", len(wrong))
+        self._rows = [row for place, row in enumerate(self._rows) if place not in wrong]
+        self._height -= len(wrong)
+
     def _credit(self, path: Path, rows: int) -> None:
         entry = self._inputs.get(str(path))
         if entry is not None:
@@ -222,6 +249,7 @@ class Gathering:
         InputError
             If there is no row at all.
         """
+        framed = self._framed()
         counted = [f"{what}: {times:,}" for what, times in self._counts.items()]
         kept = {str(row["model"]) for row in self._rows}
         kept.update(*(frame["model"].unique() for frame in self._frames))
@@ -236,10 +264,8 @@ class Gathering:
                 else "was the run finished and scored? name files or folders that hold scored samples",
             )
         frames = list(self._frames)
-        if self._rows:
-            names = dict.fromkeys(name for row in self._rows for name in row)
-            schema = {name: pl.Float64 if name == "score" else pl.String for name in names}
-            frames.append(pl.DataFrame(self._rows, schema=schema))
+        if framed is not None:
+            frames.append(framed)
         rows = frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal")
         known = set(rows["metric"].unique())
         return Export(

@@ -17,7 +17,7 @@ from typing import Any
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
-from riskrank.scores.readers.fields import a_name
+from riskrank.scores.readers.fields import a_name, an_object
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.readers.helm_perturbations import (
     Perturbation,
@@ -149,8 +149,6 @@ def _export(gathering: Gathering, runs: Sequence[_Run], names: PerturbationNames
 def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | None, data: bytes) -> None:
     entries = parse_json(str(path), data)
     spec = _spec(path, gathering)
-    adapter = spec.get("adapter_spec")
-    model = adapter.get("model") if isinstance(adapter, dict) else None
     if not isinstance(entries, list):
         raise _malformed(path, "no list of instances")
     if not entries:
@@ -197,7 +195,7 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
     runs.append(
         _Run(
             path=path,
-            model=model_of(path, model, gathering.rules, label=label),
+            model=model_of(path, _logged_model(path, spec), gathering.rules, label=label),
             task=_task(name),
             scores=scores,
         )
@@ -209,7 +207,13 @@ def _spec(path: Path, gathering: Gathering) -> Mapping[str, Any]:
     if not beside.is_file():
         return {}
     spec = parse_json(str(beside), gathering.read(beside))
-    return spec if isinstance(spec, dict) else {}
+    return an_object(str(beside), spec)
+
+
+def _logged_model(path: Path, spec: Mapping[str, Any]) -> str:
+    place = f"{path.with_name('run_spec.json')}: adapter_spec"
+    adapter = an_object(place, spec.get("adapter_spec"))
+    return a_name(f"{place}.model", adapter.get("model"), otherwise="")
 
 
 def _task(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from riskrank.errors import InputError
 
@@ -48,6 +49,16 @@ def no_unicode(place: str, name: str) -> InputError:
         found="half of a surrogate pair, such as \\ud800 on its own",
         hint="check the program that wrote it: it may have cut a text in the middle of a character",
     )
+
+
+def halves(rows: Sequence[Mapping[str, object]]) -> dict[int, str]:
+    """Rows by their place that hold a text which is none, with that text."""
+    return {
+        place: value
+        for place, row in enumerate(rows)
+        for value in row.values()
+        if isinstance(value, str) and is_half(value)
+    }
 
 
 def is_half(text: str) -> bool:

@@ -13,8 +13,9 @@ import polars as pl
 
 from riskrank.errors import InputError, option
 from riskrank.scores.readers.bounded import parse_json
-from riskrank.scores.readers.fields import wrong_type
+from riskrank.scores.readers.fields import a_list, shown, wrong_type
 from riskrank.scores.readers.gathering import Gathering
+from riskrank.scores.readers.json_objects import halves, no_unicode
 from riskrank.scores.readers.lm_eval_aggregates import aggregate
 
 # Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
@@ -115,7 +116,7 @@ def _array(path: Path, data: bytes, gathering: Gathering) -> Iterable[tuple[int,
         else:
             raise InputError(
                 f"{path}: entry {number} is not an object",
-                found=str(row)[:80],
+                found=shown(row),
                 hint="is it a file of samples that lm-eval wrote?",
             )
 
@@ -153,7 +154,7 @@ def _one_by_one(
             name = filters[place] if place < len(filters) else f"filter {place + 1}"
             nameless = max(nameless, place + 1)
         seen[doc] += 1
-        for metric in _metrics_of(row, metrics):
+        for metric in _metrics_of(path, number, row, metrics):
             value = _brier(row[metric]) if metric == "brier_score" else row[metric]
             if isinstance(value, list):
                 logged[name, metric].append(value)
@@ -168,16 +169,27 @@ def _one_by_one(
     totals = {(name, metric): aggregate(metric, values) for (name, metric), values in logged.items()}
     aggregates |= {key: total for key, total in totals.items() if total is not None}
     schema = _SCHEMA | {"hash": pl.String}
-    return pl.DataFrame(found, schema=schema, orient="row").with_columns(
+    try:
+        frame = pl.DataFrame(found, schema=schema, orient="row")
+    except UnicodeEncodeError:
+        wrong = halves([dict(zip(schema, row, strict=True)) for row in found])
+        if not gathering.rules.skip_bad:
+            raise no_unicode(str(path), next(iter(wrong.values()))) from None
+        gathering.count("rows with names that are no Unicode text, left out", len(wrong))
+        left = [row for place, row in enumerate(found) if place not in wrong]
+        frame = pl.DataFrame(left, schema=schema, orient="row")
+    return frame.with_columns(
         hash=pl.when(pl.col("hash").is_null()).then(None).otherwise(pl.col("hash").hash())
     )
 
 
-def _metrics_of(row: dict[str, Any], known: Sequence[str]) -> list[str]:
+def _metrics_of(path: Path, number: int, row: dict[str, Any], known: Sequence[str]) -> list[str]:
     """Metrics of a row: as it lists them, else as the results file does, else whatever is no bookkeeping."""
-    listed = row.get("metrics")
-    if isinstance(listed, list):
-        return [name for name in dict.fromkeys(listed) if isinstance(name, str) and name in row]
+    if row.get("metrics") is not None:
+        listed = a_list(f"{path}: row {number}, metrics", row["metrics"])
+        if not all(isinstance(name, str) for name in listed):
+            raise wrong_type(f"{path}: row {number}, metrics", "a list of names", listed)
+        return [name for name in dict.fromkeys(listed) if name in row]
     present = [name for name in row if name not in _BOOKKEEPING]
     return [name for name in present if name in known] if known else present
 

@@ -18,7 +18,7 @@ from typing import Any
 from riskrank.errors import InputError, listing
 from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
-from riskrank.scores.readers.fields import a_list, a_name, an_object
+from riskrank.scores.readers.fields import a_list, a_name, an_object, shown
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.promptfoo_copies import RunFile, copies
@@ -172,7 +172,7 @@ def _read_file(path: Path, gathering: Gathering, rows: list[_Row], runs: list[Ru
         if not isinstance(provider, str) or not provider:
             raise InputError(
                 f"{path}: row {number} names no provider",
-                found=str(row)[:80],
+                found=shown(row),
                 hint="is it a file of results that promptfoo wrote?",
             )
         place = f"{path}: row {number}"

@@ -236,3 +236,22 @@ def test_what_is_unpacked_in_pieces_is_whole(size):
         decompressed("x", packed + gzip.compress(b"more"), size + 3)
     with pytest.raises(InputError, match="x"):
         decompressed("x", packed[:-9], size)
+
+
+def test_names_with_half_a_character_are_refused_or_their_rows_left_out(tmp_path):
+    for name in ("good", "bad"):
+        (tmp_path / name).write_text("{}")
+
+    def run(rules):
+        gathering = Gathering(rules)
+        for sample in ("good", "bad"):
+            text = "\ud800" if sample == "bad" else sample
+            gathering.take(tmp_path / sample, lambda _, text=text: add(gathering, sample=text))
+        return gathering.export()
+
+    with pytest.raises(InputError, match="no Unicode text") as error:
+        run(ExportRules())
+    assert str(tmp_path / "bad") in error.value.what
+    export = run(ExportRules(skip_bad=True))
+    assert export.rows["sample"].to_list() == ["good"]
+    assert export.notes == ("rows with names that are no Unicode text, left out: 1",)
