@@ -60,7 +60,7 @@ class RiskrankError(Exception):
         self.hint = one_line(hint)
 
     def lines(self, *, flags: bool = False) -> tuple[str, str, str]:
-        """Return the three lines shown to the user, parameters written for Python or as flags."""
+        """The three lines shown to the user, parameters written for Python or as flags."""
         texts = (f"error: {self.what}", f"found: {self.found}", f"hint: {self.hint}")
         what, found, hint = (_bounded(spell(text, flags=flags)) for text in texts)
         return what, found, hint
@@ -142,7 +142,7 @@ def _quoted(value: str) -> str:
 
 
 def one_of(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:
-    """Return the value of a parameter if it is one of its choices.
+    """The value of a parameter if it is one of its choices.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def one_of(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:
 def index_of(
     name: str, names: Sequence[str], *, kind: str, plural: str | None = None, parameter: str | None = None
 ) -> int:
-    """Return the place of a name a user gave among those there are.
+    """The place of a name a user gave among those there are.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def listing(names: Iterable[object], most: int = 8) -> str:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate a user most likely meant, or None.
+    """The candidate a user most likely meant, or None.
 
     The one spelled most alike, else the only one that has the name among its words: ``tvar`` means
     ``negative-tvar``.
@@ -238,7 +238,7 @@ def did_you_mean(
     parameter: str | None = None,
     write: Callable[[str], str] = str,
 ) -> str:
-    """Return the hint that names what a user most likely meant.
+    """The hint that names what a user most likely meant.
 
     Parameters
     ----------

@@ -8,12 +8,12 @@ from riskrank.engine.types import Floats
 
 
 def dot(first: Floats, second: Floats) -> float:
-    """Return Σ_i first_i · second_i."""
+    """Σ_i first_i · second_i."""
     return float(np.einsum("i,i->", first, second))
 
 
 def weighted_sums(weights: Floats, columns: Floats) -> Floats:
-    """Return the sums of columns under each row of weights.
+    """The sums of columns under each row of weights.
 
     Parameters
     ----------

@@ -186,7 +186,7 @@ def _complete(entries: Entries, rows: Rows, options: ReadOptions) -> tuple[Rows,
 
 
 def _pair_starts(rows: Rows) -> np.ndarray:
-    """Return a mask of the rows that begin a new (model, sample) pair."""
+    """A mask of the rows that begin a new (model, sample) pair."""
     starts = np.ones(rows.model.size, dtype=bool)
     starts[1:] = (np.diff(rows.model) != 0) | (np.diff(rows.sample) != 0)
     return starts

@@ -16,7 +16,7 @@ from riskrank.scores.readers.derived import WHOLE_FLOAT
 def code_metrics(
     pieces: Sequence[Piece], options: ReadOptions
 ) -> tuple[tuple[str, ...], np.ndarray, tuple[str, ...]]:
-    """Return the metrics' names, the code of each entry, and every name an option may mention."""
+    """The metrics' names, the code of each entry, and every name an option may mention."""
     if not options.wide:
         names, codes = encode(pieces, "metric")
         return names, codes, names

@@ -341,7 +341,7 @@ def _refine(
 
 
 def synonym(role: str, candidates: Sequence[str]) -> str | None:
-    """Return the candidate whose name, or a word of whose name, is usual for the role."""
+    """The candidate whose name, or a word of whose name, is usual for the role."""
     folded = {column.casefold(): column for column in reversed(candidates)}
     usual = _USUAL_NAMES[role].split()
     whole = next((folded[name] for name in usual if name in folded), None)

@@ -110,15 +110,15 @@ class Entries:
         return ", ".join([*parts, f"metric '{self.metrics[self.metric[entry]]}'"])
 
     def score_text(self, entry: int) -> str:
-        """Return the text of a score as it stands in the file."""
+        """The text of a score as it stands in the file."""
         return self.text(self._original(entry))
 
     def files(self) -> str:
-        """Return the names of the input files."""
+        """The names of the input files."""
         return self.origin or listing((file.path for file in self.inputs), 3)
 
     def invalid(self) -> np.ndarray:
-        """Return a mask of the entries that hold no usable score, shape (n,)."""
+        """A mask of the entries that hold no usable score, shape (n,)."""
         return np.zeros(self.value.size, dtype=bool) if self.state is None else self.state != parsing.VALID
 
     def _original(self, entry: int) -> int:

@@ -17,7 +17,7 @@ _MERGED = {"mean": "averaged", "min": "took the worst run", "max": "took the bes
 
 
 def first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
-    """Return the first entry that repeats an earlier one: (earlier, later, number of repeats)."""
+    """The first entry that repeats an earlier one: (earlier, later, number of repeats)."""
     order = np.argsort(cell, kind="stable")
     again = np.flatnonzero(np.diff(cell[order]) == 0) + 1
     if again.size == 0:

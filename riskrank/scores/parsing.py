@@ -77,7 +77,7 @@ def numeric_share(series: pl.Series, decimal_comma: bool = False) -> float:
 
 
 def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndarray | None]:
-    """Return the numbers (null where missing) and, if there is any, a mask of text that is none."""
+    """The numbers (null where missing) and, if there is any, a mask of text that is none."""
     dtype = series.dtype
     if dtype.is_float() or dtype.is_integer() or dtype == pl.Boolean or dtype == pl.Null:
         return series.cast(pl.Float64), None

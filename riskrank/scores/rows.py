@@ -24,5 +24,5 @@ class Rows:
     values: np.ndarray
 
     def take(self, kept: np.ndarray) -> Rows:
-        """Return the rows of an index or mask."""
+        """The rows of an index or mask."""
         return Rows(model=self.model[kept], sample=self.sample[kept], values=self.values[kept])

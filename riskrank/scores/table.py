@@ -85,7 +85,7 @@ class ScoreTable:
     group_names: tuple[str, ...] = ()
 
     def index(self, model: str) -> int:
-        """Return the index of a model by its name, or raise UsageError with the nearest name."""
+        """The index of a model by its name; a UsageError names the nearest."""
         if model not in self.models:
             raise UsageError(
                 f"there is no model '{model}'",
@@ -95,11 +95,11 @@ class ScoreTable:
         return self.models.index(model)
 
     def column(self, metric: int) -> tuple[np.ndarray, ...]:
-        """Return one metric, by its index: per model an array of shape (rows_i,)."""
+        """One metric, by its index: per model an array of shape (rows_i,)."""
         return tuple(values[:, metric] for values in self.values)
 
     def as_matrix(self) -> np.ndarray:
-        """Return all scores of a paired table without draws, shape (models, samples, metrics).
+        """All scores of a paired table without draws, shape (models, samples, metrics).
 
         Raises
         ------
@@ -111,7 +111,7 @@ class ScoreTable:
         return np.stack(self.values)
 
     def as_draws(self) -> np.ndarray:
-        """Return all scores of a paired table, shape (models, samples, draws, metrics).
+        """All scores of a paired table, shape (models, samples, draws, metrics).
 
         A sample with fewer draws than the most is filled up with rows of NaN.
 
@@ -133,7 +133,7 @@ class ScoreTable:
         return scores
 
     def raw(self, model: int) -> np.ndarray:
-        """Return a model's scores in their original units, shape (rows_i, m).
+        """A model's scores in their original units, shape (rows_i, m).
 
         Exact but for ``neg_log``, which is undone by exp(−x).
         """

@@ -41,7 +41,7 @@ class VerdictTable:
     _positions: tuple[int, ...]
 
     def place(self, number: int) -> str:
-        """Return file and row of a verdict, counted from 1."""
+        """File and row of a verdict, counted from 1."""
         at = bisect_right(self._starts, number - 1) - 1
         source = self._sources[at]
         position = self._positions[number - 1]

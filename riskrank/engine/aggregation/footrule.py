@@ -11,7 +11,7 @@ from riskrank.engine.types import Booleans, Floats, Integers
 def solve_footrule(
     cost: np.ndarray, pull: np.ndarray, by_name: np.ndarray, listed: int
 ) -> tuple[np.ndarray, int | None, list[tuple[int, ...]] | None, bool]:
-    """Return the chosen optimal order, the number of optima, all of them when few, and uniqueness.
+    """The chosen optimal order, the number of optima, all of them when few, and uniqueness.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def solve_footrule(
 
 
 def _optimal_cells(cost: Floats) -> Booleans:
-    """Return which cells (x, p) belong to some assignment of least cost: shape (k, k), bool.
+    """Which cells (x, p) belong to some assignment of least cost: shape (k, k), bool.
 
     Exchanging places along a cycle of items is free exactly if the cycle's cost changes sum to zero, and no
     cycle is negative at an optimum; every perfect matching of such cells is an optimum too.
@@ -59,7 +59,7 @@ def _optimal_cells(cost: Floats) -> Booleans:
 
 
 def _count_matchings(allowed: Booleans) -> int | None:
-    """Return the number of perfect matchings of `allowed`, or None if a block of it is too large."""
+    """The number of perfect matchings of `allowed`, or None if a block of it is too large."""
     count = 1
     for rows in _blocks(allowed):
         columns = np.flatnonzero(allowed[rows].any(axis=0))
@@ -70,7 +70,7 @@ def _count_matchings(allowed: Booleans) -> int | None:
 
 
 def _blocks(allowed: Booleans) -> list[Integers]:
-    """Return the groups of items that can trade places with each other."""
+    """The groups of items that can trade places with each other."""
     from scipy.sparse.csgraph import connected_components
 
     shared = (allowed.astype(np.int64) @ allowed.T.astype(np.int64)) > 0
@@ -90,7 +90,7 @@ def _permanent(allowed: Booleans) -> int:
 
 
 def _first_by_name(allowed: Booleans, by_name: Integers) -> Integers:
-    """Return the matching of `allowed` that comes first by name, place after place."""
+    """The matching of `allowed` that comes first by name, place after place."""
     order = []
     open_cells = allowed.copy()
     for place in range(len(allowed)):
@@ -105,7 +105,7 @@ def _first_by_name(allowed: Booleans, by_name: Integers) -> Integers:
 
 
 def _every_matching(allowed: Booleans, place: int = 0) -> list[tuple[int, ...]]:
-    """Return every perfect matching of `allowed` as an order of items, one per place."""
+    """Every perfect matching of `allowed` as an order of items, one per place."""
     if place == len(allowed):
         return [tuple(int(np.flatnonzero(allowed[:, p])[0]) for p in range(len(allowed)))]
     found = []

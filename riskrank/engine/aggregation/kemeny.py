@@ -35,7 +35,7 @@ class KemenySolution:
 def solve_kemeny(
     against: Integers, pull: Integers, by_name: Integers, *, listed: int, work_limit: int
 ) -> KemenySolution:
-    """Return the Kemeny order of a table of pairwise disagreements.
+    """The Kemeny order of a table of pairwise disagreements.
 
     Items split into groups such that a strict majority puts every item of an earlier group before every item
     of a later one; each optimum is then a concatenation of the groups' own optima (the extended Condorcet
@@ -89,7 +89,7 @@ def solve_kemeny(
 
 
 def _majority_groups(against: Integers) -> list[Integers]:
-    """Return the groups no strict majority splits, the best group first."""
+    """The groups no strict majority splits, the best group first."""
     reach = against <= against.T
     for via in range(len(reach)):
         reach |= reach[:, via, None] & reach[None, via, :]
@@ -149,7 +149,7 @@ def _solve_by_subsets(against: Integers, pull: Integers, by_name: Integers, list
 
 
 def _sums_over_subsets(against: Integers) -> tuple[Integers, Integers, int]:
-    """Return tables of Σ_{u ∈ T} against[v, u] for T within the lower and within the upper half of the items.
+    """Tables of Σ_{u ∈ T} against[v, u] for T within the lower and within the upper half of the items.
 
     Two small tables instead of one of size k·2^k: they stay in the cache while the program gathers from them.
     """
@@ -185,7 +185,7 @@ def _solve_by_program(against: Integers, pull: Integers, work: Work) -> KemenySo
 
 
 def _other_optimum(program: OrderProgram, against: Integers, order: Integers, work: Work) -> Integers | None:
-    """Return another optimum; an empty order if there is none; None if the work allowed ran out."""
+    """Another optimum; an empty order if there is none; None if the work allowed ran out."""
     margin = (against - against.T)[order[:-1], order[1:]]
     if (margin == 0).any():
         at = int(np.flatnonzero(margin == 0)[0])

@@ -8,7 +8,7 @@ from riskrank.engine.types import Integers
 
 
 def cost_of(against: Integers, order: Integers) -> int:
-    """Return the weight that an order contradicts.
+    """The weight that an order contradicts.
 
     Parameters
     ----------

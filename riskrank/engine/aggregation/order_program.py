@@ -68,7 +68,7 @@ class OrderProgram:
         return len(self.pairs[0])
 
     def least_of_pairs(self, against: Integers) -> int:
-        """Return what the pairs cost at least, each on its own: a lower bound of every order's cost."""
+        """What the pairs cost at least, each on its own: a lower bound of every order's cost."""
         return int(np.minimum(against, against.T)[self.upper].sum())
 
     def improve(
@@ -79,7 +79,7 @@ class OrderProgram:
         *,
         within: tuple[Integers, int] | None = None,
     ) -> tuple[Integers, int]:
-        """Return the best order met, the one to start from if no other, and a lower bound of the cost."""
+        """The best order met, the one to start from if no other, and a lower bound of the cost."""
         found, bound = self.minimise(against, work, start=start, within=within)
         return start if found is None else found, bound
 
@@ -93,7 +93,7 @@ class OrderProgram:
         within: tuple[Integers, int] | None = None,
         enough: int | None = None,
     ) -> tuple[Integers | None, int]:
-        """Return the best order met and a proven lower bound of the integer cost.
+        """The best order met and a proven lower bound of the integer cost.
 
         `start` is an order to beat, `unlike` one to exclude, `within` = (costs, most) a second cost to keep,
         `enough` a bound at which the question is settled.

@@ -79,7 +79,7 @@ def aggregate_rankings(
     names: Sequence[str] | None = None,
     work_limit: int = WORK_LIMIT,
 ) -> Aggregation:
-    """Return the strict order π minimising Σ α_i d(π, π_i) over the input rankings π_i.
+    """The strict order π minimising Σ α_i d(π, π_i) over the input rankings π_i.
 
     The distances, with r_i(x) the mid-rank of x in ranking i (tied items share the mean of their places):
 
@@ -233,7 +233,7 @@ def _integer_weights(weight: Floats) -> Integers:
 
 
 def _disagreements(ranks: Floats, integer: Integers) -> Integers:
-    """Return twice the weight that contradicts "u before v", a tie contradicting by half: shape (k, k)."""
+    """Twice the weight that contradicts "u before v", a tie contradicting by half: shape (k, k)."""
     against = np.zeros((ranks.shape[1],) * 2, dtype=np.int64)
     for row, w in zip(ranks, integer, strict=True):
         against += w * (1 + np.sign(row[:, None] - row[None, :]).astype(np.int64))
@@ -242,7 +242,7 @@ def _disagreements(ranks: Floats, integer: Integers) -> Integers:
 
 
 def _displacements(doubled: Integers, integer: Integers) -> Integers:
-    """Return twice the weighted displacement of item x put at place p: shape (k, k)."""
+    """Twice the weighted displacement of item x put at place p: shape (k, k)."""
     place = 2 * np.arange(1, doubled.shape[1] + 1)
     cost = np.zeros((doubled.shape[1],) * 2, dtype=np.int64)
     for row, w in zip(doubled, integer, strict=True):

@@ -30,7 +30,7 @@ def rank_norm(u: Floats, weights: Floats, p: float) -> Floats:
 
 
 def power_norm(terms: Floats, p: float) -> Floats:
-    """Return the p-norm of non-negative terms along the last axis, safe from under- and overflow."""
+    """The p-norm of non-negative terms along the last axis, safe from under- and overflow."""
     if p == 1:
         return terms.sum(axis=-1)
     largest = terms.max(axis=-1)

@@ -85,7 +85,7 @@ def _as_losses(objectives: Floats) -> Floats:
 
 
 def _front(losses: Floats) -> Integers:
-    """Return the columns of `losses` (K, N) that are on the front, in order."""
+    """The columns of `losses` (K, N) that are on the front, in order."""
     N = losses.shape[1]
     if N <= 2 * _SAMPLE:
         return _front_in_order(losses)

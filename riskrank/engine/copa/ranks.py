@@ -80,12 +80,12 @@ def places(objectives: Floats) -> tuple[Integers, Integers]:
 
 
 def divisor(models: int, denominator: str) -> int:
-    """Return what the counts of a population of that many models are divided by."""
+    """What the counts of a population of that many models are divided by."""
     return models - 1 if one_of("denominator", denominator, ("n-1", "n")) == "n-1" else models
 
 
 def tie_share(ties: str) -> float:
-    """Return the share of tied models that counts as better."""
+    """The share of tied models that counts as better."""
     return _TIE_SHARE[one_of("ties", ties, tuple(_TIE_SHARE))]
 
 

@@ -24,7 +24,7 @@ def weighted_sum(
     *,
     metrics: Sequence[str] | None = None,
 ) -> Floats:
-    """Return Σ_k ω_k f_k with the raw values, to be minimised (COPA §1): the plain average.
+    """Σ_k ω_k f_k with the raw values, to be minimised (COPA §1): the plain average.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def delta(
     *,
     metrics: Sequence[str] | None = None,
 ) -> Floats:
-    """Return the weighted mean of the relative distances to the ideal, |f_k - ideal_k| / |ideal_k|.
+    """The weighted mean of the relative distances to the ideal, |f_k - ideal_k| / |ideal_k|.
 
     COPA eq. 6. The ideal is the best value in the table.
 
@@ -90,7 +90,7 @@ def min_max(
     *,
     metrics: Sequence[str] | None = None,
 ) -> Floats:
-    """Return the weighted mean of (f_k - ideal_k) / (nadir_k - ideal_k), COPA eq. 6.
+    """The weighted mean of (f_k - ideal_k) / (nadir_k - ideal_k), COPA eq. 6.
 
     A constant column is at its ideal throughout and adds nothing.
 
@@ -119,7 +119,7 @@ def outer_weighted_norm(
     p: float,
     metrics: Sequence[str] | None = None,
 ) -> Floats:
-    """Return the usual weighted p-norm (Σ_k ω_k u_k^p)^(1/p), with the weights outside the power.
+    """The usual weighted p-norm (Σ_k ω_k u_k^p)^(1/p), with the weights outside the power.
 
     COPA §3.3 and Fig. B.2. For p = ∞ the weights vanish: it is the largest u_k among positive weights.
 
@@ -254,7 +254,7 @@ def _positive(
     metrics: Sequence[str] | None,
     method: str,
 ) -> tuple[Floats, tuple[str, ...], Booleans]:
-    """Return the values as they were measured, all positive."""
+    """The values as they were measured, all positive."""
     objectives, metrics = _validated(objectives, metrics)
     upward = np.asarray(larger_is_better, dtype=bool)
     if upward.shape != (len(metrics),):

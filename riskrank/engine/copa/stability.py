@@ -235,7 +235,7 @@ def _within_reach(models: Population, counts: Integers, scale: int, weights: Flo
 
 
 def _dominated_key(models: Population, removed: Integers, candidates: Integers) -> Key:
-    """Return a key for `pick` that prefers models on the front of what remains.
+    """A key for `pick` that prefers models on the front of what remains.
 
     Whatever dominates a model of the smallest norm has that norm too, so only the candidates in a tie
     need to be compared with each other.

@@ -85,7 +85,7 @@ def weight_ranges(sweeps: Sequence[Sweep], chosen: int, weights: Floats) -> tupl
 
 
 def range_of_choice(sweep: Sweep, model: int, at: float) -> tuple[float, float]:
-    """Return the interval around a value of the parameter on which a model stays the choice.
+    """The interval around a value of the parameter on which a model stays the choice.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from riskrank.errors import UsageError
 
 
 def logit_p_value(estimate: Floats, error: Floats, *, threshold: float, size: Integers | int) -> Floats:
-    """Return p-values of "the violation ratio is at least `threshold`" from a z-score on the logit scale.
+    """P-values of "the violation ratio is at least `threshold`" from a z-score on the logit scale.
 
     A ratio lives in [0, 1] and its estimate is skewed near the ends; on the logit scale a normal error comes
     nearer. Estimates are kept 1/4n away from the ends and errors at least that large: at 0 or 1 exactly, the
@@ -55,7 +55,7 @@ def logit_p_value(estimate: Floats, error: Floats, *, threshold: float, size: In
 
 
 def absolute_p_values(result: ViolationInfluence, threshold: float) -> Floats:
-    """Return p-values of the absolute test of "i dominates j up to τ", shape (k, k), NaN on the diagonal.
+    """P-values of the absolute test of "i dominates j up to τ", shape (k, k), NaN on the diagonal.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def absolute_p_values(result: ViolationInfluence, threshold: float) -> Floats:
 
 
 def relative_p_values(result: ViolationInfluence) -> Floats:
-    """Return p-values of the relative test of "i beats j", shape (k, k), NaN on the diagonal.
+    """P-values of the relative test of "i beats j", shape (k, k), NaN on the diagonal.
 
     Parameters
     ----------

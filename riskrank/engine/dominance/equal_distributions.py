@@ -77,7 +77,7 @@ def equal_p_values(
 
 
 def _noise(ordered: Floats, sorting: Integers, unit: Integers, count: int) -> Floats:
-    """Return each cluster's part in the noise of the integrated quantiles, shape (blocks, BLOCK, LEVELS)."""
+    """Each cluster's part in the noise of the integrated quantiles, shape (blocks, BLOCK, LEVELS)."""
     n = len(ordered)
     # Evenly spaced cluster numbers when there are very many; the same ones for all models of a paired design.
     kept = np.unique(np.linspace(0, count - 1, min(count, MOST_CLUSTERS)).astype(np.int64))

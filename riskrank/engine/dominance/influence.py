@@ -76,7 +76,7 @@ def influence_of_violation(
     clusters: Sequence[Integers] | None = None,
     paired: bool = True,
 ) -> ViolationInfluence:
-    """Return violation ratios, absolute and relative, with standard errors from influence functions.
+    """Violation ratios, absolute and relative, with standard errors from influence functions.
 
     With d = Q_i − Q_j, d₋ = min(d, 0), S = ∫d² and N = ∫d₋², the ratio ε_ij = N/S changes with Q_i at the
     rate a = (2 d₋ S − 2 d N)/S² and with Q_j at −a. A score at x shifts Q_i only from its own quantile on, so

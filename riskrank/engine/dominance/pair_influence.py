@@ -110,7 +110,7 @@ def _negative_parts(left: Floats, right: Floats, width: Floats) -> _NegativePart
 
 
 def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
-    """Return ∫ D² of the integrated quantiles."""
+    """∫ D² of the integrated quantiles."""
     step = grid.width * (x[grid.step_first] - y[grid.step_second])
     right = np.cumsum(step)
     left = right - step
@@ -118,6 +118,6 @@ def integrated_distance(x: Floats, y: Floats, grid: MergedGrid) -> float:
 
 
 def _from_jumps(jump: Floats) -> Floats:
-    """Return the centred influence of each order statistic from the integral of a over each gap above it."""
+    """The centred influence of each order statistic from the integral of a over each gap above it."""
     above = np.append(-np.cumsum(jump[::-1])[::-1], 0.0)
     return above - above.mean()

@@ -96,7 +96,7 @@ class QualityTable:
         return np.array([scale.ordinal for scale in self.scales])
 
     def decode(self, vectors: Integers) -> Floats:
-        """Return the scores behind integer vectors of shape (m, n)."""
+        """The scores behind integer vectors of shape (m, n)."""
         return np.stack([scale.decode(vectors[:, j]) for j, scale in enumerate(self.scales)], axis=1)
 
 

@@ -157,7 +157,7 @@ def score_verdicts(
 
 
 def normalise_verdict(verdict: object, *, place: str = "") -> str:
-    """Return which of `VERDICTS` a spelling means.
+    """Which of `VERDICTS` a spelling means.
 
     Parameters
     ----------

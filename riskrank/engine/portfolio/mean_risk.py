@@ -67,7 +67,7 @@ class MeanRisk:
 
 
 def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = None) -> MeanRisk:
-    """Return mean, risk, mean − risk and ranks of several samples.
+    """Mean, risk, mean − risk and ranks of several samples.
 
     Integrals of the empirical quantile function are exact, so samples may differ in size. Every row counts
     equally.
@@ -106,7 +106,7 @@ def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = 
 
 
 def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:
-    """Return means and risks of many samples of one size, for use inside a bootstrap.
+    """Means and risks of many samples of one size, for use inside a bootstrap.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple
 
 
 def rank_values(value: Floats, *, tie: float = 0.0) -> Integers:
-    """Return competition ranks down the columns, the largest value first.
+    """Competition ranks down the columns, the largest value first.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def rank_values(value: Floats, *, tie: float = 0.0) -> Integers:
 
 
 def contradicted_by_consistent(result: MeanRisk) -> tuple[tuple[int, int], ...]:
-    """Return the pairs that mean − σ orders against every SSD-consistent risk ([RAB] Table 5).
+    """The pairs that mean − σ orders against every SSD-consistent risk ([RAB] Table 5).
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ def _levels(level: ArrayLike) -> Floats:
 
 
 def _steps(n: int, levels: Floats) -> Integers:
-    """Return ``ceil(n p)``, forgiving the last bit: 0.07 * 100 must be 7, not 8."""
+    """``ceil(n p)``, forgiving the last bit: 0.07 * 100 must be 7, not 8."""
     if n == 0:
         raise InputError("a quantile needs at least one score", found="none", hint="check the selection")
     product = n * levels

@@ -73,7 +73,7 @@ class RiskColumn:
 def risk_columns(
     risks: Sequence[str] | None = None, levels: Sequence[float] = DEFAULT_LEVELS
 ) -> tuple[RiskColumn, ...]:
-    """Return the columns of a mean–risk study: each risk, those with a level once per level.
+    """The columns of a mean–risk study: each risk, those with a level once per level.
 
     Parameters
     ----------

@@ -68,6 +68,6 @@ def sorted_scores(ordered: Floats, levels: Sequence[float]) -> SortedScores:
 
 
 def steps_to(level: float, n: int) -> float:
-    """Return n·p, on the integer where only rounding keeps it off: 0.07 · 100 is 7 steps, not 7 and a bit."""
+    """N·p, on the integer where only rounding keeps it off: 0.07 · 100 is 7 steps, not 7 and a bit."""
     steps = n * level
     return round(steps) if abs(steps - round(steps)) <= 1e-12 * n else steps

@@ -37,7 +37,7 @@ class DominanceDecision:
     alone: bool = False
 
     def __call__(self, draw: Draw, seed: np.random.SeedSequence) -> list[bool]:
-        """Return whether each pair's dominance is significant."""
+        """Whether each pair's dominance is significant."""
         scores = ClusteredScores.build(draw.samples, draw.clusters, paired=self.paired)
         number = int.from_bytes(seed.generate_state(4).tobytes(), "little")
         inference = replace(self.inference, seed=number, jobs=1)

@@ -103,11 +103,11 @@ class Distribution:
         return f"{self.name}:{','.join(f'{value:g}' for value in self.parameters)}"
 
     def sample(self, rng: np.random.Generator, size: int) -> np.ndarray:
-        """Return `size` independent draws, shape (size,)."""
+        """`size` independent draws, shape (size,)."""
         return FAMILIES[self.name].draw(rng, size, *self.parameters)
 
     def quantile(self, probability: np.ndarray) -> np.ndarray:
-        """Return the quantiles of probabilities inside (0, 1), of the same shape."""
+        """The quantiles of probabilities inside (0, 1), of the same shape."""
         return FAMILIES[self.name].quantile(probability, *self.parameters)
 
 

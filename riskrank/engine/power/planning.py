@@ -264,7 +264,7 @@ def study_power(
 
 
 def check_search(sizes: Sequence[int], *, target: float, limit: int | None) -> int:
-    """Return the largest size to try, given or by default, if sizes and target make sense.
+    """The largest size to try, given or by default, if sizes and target make sense.
 
     Raises
     ------

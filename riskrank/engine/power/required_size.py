@@ -190,7 +190,7 @@ class _Search:
         return round(exp(log(sizes[upper - 1]) + weight * (log(sizes[upper]) - log(sizes[upper - 1]))))
 
     def result(self, size: int | None, at: int, *, confirmed: bool) -> RequiredSize:
-        """Return what was found, with the power simulated at a size."""
+        """What was found, with the power simulated at a size."""
         powers = np.array([self.met[one][0] for one in self.sizes])
         return RequiredSize(size, self._target, *self.met[at], confirmed, np.array(self.sizes), powers)
 

@@ -71,7 +71,7 @@ class DistributionSampler:
 def pilot_sampler(
     samples: Sequence[Floats], *, clusters: Sequence[Integers] | None = None, paired: bool = True
 ) -> PilotSampler:
-    """Return a sampler that resamples pilot scores.
+    """A sampler that resamples pilot scores.
 
     Parameters
     ----------
