@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -77,11 +78,17 @@ def _sheets(label: str, data: bytes) -> dict[str, pl.DataFrame]:
     try:
         # Formulas have the values Excel last computed for them.
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        return {
+        frames = {
             sheet.title: frame
             for sheet in book.worksheets
             if (frame := _frame(label, sheet.title, list(sheet.values))) is not None
         }
+        gaps = [title for title, frame in frames.items() if sum(frame.null_count().row(0))]
+        if gaps:
+            formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
+            for title in gaps:
+                _refuse_uncomputed(label, title, formulas[title].iter_rows(), book[title].iter_rows())
+        return frames
     except InputError:
         raise
     except Exception as error:  # openpyxl lets through whatever zipfile, XML and its own parts raise
@@ -108,6 +115,29 @@ def _frame(label: str, title: str, rows: list[tuple[object, ...]]) -> pl.DataFra
         )
     cells = [(*row, *[None] * width)[:width] for row in rows[1:]]
     return pl.DataFrame([column(name, [row[at] for row in cells]) for at, name in enumerate(header) if name])
+
+
+def _refuse_uncomputed(
+    label: str, title: str, formulas: Iterable[Sequence[Any]], values: Iterable[Sequence[Any]]
+) -> None:
+    """Refuse formulas that nothing has computed: programs that write workbooks leave that to Excel."""
+    cells = [
+        cell.coordinate
+        for row, computed in zip(formulas, values, strict=True)
+        for cell, value in zip(row, computed, strict=True)
+        # A formula that gave an empty text was computed.
+        if cell.value is not None
+        and cell.data_type == "f"
+        and value.value is None
+        and value.data_type != "str"
+    ]
+    if cells:
+        raise InputError(
+            f"{label}: formulas in sheet {title} that have no value yet",
+            found=f"{len(cells):,} such cell{'s' if len(cells) > 1 else ''}: {listing(cells)}",
+            hint="open the workbook in a spreadsheet program and save it, which computes them; or save the "
+            "sheet as CSV",
+        )
 
 
 def _require_size(label: str, data: bytes, limit: int) -> None:

@@ -1,5 +1,9 @@
 """Workbooks: cells as they are, one sheet or the one a query names."""
 
+import re
+import zipfile
+from pathlib import Path
+
 import pytest
 
 from riskrank.errors import InputError, RiskrankError, UsageError
@@ -84,3 +88,37 @@ def test_files_that_are_no_workbooks(write, workbook, long_frame):
     for content in (b"PK\x03\x04 and no more", data[: len(data) // 2], b"model,score\n"):
         with pytest.raises(RiskrankError, match="cannot be read as an Excel workbook"):
             read_scores([write("bad.xlsx", content)])
+
+
+def test_formulas_that_nothing_has_computed_are_named(long_frame, workbook):
+    rows = rows_of(long_frame)
+    rows[4][3] = "=1/2"
+    rows[6][3] = "=D5+0.25"
+    with pytest.raises(InputError, match="formulas in sheet t that have no value yet") as error:
+        read_scores([workbook(t=rows)])
+    assert error.value.found == "2 such cells: D5, D7"
+    assert "save it" in error.value.hint
+
+
+def test_computed_formulas_and_gaps_are_read(tmp_path, long_frame, workbook):
+    rows = rows_of(long_frame)
+    rows[4][3] = "=1/2"
+    rows[5].append('=IF(1,"",2)')
+    rows[0].append("note")
+    path = Path(workbook(t=rows))
+    # What a spreadsheet program adds: the value beside the formula, an empty text among them.
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name).decode() for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    assert members[sheet].count("<v></v>") + members[sheet].count("<v />") + members[sheet].count("<v/>") == 2
+    computed = re.sub(r"(<f>1/2</f>)<v ?/>|(<f>1/2</f>)<v></v>", "<f>1/2</f><v>0.5</v>", members[sheet])
+    computed = re.sub(r'<c r="E6"', '<c t="str" r="E6"', computed)
+    members[sheet] = computed
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    table = read_scores([str(path)])
+    expected = long_frame.rows()[3]
+    values = {float(value) for array in table.values for value in array.ravel()}
+    assert 0.5 in values
+    assert expected[:3] == tuple(rows[4][:3])
