@@ -198,3 +198,50 @@ def test_hostile_names_are_inert(browser, make_report, tmp_path):
     assert browser.run("document.querySelector('h1').textContent") == HOSTILE[1]
     named = browser.run("[...document.querySelectorAll('.models li')].map(one => one.textContent)")
     assert named == sorted(name.replace("\x1b", "\\x1b").replace("\x07", "\\x07") for name in HOSTILE)
+
+
+def test_names_stay_while_a_table_scrolls(browser, usual, tmp_path):
+    """On a telephone a shade says that there is more, and the name of a row does not go away."""
+    path = tmp_path / "report.html"
+    path.write_text(usual.to_html(), encoding="utf-8")
+    browser.open(path, width=400)
+    found = browser.run("""(() => {
+      const box = document.querySelector('#ranking table').parentElement;
+      const name = box.querySelector('td.name');
+      box.scrollLeft = 10000;
+      const shades = getComputedStyle(box).backgroundAttachment;
+      const left = one => one.getBoundingClientRect().left;
+      return [box.scrollLeft > 0, left(name) - left(box), shades];
+    })()""")
+    assert found == [True, 0, "local, local, scroll, scroll"]
+
+
+def test_no_table_of_twelve_models_scrolls_at_1280(browser, usual, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(usual.to_html(), encoding="utf-8")
+    browser.open(path, width=1280)
+    wide = browser.run("""[...document.querySelectorAll('table')].map(one => one.parentElement)
+      .filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.ariaLabel)""")
+    assert wide == []
+
+
+def test_a_filter_without_hits_says_so(browser, usual, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(usual.to_html(), encoding="utf-8")
+    browser.open(path)
+    said = browser.run("""(() => {
+      const input = document.querySelector('#ranking input');
+      input.value = 'nobody'; input.dispatchEvent(new Event('input'));
+      return document.querySelector('#ranking [role=status]').textContent;
+    })()""")
+    assert said == "No row holds “nobody”: none of 12 is shown."
+
+
+def test_printed_type_is_large_enough_and_words_stay_whole(browser, page):
+    browser.open(page, width=int((210 - 30) * 96 / 25.4), media="print")
+    sizes = browser.run("""[...new Set([...document.querySelectorAll('td, th')].map(
+      cell => parseFloat(getComputedStyle(cell).fontSize)))]""")
+    assert min(sizes) >= 7 * 96 / 72 - 1e-3
+    wrapped = browser.run("""[...new Set([...document.querySelectorAll('td:not([dir])')].map(
+      cell => getComputedStyle(cell).overflowWrap))]""")
+    assert "anywhere" not in wrapped

@@ -59,7 +59,8 @@
         row.hidden = !row.textContent.toLowerCase().includes(wanted);
         shown += row.hidden ? 0 : 1;
       });
-      count.textContent = wanted ? shown + " of " + rows.length + " rows" : "";
+      count.textContent = !wanted ? "" : shown ? shown + " of " + rows.length + " rows"
+        : "No row holds “" + input.value + "”: none of " + rows.length + " is shown.";
     });
   }
 
