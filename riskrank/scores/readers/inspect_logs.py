@@ -22,6 +22,7 @@ from riskrank.scores.readers.beginnings import first_bytes
 from riskrank.scores.readers.bounded import parse_json
 from riskrank.scores.readers.fields import a_list, a_name, an_object, shown
 from riskrank.scores.readers.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.readers.inspect_copies import Evaluation, copies
 from riskrank.scores.readers.inspect_grades import GRADES, Grades
 from riskrank.scores.readers.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.readers.zip_members import ZipMembers, open_members
@@ -51,6 +52,7 @@ class _Log:
     task: str
     arguments: Mapping[str, Any]
     run: str
+    evaluation: str
     samples: Sequence[Mapping[str, Any]]
 
 
@@ -108,7 +110,16 @@ def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gather
     logs: list[_Log] = []
     for path in files_of(files, recognises):
         gathering.attempt(path, partial(_read_log, path, gathering, label, logs))
-    return gathering, logs
+    left = copies([_evaluation(log) for log in logs])
+    for path, kept in left.items():
+        gathering.note(f"{path}: left out, as it holds the evaluation of {kept} once more")
+        gathering.forget(path)
+    return gathering, [log for log in logs if log.path not in left]
+
+
+def _evaluation(log: _Log) -> Evaluation:
+    scores = {(str(sample["id"]), str(sample["epoch"])): _scores(sample) for sample in log.samples}
+    return Evaluation(path=log.path, identifier=(log.evaluation, log.model, log.task), scores=scores)
 
 
 def _export(gathering: Gathering, logs: Sequence[_Log], grades: Grades) -> Export:
@@ -170,6 +181,7 @@ def _read_log(path: Path, gathering: Gathering, label: str | None, logs: list[_L
             task=evaluation["task"],
             arguments=an_object(f"{place}.task_args", arguments),
             run=a_name(f"{place}.created", run, otherwise=str(path)),
+            evaluation=a_name(f"{place}.eval_id", evaluation.get("eval_id"), otherwise=""),
             samples=samples,
         )
     )

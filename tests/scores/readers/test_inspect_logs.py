@@ -381,3 +381,43 @@ def test_a_long_sample_is_not_read_for_its_metadata(tmp_path):
     whole = members([scored(1, match="C")]) | {"samples/1_epoch_1.json": long}
     path.write_bytes(archives.archive(whole, archives.DEFLATED))
     assert "group" not in read(path).rows.columns
+
+
+def evaluated(write, name, samples, evaluation="e1", **about):
+    """A log that names its evaluation."""
+    log = header(**about)
+    log["eval"]["eval_id"] = evaluation
+    path = write(name, samples, **about)
+    if name.endswith(".json"):
+        path.write_text(json.dumps(log | {"samples": samples}))
+    else:
+        path.write_bytes(archives.archive(members(samples, **about) | {"header.json": log}, archives.STORED))
+    return path
+
+
+def test_an_evaluation_in_several_formats_is_read_once(write):
+    samples = [*SAMPLES, scored(3, match="P", rating=math.nan)]
+    whole = evaluated(write, "b.eval", samples)
+    alone = read(whole)
+    copy = evaluated(write, "a.json", samples)
+    cut = evaluated(write, "c.json", samples[:2])
+    export = read(whole, copy, cut)
+    assert len(cells(export)) == export.rows.height == 6
+    assert sorted(export.rows["score"].drop_nulls()) == sorted(alone.rows["score"].drop_nulls())
+    assert [entry.path for entry in export.inputs] == [str(whole)]
+    assert [note for note in export.notes if "once more" in note] == [
+        f"{path}: left out, as it holds the evaluation of {whole} once more" for path in (copy, cut)
+    ]
+
+
+@pytest.mark.parametrize("change", ["evaluation", "model", "score", "sample"])
+def test_logs_that_differ_are_all_read(write, change):
+    samples = [scored(1, match="C"), scored(2, match="I")]
+    first = evaluated(write, "a.eval", samples)
+    if change == "score":
+        samples = [scored(1, match="C"), scored(2, match="C")]
+    if change == "sample":
+        samples = [scored(1, match="C"), scored(3, match="I")]
+    more = {"model": "m/b"} if change == "model" else {}
+    second = evaluated(write, "b.json", samples, "e2" if change == "evaluation" else "e1", **more)
+    assert read(first, second).rows.height == 4

@@ -102,6 +102,7 @@ def inspect():
             "model": "m/a",
             "created": "2026",
             "run_id": "r",
+            "eval_id": "e",
             "task_args": {"n": 3},
             "dataset": {"sample_ids": ["1", 2]},
             "config": {"epochs": 1},
