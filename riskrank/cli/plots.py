@@ -86,6 +86,12 @@ def _parts(text: str) -> tuple[str | None, str]:
     picture, separator, file = text.partition(":")
     if "@" in picture:
         picture, separator, file = text.rpartition(":")  # the name of a metric may hold a colon
+    if text.startswith(":"):
+        raise UsageError(
+            "the name of a picture is missing before the colon",
+            found=option("plot", text),
+            hint=f"for the main picture write {option('plot', text[1:] or 'ranking.svg')}",
+        )
     if separator and _PICTURE.fullmatch(picture):
         return picture, file
     return None, text

@@ -41,6 +41,7 @@ def test_main_and_named_pictures(run, table, tmp_path):
 @pytest.mark.parametrize(
     ("plot", "said"),
     [
+        (":x.svg", "--plot :x.svg"),
         ("ranking.xvg", "suffix .xvg"),
         ("ranking", "suffix none"),
         ("pair:", "suffix none"),

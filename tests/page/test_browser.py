@@ -127,6 +127,21 @@ def test_filter_and_focus(browser, usual, tmp_path):
     assert found[1:] == [2, "true", 0]
 
 
+def test_pictures_show_names_as_tables_do(browser, make_report, tmp_path):
+    """The browser has the fonts; names from right to left stay beside their place, and nothing is cut."""
+    names = ["模型一", "نموذج", "हिन्दी", "ไทย", "🤖"]
+    path = tmp_path / "report.html"
+    path.write_text(make_report(scores(names)).to_html(), encoding="utf-8")
+    browser.open(path)
+    texts = browser.run("[...document.querySelectorAll('#pairs svg text')].map(one => one.textContent)")
+    assert set(names) <= set(texts)
+    outside = browser.run("""[...document.querySelectorAll('svg text')].filter(text => {
+      const box = text.getBoundingClientRect(), all = text.closest('svg').getBoundingClientRect();
+      return box.left < all.left - 1 || box.right > all.right + 1 || box.top < all.top - 1;
+    }).map(text => text.textContent)""")
+    assert outside == []
+
+
 @pytest.mark.parametrize("model", [0, 9, 11])
 def test_focus_reaches_every_figure(browser, usual, tmp_path, model):
     """In each figure that names models something is chosen, and what is of the others only is dimmed."""

@@ -10,25 +10,13 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
+from riskrank.report.figures.fonts import TEXT, text_width
 from riskrank.report.figures.key import OTHERS, Look, looks
 from riskrank.report.figures.labels import spread
 from riskrank.report.figures.marks import curve_mark, model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.rows import MOST_NAMED
-from riskrank.report.figures.style import (
-    FAINT,
-    FOCUS,
-    INK,
-    MARGIN,
-    QUIET,
-    ROW,
-    SMALL,
-    TEXT,
-    Plot,
-    drawn,
-    sheet,
-    text_width,
-)
+from riskrank.report.figures.style import FAINT, FOCUS, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
 
 _THIN = 3.0
 _HEAD = 130.0

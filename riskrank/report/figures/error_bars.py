@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from riskrank.engine.types import Floats, Integers
+from riskrank.report.figures.fonts import text_width
 from riskrank.report.figures.key import Key, looks
-from riskrank.report.figures.style import GREY, MARGIN, SMALL, Plot, drawn, sheet, text_width
+from riskrank.report.figures.style import GREY, MARGIN, SMALL, Plot, drawn, sheet
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ def draw_error_bars(
     *,
     ylabel: str,
     low: float = 0.0,
+    least: float = 0.0,
     target: Target | None = None,
 ) -> Plot:
     """Draw curves over sizes on a logarithmic axis.
@@ -62,6 +64,8 @@ def draw_error_bars(
     title, reading, ylabel : str
     low : float
         Lower end of the axis; its upper end is 1.
+    least : float
+        The least value there can be; the largest is 1.
     target : Target, optional
     """
     given = looks(len(names), found.order)
@@ -72,11 +76,14 @@ def draw_error_bars(
     _sizes(axes, found.sizes, width)
     axes.set(xlabel="samples", ylabel=ylabel, ylim=(low, 1.02))
     axes.grid(visible=True)
-    for look, values, errors in zip(given, found.values, found.errors, strict=True):
+    beside = _beside(found.sizes, len(names))
+    for look, values, errors, factor in zip(given, found.values, found.errors, beside, strict=True):
+        # A bar that left the range of the values would say what cannot be.
+        reach = np.minimum(errors, [values - least, 1 - values])
         axes.errorbar(
-            found.sizes,
+            found.sizes * factor,
             values,
-            yerr=errors,
+            yerr=np.maximum(reach, 0),
             color=look.color,
             linestyle=look.dash,
             linewidth=look.width,
@@ -88,8 +95,15 @@ def draw_error_bars(
         )
     if target is not None:
         _target(axes, target)
-    key.draw(page.canvas(), left + width + 16, below + height)
+    key.draw(page.canvas(), left + width + 16, below + height, markers=True)
     return page.figure
+
+
+def _beside(sizes: Integers, count: int) -> Floats:
+    """Factors of the sizes by which curves stand side by side, so that no bar hides another."""
+    nearest = float(np.diff(np.log(sizes)).min()) if sizes.size > 1 else 0.2
+    step = min(0.5 * nearest / max(count, 1), 0.02 * max(float(np.log(sizes[-1] / sizes[0])), 0.2))
+    return np.asarray(np.exp(step * (np.arange(count) - (count - 1) / 2)), dtype=np.float64)
 
 
 def _sizes(axes: Axes, sizes: Integers, width: float) -> None:

@@ -18,6 +18,7 @@ from matplotlib.patches import Rectangle
 
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.report.figures.fonts import TEXT, text_width
 from riskrank.report.figures.labels import spread
 from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
@@ -30,11 +31,9 @@ from riskrank.report.figures.style import (
     ON_PALE,
     QUIET,
     SMALL,
-    TEXT,
     Plot,
     drawn,
     sheet,
-    text_width,
 )
 
 _NUMBERED = 14

@@ -11,22 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from riskrank.engine.types import Floats
+from riskrank.report.figures.fonts import TEXT, text_width
 from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.rows import Rows
-from riskrank.report.figures.style import (
-    FAINT,
-    INK,
-    MARGIN,
-    PALETTE,
-    QUIET,
-    SMALL,
-    TEXT,
-    Plot,
-    drawn,
-    sheet,
-    text_width,
-)
+from riskrank.report.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.report.figures.units import Unit
 
 # Colour, marker and fill: told apart in grey by shape, and by the word beside them.

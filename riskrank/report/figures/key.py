@@ -10,20 +10,10 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from riskrank.report.figures.fonts import TEXT, text_width
 from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import (
-    DASHES,
-    FOCUS,
-    GREY,
-    INK,
-    MARKERS,
-    PALETTE,
-    QUIET,
-    ROW,
-    TEXT,
-    text_width,
-)
+from riskrank.report.figures.style import DASHES, FOCUS, GREY, INK, MARKERS, PALETTE, QUIET, ROW
 
 WIDEST = 150.0
 """Room for a name beside a picture, in points."""
@@ -132,20 +122,21 @@ class Key:
         canvas : Axes
         left, top : float
         markers : bool
-            Show markers instead of lines.
+            Show markers on the lines.
         """
         for number, (name, look, mark) in enumerate(zip(self.names, self.looks, self.marks, strict=True)):
             y = top - ROW * (number + 0.5)
-            xs = [left + self._SAMPLE / 2] if markers else [left, left + self._SAMPLE]
+            xs = [left, left + self._SAMPLE / 2, left + self._SAMPLE]
             canvas.add_line(
                 Line2D(
                     xs,
                     [y] * len(xs),
                     color=look.color,
-                    linestyle="none" if markers else look.dash,
+                    linestyle=look.dash,
                     linewidth=look.width,
                     marker=look.marker if markers else "none",
-                    markersize=5,
+                    markevery=[1],
+                    markersize=4,
                     gid=mark,
                 )
             )

@@ -13,21 +13,11 @@ from riskrank.engine.portfolio.mean_risk import MeanRisk
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.report.figures.catalogue import Picture
+from riskrank.report.figures.fonts import TEXT, text_width
 from riskrank.report.figures.key import Key, looks
 from riskrank.report.figures.marks import curve_mark, model_mark
 from riskrank.report.figures.scatter import COLUMN, name_points
-from riskrank.report.figures.style import (
-    FAINT,
-    GREY,
-    INK,
-    MARGIN,
-    PALETTE,
-    TEXT,
-    Plot,
-    drawn,
-    sheet,
-    text_width,
-)
+from riskrank.report.figures.style import FAINT, GREY, INK, MARGIN, PALETTE, Plot, drawn, sheet
 from riskrank.report.figures.units import Unit
 from riskrank.studies.mean_risk import MeanRiskDocument
 
@@ -112,7 +102,7 @@ def draw_scatter(found: Scatter, names: Sequence[str], column: str) -> Plot:
     page = sheet(
         f"Mean and risk {found.label} of {column}",
         "Up: larger mean; left: less risk. Models on the line are efficient: no other has a larger mean "
-        "without more risk.",
+        "without more risk. Named: these and the best of the others, as far as there is room.",
         width=left + width + COLUMN + MARGIN,
         height=below + height,
     )

@@ -6,22 +6,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-from riskrank.report.escapes import UNSAFE
-from riskrank.report.figures.style import TEXT, characters, text_width
+from riskrank.report.figures.fonts import TEXT, displayable, escaped, text_width
 
 # Shares of what is kept that go to the beginning of a name; the first that tells names apart is taken.
 _BALANCES = (0.5, 0.2, 0.8, 0.0, 1.0)
-
-
-def displayable(name: str) -> str:
-    """Write control characters, and those no font at hand has, as escapes."""
-    known = characters()
-    return "".join(
-        letter
-        if ord(letter) in known and unicodedata.category(letter)[0] != "C" and not UNSAFE.match(letter)
-        else _escaped(letter)
-        for letter in name
-    )
 
 
 def fitted(names: Sequence[str], width: float, size: float = TEXT) -> list[str]:
@@ -41,7 +29,7 @@ def fitted(names: Sequence[str], width: float, size: float = TEXT) -> list[str]:
     list of str
         All different.
     """
-    whole = [displayable(name) for name in names]
+    whole = _told_apart(names)
     shown = [_cut(name, width, size, _BALANCES[0]) for name in whole]
     for balance in _BALANCES[1:]:
         twice = _repeated(shown)
@@ -55,6 +43,19 @@ def fitted(names: Sequence[str], width: float, size: float = TEXT) -> list[str]:
         again = _repeated(tried)
         shown = [old if new in again else new for old, new in zip(shown, tried, strict=True)]
     return _numbered(whole, shown, width, size)
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Names as they can be drawn; those that look alike, as é in one character and in two, spelled out."""
+    alike = Counter(unicodedata.normalize("NFC", name) for name in names)
+    return [
+        displayable(name)
+        if alike[unicodedata.normalize("NFC", name)] == 1 or unicodedata.is_normalized("NFC", name)
+        else "".join(
+            escaped(letter) if unicodedata.combining(letter) else displayable(letter) for letter in name
+        )
+        for name in names
+    ]
 
 
 def _numbered(whole: Sequence[str], shown: Sequence[str], width: float, size: float) -> list[str]:
@@ -95,7 +96,3 @@ def _cut(name: str, width: float, size: float, balance: float) -> str:
         else:
             high = middle - 1
     return keeping(low)
-
-
-def _escaped(letter: str) -> str:
-    return letter.encode("unicode_escape", "backslashreplace").decode("ascii")

@@ -12,22 +12,10 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.dominance.pair_curves import PairCurves
 from riskrank.engine.types import Floats
+from riskrank.report.figures.fonts import TEXT, text_width
 from riskrank.report.figures.marks import curve_mark, model_mark
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import (
-    DASHES,
-    GREY,
-    INK,
-    MARGIN,
-    PALETTE,
-    QUIET,
-    SMALL,
-    TEXT,
-    Plot,
-    drawn,
-    sheet,
-    text_width,
-)
+from riskrank.report.figures.style import DASHES, GREY, INK, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.report.figures.units import Unit
 
 _DOTTED = (0, (2, 1.5))

@@ -142,5 +142,6 @@ def _stability(steady: Stability) -> Plot:
         f"Kendall's tau to the ranking of all samples, 1 for the same order: mean of {steady.tau.shape[2]} "
         "random subsamples a size; bars: their standard deviation.",
         ylabel="Kendall's tau",
-        low=min(0.0, float((found.values - found.errors).min()) - 0.05),
+        low=max(min(0.0, float((found.values - found.errors).min()) - 0.05), -1.02),
+        least=-1.0,
     )

@@ -9,9 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats
+from riskrank.report.figures.fonts import TEXT, text_width
 from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import INK, MARGIN, QUIET, ROW, SMALL, TEXT, text_width
+from riskrank.report.figures.style import INK, MARGIN, QUIET, ROW, SMALL
 
 MOST_NAMED = 80
 """Rows that all have a name; where there are more, the first ones have."""

@@ -1,4 +1,4 @@
-"""Points with their names beside them: labels stand where there is room, the rest in a column."""
+"""Points with their names beside them: where there is room, else in a column, else nowhere."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats
-from riskrank.report.figures.labels import around, spread
+from riskrank.report.figures.fonts import TEXT, text_width
+from riskrank.report.figures.labels import around, nearest
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import GREY, INK, TEXT, text_width
+from riskrank.report.figures.style import GREY, INK
 
 COLUMN = 150.0
 """Room to the right of the axes for names that find none beside their point, in points."""
 
 _LINE = 11.0
 _HALO = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
-_CLEAR = 4.0
+_CLEAR, _DOT = 4.0, 2.0
 
 
 def name_points(
@@ -33,7 +34,7 @@ def name_points(
     marks: Sequence[str],
     line: tuple[ArrayLike, ArrayLike] = ((), ()),
 ) -> None:
-    """Write names next to points of axes.
+    """Write names next to points of axes, of as many as there is room for.
 
     Parameters
     ----------
@@ -59,24 +60,25 @@ def name_points(
     obstacles = np.hstack([blocked - _CLEAR, blocked + _CLEAR])
     shown = fitted([names[point] for point in named], COLUMN - 30)
     sizes = [(text_width(text) + 2, _LINE) for text in shown]
-    corners = around(places[list(named)], sizes, obstacles, frame)
-    homeless = [at for at, corner in enumerate(corners) if corner is None]
-    heights = spread(places[[named[at] for at in homeless], 1], _LINE, frame[1] + 5, frame[3] - 5)
+    dots = np.hstack([places - _DOT, places + _DOT])
+    corners = around(places[list(named)], sizes, obstacles, frame, dots=dots, column=frame[2] + 16)
     for at, (text, size, corner) in enumerate(zip(shown, sizes, corners, strict=True)):
-        point, mark = places[named[at]], marks[named[at]]
         if corner is None:
-            left, middle = frame[2] + 18, float(heights[homeless.index(at)])
-            _tie(canvas, point, (left - 3, middle), mark)
-        else:
-            left, middle = corner[0] + 1, corner[1] + _LINE / 2
-            near = (
-                np.clip(point[0], corner[0], corner[0] + size[0]),
-                np.clip(point[1], corner[1], corner[1] + _LINE),
-            )
-            if np.hypot(near[0] - point[0], near[1] - point[1]) > 10:
-                _tie(canvas, point, near, mark)
+            continue
+        (x_at, y_at), mark = places[named[at]].tolist(), marks[named[at]]
+        end = nearest((x_at, y_at), (*corner, corner[0] + size[0], corner[1] + _LINE))
+        if np.hypot(end[0] - x_at, end[1] - y_at) > 10:
+            canvas.plot([x_at, end[0]], [y_at, end[1]], color=GREY, linewidth=0.6, zorder=1, gid=mark)
         canvas.text(
-            left, middle, text, size=TEXT, va="center_baseline", ha="left", color=INK, bbox=_HALO, gid=mark
+            corner[0] + 1,
+            corner[1] + _LINE / 2,
+            text,
+            size=TEXT,
+            va="center_baseline",
+            ha="left",
+            color=INK,
+            bbox=_HALO,
+            gid=mark,
         )
 
 
@@ -91,7 +93,3 @@ def _along(corners: Floats) -> Floats:
     steps = np.linspace(0, 1, 40)[:, None]
     parts = [start + steps * (end - start) for start, end in itertools.pairwise(corners)]
     return np.vstack(parts) if parts else corners
-
-
-def _tie(canvas: Axes, point: Sequence[float] | Floats, end: tuple[float, float], mark: str) -> None:
-    canvas.plot([point[0], end[0]], [point[1], end[1]], color=GREY, linewidth=0.6, zorder=1, gid=mark)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import io
 import itertools
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, lru_cache, wraps
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
-from matplotlib import font_manager
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 
+from riskrank.report.figures.fonts import TEXT, at_hand, displayable, families, text_width
 from riskrank.report.figures.marks import HEADING, as_classes
 
 P = ParamSpec("P")
@@ -45,7 +45,7 @@ FOCUS = len(PALETTE)
 INK, QUIET, GREY, FAINT = "#1a1a1a", "#595959", "#b3b3b3", "#e3e3e3"
 ON_DARK, ON_PALE = "#fefefe", "#010101"
 """Text on a coloured ground, which a page in the dark leaves as it is."""
-TEXT, SMALL, TITLE = 9.0, 8.0, 11.0
+SMALL, TITLE = 8.0, 11.0
 ROW = 13.0
 """Height of a line of names, in points."""
 
@@ -62,42 +62,6 @@ _STYLED = {
     *("mathtext", "patch", "path", "pdf", "polaraxes", "savefig", "scatter", "svg", "text"),
     *("xaxis", "xtick", "yaxis", "ytick"),
 }
-# DejaVu Sans comes with Matplotlib; for what it lacks, the first of these that is installed.
-_FALLBACKS = (
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans SC",
-    "Noto Sans JP",
-    "Source Han Sans SC",
-    "WenQuanYi Zen Hei",
-    "WenQuanYi Micro Hei",
-    "IPAGothic",
-    "Droid Sans Fallback",
-    "PingFang SC",
-    "Hiragino Sans",
-    "Microsoft YaHei",
-    "Malgun Gothic",
-    "Arial Unicode MS",
-    "Noto Sans Devanagari",
-    "Noto Sans Thai",
-)
-
-
-@cache
-def families() -> tuple[str, ...]:
-    """Fonts to look for a character in, in order."""
-    installed = {entry.name for entry in font_manager.fontManager.ttflist}
-    return ("DejaVu Sans", *(name for name in _FALLBACKS if name in installed))
-
-
-@cache
-def characters() -> frozenset[int]:
-    """Code points some font has a glyph for."""
-    known: set[int] = set()
-    for family in families():
-        path = font_manager.findfont(FontProperties(family=[family]))
-        known |= set(font_manager.get_font(path).get_charmap())
-    return frozenset(known)
 
 
 @contextmanager
@@ -133,7 +97,7 @@ def look() -> Iterator[None]:
         "svg.hashsalt": "riskrank",  # element names would be random without
         "pdf.fonttype": 42,
     }
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context(settings), at_hand():
         yield
 
 
@@ -142,7 +106,12 @@ def drawn(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def draw(*args: P.args, **kwargs: P.kwargs) -> R:
+        fonts = families()
         with look():
+            found = function(*args, **kwargs)
+        if families() == fonts:
+            return found
+        with look():  # a name needed fonts that were not at hand when the drawing began
             return function(*args, **kwargs)
 
     return draw
@@ -173,7 +142,10 @@ class Plot(Figure):
             Leave the fonts of an SVG to who shows it, instead of drawing every glyph.
         """
         buffer = io.BytesIO()
-        with look(), matplotlib.rc_context({"svg.fonttype": "none" if text_as_text else "path"}):
+        fonts: dict[Any, Any] = {"svg.fonttype": "none" if text_as_text else "path"}
+        with look(), matplotlib.rc_context(fonts), warnings.catch_warnings():
+            if text_as_text:  # who shows it has more fonts than are at hand
+                warnings.filterwarnings("ignore", "Glyph .* missing")
             self.savefig(
                 buffer,
                 format=kind,
@@ -187,22 +159,6 @@ class Plot(Figure):
 
     def _repr_png_(self) -> bytes:
         return self.to_bytes("png")
-
-
-@cache
-def _rulers() -> tuple[RendererAgg, ...]:
-    """Coarse pixels make long texts a little wider or narrower than fine ones."""
-    return RendererAgg(1, 1, 72), RendererAgg(1, 1, 288)
-
-
-@lru_cache(maxsize=20_000)
-def text_width(text: str, size: float = TEXT, weight: str = "normal") -> float:
-    """Width of a line of text, in points."""
-    font = FontProperties(family=list(families()), size=size, weight=weight)
-    return max(
-        float(ruler.get_text_width_height_descent(text, font, ismath=False)[0]) * 72 / ruler.dpi
-        for ruler in _rulers()
-    )
 
 
 def wrap(text: str, width: float, size: float = TEXT) -> list[str]:
@@ -267,8 +223,10 @@ def sheet(title: str, reading: str, *, width: float, height: float) -> Sheet:
     height : float
         Room below the heading, in points.
     """
-    titles = [(line, TITLE, "bold", INK) for line in wrap(title, width - 2 * MARGIN, TITLE * 1.08)]
-    words = [(line, SMALL, "normal", QUIET) for line in wrap(reading, width - 2 * MARGIN, SMALL)]
+    titles = [
+        (line, TITLE, "bold", INK) for line in wrap(displayable(title), width - 2 * MARGIN, TITLE * 1.08)
+    ]
+    words = [(line, SMALL, "normal", QUIET) for line in wrap(displayable(reading), width - 2 * MARGIN, SMALL)]
     lines = [*titles, *words]
     heading = MARGIN + sum(size * 1.4 for _, size, _, _ in lines) + ABOVE
     whole = height + heading

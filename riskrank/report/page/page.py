@@ -159,11 +159,13 @@ def _plain(chapter: Chapter, *, flags: bool) -> Chapter:
 def _drawing(figure: Figure, styles: Styles, identity: str) -> Drawing:
     from markupsafe import Markup
 
+    from riskrank.report.figures.fonts import browser_fonts
     from riskrank.report.page.svg import to_inline
 
-    plot = figure.picture.draw()
     caption = visible(figure.picture.caption)
-    svg = to_inline(plot, styles, identity=identity, alternative=caption)
+    with browser_fonts():
+        plot = figure.picture.draw()
+        svg = to_inline(plot, styles, identity=identity, alternative=caption)
     return Drawing(Markup(svg), plot.title, plot.reading, caption)
 
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from riskrank.report.figures.labels import around, overlap, spread
+from riskrank.report.figures.labels import around, nearest, overlap, spread
 
 places = st.lists(st.floats(-5, 15).map(lambda x: round(x, 2)), min_size=1, max_size=6)
 
@@ -60,6 +60,32 @@ def test_labels_around_points_cover_nothing(seed):
         assert max(box) <= 200
         assert not overlap(box, obstacles).any()
         assert not any(overlap(box, other) for other in boxes[:number])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lines_to_labels_cross_no_other_point_label_or_line(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(0, 200, (60, 2))
+    sizes = [(float(width), 11.0) for width in rng.uniform(30, 60, 25)]
+    obstacles = np.hstack([points - 3, points + 3])
+    corners = around(points[:25], sizes, obstacles, [0, 0, 200, 200], column=216)
+    boxes = {
+        at: (*corner, corner[0] + sizes[at][0], corner[1] + sizes[at][1])
+        for at, corner in enumerate(corners)
+        if corner is not None
+    }
+    assert len(boxes) >= 8
+    lines = {at: (points[at], np.array(nearest(tuple(points[at]), box))) for at, box in boxes.items()}
+    for at, (start, end) in lines.items():
+        length = np.hypot(*(end - start))
+        way = (
+            [start + (end - start) * far / length for far in np.arange(8, length, 0.5)] if length > 8 else []
+        )
+        for x, y in way:
+            within = (obstacles[:, :2] < (x, y)).all(axis=1) & (obstacles[:, 2:] > (x, y)).all(axis=1)
+            assert not within.any()
+            for other, (left, bottom, right, top) in boxes.items():
+                assert other == at or not (left < x < right and bottom < y < top)
 
 
 def test_a_label_without_room_has_no_place():

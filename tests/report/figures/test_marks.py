@@ -8,8 +8,8 @@ import pytest
 
 import riskrank as rr
 from riskrank.report.figures.catalogue import numbered, pictures
+from riskrank.report.figures.fonts import displayable
 from riskrank.report.figures.marks import marked_models
-from riskrank.report.figures.names import displayable
 
 SVG = "{http://www.w3.org/2000/svg}"
 LONG = "organisation/one-prefix-of-all-" + "x" * 60

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.types import Booleans, Floats
+from riskrank.report.figures.fonts import TEXT
 from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.scatter import COLUMN, name_points
-from riskrank.report.figures.style import FAINT, GREY, INK, MARGIN, SMALL, TEXT, Plot, drawn, sheet
+from riskrank.report.figures.style import FAINT, GREY, INK, MARGIN, SMALL, Plot, drawn, sheet
 from riskrank.report.figures.units import Unit
 
 _NAMED = 8

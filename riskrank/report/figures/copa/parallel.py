@@ -9,10 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
+from riskrank.report.figures.fonts import text_width
 from riskrank.report.figures.key import OTHERS, Key, Look, looks
 from riskrank.report.figures.marks import curve_mark, model_mark
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import FAINT, MARGIN, SMALL, Plot, drawn, sheet, text_width
+from riskrank.report.figures.style import FAINT, MARGIN, SMALL, Plot, drawn, sheet
 
 
 @dataclass(frozen=True)

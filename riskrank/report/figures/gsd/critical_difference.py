@@ -11,21 +11,10 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.report.figures.fonts import TEXT, text_width
 from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import (
-    GREY,
-    INK,
-    MARGIN,
-    QUIET,
-    ROW,
-    SMALL,
-    TEXT,
-    Plot,
-    drawn,
-    sheet,
-    text_width,
-)
+from riskrank.report.figures.style import GREY, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
 
 _MOST = 60
 """Models that all have their name; of more, the first ones have."""

@@ -10,21 +10,11 @@ from matplotlib.patches import FancyBboxPatch
 
 from riskrank.engine.gsd.hasse import HasseDiagram
 from riskrank.engine.types import Booleans
+from riskrank.report.figures.fonts import TEXT, text_width
 from riskrank.report.figures.gsd.layers import Layers, layered, positions
 from riskrank.report.figures.marks import model_mark
 from riskrank.report.figures.names import fitted
-from riskrank.report.figures.style import (
-    GREY,
-    INK,
-    MARGIN,
-    PALETTE,
-    QUIET,
-    TEXT,
-    Plot,
-    drawn,
-    sheet,
-    text_width,
-)
+from riskrank.report.figures.style import GREY, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
 
 _MOST = 80
 """Nodes drawn at most: the top ones."""
