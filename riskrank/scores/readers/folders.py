@@ -119,6 +119,12 @@ def _files(folder: str) -> Iterator[str]:
                 waiting.append((path, (*above, here)))
             elif is_file:
                 yield path
+            elif part_format(name) is not None:
+                raise InputError(
+                    f"{path}: this part of the directory is no file",
+                    found="a link to nothing" if Path(path).is_symlink() else "a pipe, socket or device",
+                    hint="mend or remove it: a table without a part of it would be another table",
+                )
 
 
 def _is_hidden(name: str) -> bool:
@@ -146,10 +152,10 @@ def _keys(folder: str, path: str) -> dict[str, str | None]:
     keys: dict[str, str | None] = {}
     for name in names:
         key, equals, value = name.partition("=")
-        key = unquote(key).strip()
-        if not equals or not key:
+        key = _decoded(path, key).strip() if equals else ""
+        if not key:
             continue
-        text = None if value == NO_VALUE or not value else unquote(value)
+        text = None if value == NO_VALUE or not value else _decoded(path, value)
         if key in keys and keys[key] != text:
             raise InputError(
                 f"{path}: two folders say different things about '{key}'",
@@ -158,6 +164,20 @@ def _keys(folder: str, path: str) -> dict[str, str | None]:
             )
         keys[key] = text
     return keys
+
+
+def _decoded(path: str, text: str) -> str:
+    """Text of a folder's name without the escapes of addresses."""
+    try:
+        found = unquote(text, errors="strict")
+        found.encode()
+    except UnicodeError:
+        raise InputError(
+            f"{path}: the name of a folder is no Unicode text",
+            found=repr(text),
+            hint="rename the folder: what it names is a column",
+        ) from None
+    return found
 
 
 def _ending(names: tuple[str, ...]) -> list[str]:

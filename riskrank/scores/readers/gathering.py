@@ -335,7 +335,7 @@ def walk(folder: Path, wanted: Callable[[Path], bool]) -> Iterator[Path]:
     for root, _, names in os.walk(folder):
         for name in names:
             path = Path(root, name)
-            if wanted(path) and path.is_file():
+            if path.is_file() and wanted(path):  # looking into a named pipe would wait for ever
                 yield path
 
 

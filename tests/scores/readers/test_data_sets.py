@@ -213,6 +213,35 @@ def test_a_folder_below_another_of_the_same_key(frame, tmp_path):
     assert "two folders say different things about 'model'" in refusal(runs).what
 
 
+def test_a_part_that_is_no_file_is_not_passed_over(frame, tmp_path):
+    runs = Path(partitioned(frame, tmp_path / "runs", ["model"]))
+    (runs / "model=a" / "note.txt").symlink_to(tmp_path / "nowhere")
+    assert len(read_scores([str(runs)]).models) == 4
+    (runs / "model=a" / "part-2.parquet").symlink_to(tmp_path / "nowhere")
+    assert refusal(runs).found == "a link to nothing"
+    (runs / "model=a" / "part-2.parquet").unlink()
+    os.mkfifo(runs / "model=a" / "part-2.parquet")
+    assert refusal(runs).found == "a pipe, socket or device"
+
+
+@pytest.mark.parametrize("name", [b"model=\xff", b"model=%ff", b"%ed%a0%80=x"])
+def test_folders_that_name_no_unicode_text(frame, tmp_path, name):
+    folder = tmp_path / os.fsdecode(name)
+    folder.mkdir()
+    (folder / "t.parquet").write_bytes(encoded(frame, "parquet"))
+    assert "no Unicode text" in refusal(tmp_path).what
+
+
+def test_names_of_files_that_are_not_utf_8(frame, one, tmp_path):
+    place = tmp_path / "runs" / os.fsdecode(b"\xff")
+    place.mkdir(parents=True)
+    (place / os.fsdecode(b"\xfe.parquet")).write_bytes(encoded(frame, "parquet"))
+    result = rr.rank(str(tmp_path / "runs"), lower="loss", no_test=True)
+    assert result.frame.equals(rr.rank(one, lower="loss", no_test=True).frame)
+    with pytest.raises(InputError, match="which JSON cannot hold"):
+        result.to_json()
+
+
 def test_deep_folders(frame, tmp_path):
     place = tmp_path
     for _ in range(300):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,15 @@ import zstandard
 
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.readers.bounded import decompressed, parse_json, read_bounded
-from riskrank.scores.readers.gathering import Gathering, as_score, check_used, choose, files_of, model_of
+from riskrank.scores.readers.gathering import (
+    Gathering,
+    as_score,
+    check_used,
+    choose,
+    files_of,
+    model_of,
+    walk,
+)
 from riskrank.scores.readers.interface import ExportRules, LabelledPath
 
 
@@ -255,3 +264,13 @@ def test_names_with_half_a_character_are_refused_or_their_rows_left_out(tmp_path
     export = run(ExportRules(skip_bad=True))
     assert export.rows["sample"].to_list() == ["good"]
     assert export.notes == ("rows with names that are no Unicode text, left out: 1",)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_named_pipe_is_not_looked_into(tmp_path):
+    """Its first bytes would be waited for, for ever."""
+    os.mkfifo(tmp_path / "samples_x.jsonl")
+    (tmp_path / "a.jsonl").write_text("{}")
+    looked = []
+    found = [path.name for path in walk(tmp_path, lambda path: looked.append(path.name) or True)]
+    assert found == looked == ["a.jsonl"]
