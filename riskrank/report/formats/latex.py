@@ -6,48 +6,79 @@ import re
 from collections.abc import Sequence
 
 from riskrank.report.escapes import for_latex
+from riskrank.report.formats.latex_width import Fitted, fitted, head_lines
 from riskrank.report.view import Cell, Column, Line, Section, Table, text_of
 
-_PREAMBLE = "% \\usepackage[T1]{fontenc} \\usepackage{booktabs}"
-# Columns beyond which a table needs a smaller font, and less between them, to fit on a page.
-_MANY = 8
+_PREAMBLE = """\
+% \\usepackage{array,booktabs,iftex,longtable}
+% \\iftutex \\usepackage{fontspec} \\else \\usepackage[T1]{fontenc} \\fi
+% Names beyond Latin: LuaLaTeX or XeLaTeX, and \\setmainfont{...} of a font that has their letters."""
+# Lines beyond which a table goes on over pages, where a float would not fit on one.
+_MOST_LINES = 40
 _MINUS = re.compile(r"(?<!\S)-(?=\d)")
 
 
 def to_latex(view: Sequence[Section]) -> str:
-    """Write a view as LaTeX, a float a table, everything else as text."""
+    """Write a view as LaTeX, a table a float or over pages, everything else as text."""
     blocks = [_PREAMBLE]
     for section in view:
-        blocks.append(_table(section.shown_in("latex")) if isinstance(section, Table) else _line(section))
+        if isinstance(section, Table):
+            blocks += [_table(part) for part in fitted(section.shown_in("latex"))]
+        else:
+            blocks.append(_line(section))
     return "\n\n".join(blocks) + "\n"
 
 
 def _line(line: Line) -> str:
     label = f"\\textbf{{{for_latex(line.label)}}} " if line.label else ""
     text = for_latex(line.text)
-    return f"\\noindent {label}" + (f"\\texttt{{{text}}}" if line.verbatim else text)
+    # Long names do not break: a line may rather be loose than reach over the margin.
+    return f"{{\\sloppy\\noindent {label}" + (f"\\texttt{{{text}}}" if line.verbatim else text) + "\\par}"
 
 
-def _table(table: Table) -> str:
-    size = "  \\scriptsize\\setlength{\\tabcolsep}{3pt}\n" if len(table.columns) > _MANY else ""
-    places = "".join(column.justify[0] for column in table.columns)
-    head = " & ".join(for_latex(column.name or column.head) for column in table.columns)
+def _table(given: Fitted) -> str:
+    table = given.table
+    places = "@{}" + "".join(map(_place, table.columns, given.folded)) + "@{}"
+    head = " & ".join(map(_head, table.columns, given.folded))
     rows = [" & ".join(map(_cell, row, table.columns)) for row in table.rows]
-    return "\n".join(
-        [
-            "\\begin{table}",
-            "  \\centering",
-            f"{size}  \\caption{{{for_latex(table.title)}}}",
-            f"  \\begin{{tabular}}{{{places}}}",
-            "    \\toprule",
-            f"    {head} \\\\",
-            "    \\midrule",
-            *(f"    {row} \\\\" for row in rows),
-            "    \\bottomrule",
-            "  \\end{tabular}",
-            "\\end{table}",
+    size = f"{given.size}\\setlength{{\\tabcolsep}}{{{given.gap:g}pt}}" if given.size else ""
+    caption = f"\\caption{{{for_latex(table.title)}}}"
+    top = ["    \\toprule", f"    {head} \\\\", "    \\midrule"]
+    body = [f"    {row} \\\\" for row in rows]
+    legend = [f"\\par\\smallskip\\noindent\\parbox{{\\linewidth}}{{\\raggedright {for_latex(given.legend)}}}"]
+    if given.lines > _MOST_LINES:
+        lines = [
+            f"{{{size}",
+            f"  \\begin{{longtable}}{{{places}}}",
+            f"    {caption} \\\\",
+            *(*top, "    \\endfirsthead"),
+            *(*top, "    \\endhead"),
+            *("    \\bottomrule", "    \\endfoot"),
+            *body,
+            "  \\end{longtable}",
+            *(legend if given.legend else []),
+            "}",
         ]
-    )
+        return "\n".join(lines)
+    lines = ["\\begin{table}", "  \\centering", *([f"  {size}"] if size else []), f"  {caption}"]
+    lines += [f"  \\begin{{tabular}}{{{places}}}", *top, *body, "    \\bottomrule", "  \\end{tabular}"]
+    return "\n".join([*lines, *(f"  {line}" for line in legend if given.legend), "\\end{table}"])
+
+
+def _place(column: Column, fold: float | None) -> str:
+    """How a column is set: folded words flush on the side of the others."""
+    if fold is None:
+        return column.justify[0]
+    side = "\\raggedleft" if column.justify == "right" else "\\raggedright"
+    return f">{{{side}\\arraybackslash}}p{{{fold:.0f}pt}}"
+
+
+def _head(column: Column, fold: float | None) -> str:
+    lines = [for_latex(line) for line in head_lines(column)]
+    if len(lines) == 1 or fold is not None:
+        return " ".join(lines)
+    stacked = "\\\\".join(lines)
+    return f"\\shortstack[{column.justify[0]}]{{{stacked}}}"
 
 
 def _cell(cell: Cell | str, column: Column) -> str:
