@@ -2,8 +2,10 @@
 
 A reader is a module with three names: ``NAME``, ``recognises(path)`` and ``read(files, rules)``. It turns
 the files of one harness into long rows; which of several filters, epochs, splits or repeats count is never
-its guess: it raises, naming the rule to give. `riskrank.scores.readers.gathering` has what readers share:
-bounded reading of files, counting what is no score, naming models, asking for a rule.
+its guess: it raises, naming the rule to give. Where a name hangs on all files given, those of other labels
+too, a reader also has ``read_groups(groups, rules)``, and gets the files of all labels at once.
+`riskrank.scores.readers.gathering` has what readers share: bounded reading of files, counting what is no
+score, naming models, asking for a rule; `riskrank.scores.readers.fields` refuses fields of a wrong type.
 """
 
 from __future__ import annotations
