@@ -49,7 +49,9 @@ def renumbered(plot: P, numbers: Sequence[int]) -> P:
     numbers : sequence of int
         Of those models in the whole study.
     """
-    for artist in plot.findobj():
+    if list(numbers) == list(range(len(numbers))):
+        return plot
+    for artist in (child for axes in plot.axes for child in axes.get_children()):
         mark = artist.get_gid()
         if mark and _MARK.search(mark):
             artist.set_gid(_MARK.sub(lambda found: model_mark(numbers[int(found[1])]), mark))

@@ -164,12 +164,17 @@ class Plot(Figure):
 def wrap(text: str, width: float, size: float = TEXT) -> list[str]:
     """Break a text into lines of at most a width in points; a longer word gets a line of its own."""
     lines: list[str] = []
+    space, reached = text_width("n n", size) - text_width("nn", size), 0.0
     for word in text.split():
+        # Words are measured once; letters that close up across a blank matter near the end of a line only.
+        reached += space + text_width(word, size)
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, size) <= width:
+        close = abs(reached - width) < 0.04 * width
+        if lines and (text_width(longer, size) if close else reached) <= width:
             lines[-1] = longer
         else:
             lines.append(word)
+            reached = text_width(word, size)
     return lines
 
 

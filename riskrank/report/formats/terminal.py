@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from riskrank.report.escapes import for_terminal
+from riskrank.report.formats import long_tables
 from riskrank.report.text_pictures import in_ascii
 from riskrank.report.view import Cell, Column, Line, Section, Table, text_of
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table as RichTable
 
 # Off a terminal nothing is cut: wide enough for every table, and text wraps at a readable length.
@@ -79,7 +81,7 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
         for number, block in enumerate(blocks(widths, table.stub, width)):
             title = f"{table.title}, continued" if number else table.title
             page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
-            page.print(_grid(table, block, widths, ascii_only=not encoding.lower().startswith("utf")))
+            _print_rows(page, table, block, widths, ascii_only=not encoding.lower().startswith("utf"))
 
 
 def _with_pictures(table: Table, width: int | None) -> Table:
@@ -157,6 +159,22 @@ def blocks(widths: Sequence[int], stub: int, width: int | None) -> list[list[int
 
 def _total(widths: Sequence[int]) -> int:
     return _EDGES + sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _print_rows(
+    page: Console, table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool
+) -> None:
+    rest = [[row[number] for number in block] for row in table.rows[long_tables.LAID_OUT :]]
+    room = [widths[number] for number in block]
+    if not rest or not long_tables.all_fit(rest, room):
+        page.print(_grid(table, block, widths, ascii_only=ascii_only))
+        return
+    first = replace(table, rows=table.rows[: long_tables.LAID_OUT])
+    with page.capture() as laid_out:
+        page.print(_grid(first, block, widths, ascii_only=ascii_only))
+    *above, below = laid_out.get().splitlines(keepends=True)
+    columns = [table.columns[number] for number in block]
+    page.file.write("".join(above) + long_tables.lines(page, rest, columns, room) + below)
 
 
 def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool) -> RichTable:
