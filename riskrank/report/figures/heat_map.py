@@ -98,7 +98,7 @@ def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, *, tested: b
     beside = max(map(text_width, numbers)) + 6
     marks = [model_mark(int(model)) for model in found.order]
     cell = max(_LEAST_ROW, min(34.0, _SIZE / k)) if k <= _NAMED else _SIZE * 1.2 / k
-    side, left = cell * k, max(map(text_width, shown)) + beside + MARGIN + 8 + (0 if named == k else 22)
+    side, left = cell * k, max(map(text_width, shown)) + beside + MARGIN + 14 + (0 if named == k else 22)
     marked = "the row is significantly ahead" if tested else "the row is ahead (no test was asked for)"
     marked = f"A dot: {marked}; =: identical scores." if named == k else f"Pale: neither is {marked[11:]}."
     reading = (

@@ -107,7 +107,7 @@ class Key:
     @property
     def width(self) -> float:
         """Of the whole key, in points."""
-        return self._SAMPLE + 6 + max((text_width(name) for name in self.names), default=0.0)
+        return self._SAMPLE + 12 + max((text_width(name) for name in self.names), default=0.0)
 
     @property
     def height(self) -> float:

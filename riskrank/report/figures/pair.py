@@ -17,6 +17,7 @@ from riskrank.report.figures.marks import curve_mark, model_mark
 from riskrank.report.figures.names import fitted
 from riskrank.report.figures.style import DASHES, GREY, INK, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.report.figures.units import Unit
+from riskrank.report.numbers import ratio
 
 _DOTTED = (0, (2, 1.5))
 _AHEAD, _VIOLATION = PALETTE[0], PALETTE[1]
@@ -62,7 +63,7 @@ def draw_pair(found: PairCurves, names: tuple[str, str], column: str, *, level: 
             axes.grid(visible=True)
             axes.set_axisbelow(True)
         above.set_title(
-            f"{'First' if order == 1 else 'Second'} order: ε = {found.ratios[order - 1]:.3f}",
+            f"{'First' if order == 1 else 'Second'} order: ε {_said(found.ratios[order - 1])}",
             size=TEXT,
             loc="left",
             weight="bold",
@@ -82,6 +83,12 @@ def draw_pair(found: PairCurves, names: tuple[str, str], column: str, *, level: 
         canvas.text(x + 30, y, name, size=TEXT, va="center", ha="left", gid=mark)
         x += 30 + text_width(name) + 24
     return page.figure
+
+
+def _said(value: float) -> str:
+    """A ratio as in the tables."""
+    text = ratio(value)
+    return text if text[0] in "<>" else f"= {text}"
 
 
 def _from_zero(found: PairCurves, order: int, curve: Floats) -> Floats:

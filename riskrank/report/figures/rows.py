@@ -89,7 +89,7 @@ class Rows:
     @property
     def width(self) -> float:
         """Of the column of names, with its margin."""
-        return max(text_width(label) for label in (*self.labels, self._others)) + MARGIN + 8
+        return max(text_width(label) for label in (*self.labels, self._others)) + MARGIN + 14
 
     @property
     def _others(self) -> str:
