@@ -120,7 +120,10 @@ def _pictures(
         columns.append((Column("places, first to last", "left", only="terminal"), lambda i: places[i]))
     low, high = units.interval(difference.low, difference.high)
     if low is not None and high is not None:
-        gaps = interval_bars(units.of(difference.estimate), low, high, mark=0.0)
+        # One scale of the models that are shown: the others would only make it coarser.
+        shown = ranking.order[: document.top]
+        drawn = interval_bars(units.of(difference.estimate)[shown], low[shown], high[shown], mark=0.0)
+        gaps = dict(zip(shown.tolist(), drawn, strict=True))
         columns.append((Column("difference", "left", only="terminal"), lambda i: gaps[i]))
     tests = found.tests_of(name)
     if tests is not None and document.inference.test:

@@ -29,6 +29,9 @@ _NAME_WIDTH = 16
 _NARROWEST = 8
 _VERDICT_WIDTH = 10
 _EDGES, _GAP = 2, 2
+# Names beside pictures go on below from the first width; those of a table of pictures are cut, but not below
+# the second. More rows than the third are no small table.
+_FOLDED_NAME, _LEAST_NAME, _MOST_DRAWN = 24, 6, 40
 
 
 def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, color: bool) -> None:
@@ -64,6 +67,7 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     if color and page.color_system is None:
         page = console("standard")
     encoding = getattr(stream, "encoding", None) or "utf-8"
+    ascii_only = not encoding.lower().startswith("utf")
     text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
     for before, section in zip([None, *view], view, strict=False):
         if isinstance(section, Table) and isinstance(before, Line):
@@ -76,25 +80,95 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
             line = Text.assemble((f"{label} " if label else "", "bold"), (text, section.style))
             page.print(Padding(line, (0, 1)), width=text_width)
             continue
-        table = _with_pictures(_showable_table(section, encoding), width)
+        shown = _showable_table(section, encoding)
+        table = with_pictures(shown, width)
         widths = fitting_widths(table, width)
         for number, block in enumerate(blocks(widths, table.stub, width)):
             title = f"{table.title}, continued" if number else table.title
             page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
-            _print_rows(page, table, block, widths, ascii_only=not encoding.lower().startswith("utf"))
+            _print_rows(page, table, block, widths, ascii_only=ascii_only)
+        drawn = pictures_below(shown, table, width, ascii_only=ascii_only)
+        if drawn is not None:
+            page.print(Padding(Text(drawn.title, style="bold"), (0, 1)), width=text_width)
+            every = list(range(len(drawn.columns)))
+            _print_rows(page, drawn, every, fitting_widths(drawn, None), ascii_only=ascii_only)
 
 
-def _with_pictures(table: Table, width: int | None) -> Table:
-    """The table with as many of its pictures as fit beside the other columns; without a terminal none do."""
+def with_pictures(table: Table, width: int | None) -> Table:
+    """The table with as many of its pictures as fit beside the other columns; without a terminal none do.
+
+    Long names rather go on below than push a picture out.
+    """
     kept = [at for at, column in enumerate(table.columns) if not column.only]
     if width is None or len(kept) == len(table.columns):
         return table.plain
     for at, column in enumerate(table.columns):
         if column.only == "terminal" and width >= column.least:
             tried = sorted([*kept, at])
-            if _total(fitting_widths(table.with_columns(tried), None)) <= width:
+            own = fitting_widths(table.with_columns(tried), None)
+            least = [min(of, _FOLDED_NAME) if n < table.stub else of for n, of in enumerate(own)]
+            if _total(least) <= width:
                 kept = tried
     return table.with_columns(kept)
+
+
+def pictures_below(
+    given: Table, shown: Table, width: int | None, *, ascii_only: bool = False
+) -> Table | None:
+    """The pictures that found no place beside the numbers, as a small table with the names cut to fit.
+
+    Parameters
+    ----------
+    given : Table
+        With all its pictures.
+    shown : Table
+        What of it is shown.
+    width : int or None
+        Width of the page; None if it has none.
+    ascii_only : bool
+
+    Returns
+    -------
+    Table or None
+        None where there is none, no terminal, or no room for them; or so many rows that they help nobody.
+    """
+    left = [
+        at
+        for at, column in enumerate(given.columns)
+        if column.only == "terminal" and not column.least and column not in shown.columns
+    ]
+    if width is None or not left or len(given.rows) > _MOST_DRAWN:
+        return None
+    stub = list(range(given.stub))
+    drawn = given.with_columns([*stub, *left])
+    own = fitting_widths(drawn, None)
+    names = [at for at in stub if drawn.columns[at].justify == "left"]
+    room = width - _EDGES - _GAP * (len(own) - 1) - sum(of for at, of in enumerate(own) if at not in names)
+    if not names or room < _LEAST_NAME * len(names):
+        return None
+    widths = _capped(own, names, room)
+    rows = tuple(
+        tuple(
+            _cut(cell, widths[at], "..." if ascii_only else "…") if at in names else cell
+            for at, cell in enumerate(row)
+        )
+        for row in drawn.rows
+    )
+    return replace(drawn, title=f"{given.title}, drawn", rows=rows)
+
+
+def _cut(cell: Cell | str, width: int, sign: str) -> Cell | str:
+    """A name in so many columns: its beginning and its end, as names often differ in one of them."""
+    from rich.cells import cell_len
+
+    text = text_of(cell)
+    if cell_len(text) <= width:
+        return cell
+    first, last = (width - len(sign) + 1) // 2, (width - len(sign)) // 2
+    while cell_len(text[:first]) + cell_len(text[len(text) - last :]) + len(sign) > width:
+        first, last = (first - 1, last) if first >= last else (first, last - 1)
+    short = text[:first] + sign + text[len(text) - last :]
+    return short if isinstance(cell, str) else Cell(short, cell.style)
 
 
 def fitting_widths(table: Table, width: int | None) -> list[int]:
@@ -117,7 +191,11 @@ def fitting_widths(table: Table, width: int | None) -> list[int]:
         return own
     stub = range(table.stub)
     names = [number for number in stub if table.columns[number].justify == "left"]
-    verdicts = [n for n in range(table.stub, len(own)) if table.columns[n].justify == "left"]
+    verdicts = [
+        n
+        for n in range(table.stub, len(own))
+        if table.columns[n].justify == "left" and not table.columns[n].only
+    ]
     folded = list(own)
     for number in verdicts:
         longest_word = max(cell_len(word) for text in texts[number] for word in text.split() or [""])

@@ -59,17 +59,22 @@ def _cells(row: GateRow, *, grouped: bool, needed: bool) -> tuple[Cell | str, ..
 
 
 def _bars(document: GateDocument) -> list[str]:
-    """Each claim's interval with the boundary it is held against, in the units of the file."""
+    """Each claim's interval with its boundary, in the units of the file; a scale a statistic and metric."""
     less = {metric.name for metric in document.metrics if metric.direction == "lower"}
-    bars = []
-    for row in document.rows:
-        boundary = row.margin if row.claim == "better" else -row.margin
-        boundary = -boundary if row.metric in less else boundary
-        known = row.statistic not in ("fsd", "ssd") and (row.low is not None or row.high is not None)
-        low = math.nan if row.low is None else row.low
-        high = math.nan if row.high is None else row.high
-        # A row has a scale of its own: claims may be about different metrics.
-        bars += interval_bars([row.estimate], [low], [high], mark=boundary) if known else [""]
+    bars = [""] * len(document.rows)
+    alike: dict[tuple[str, str], list[int]] = {}
+    for at, row in enumerate(document.rows):
+        if row.statistic not in ("fsd", "ssd") and (row.low is not None or row.high is not None):
+            alike.setdefault((row.statistic, row.metric), []).append(at)
+    for (_, metric), places in alike.items():
+        rows = [document.rows[at] for at in places]
+        low = [math.nan if row.low is None else row.low for row in rows]
+        high = [math.nan if row.high is None else row.high for row in rows]
+        boundary = [row.margin if row.claim == "better" else -row.margin for row in rows]
+        marks = [-one if metric in less else one for one in boundary]
+        drawn = interval_bars([row.estimate for row in rows], low, high, mark=marks)
+        for at, bar in zip(places, drawn, strict=True):
+            bars[at] = bar
     return bars
 
 
