@@ -13,7 +13,7 @@ SIZE = 4096
 
 
 def first_bytes(path: str | Path, size: int = SIZE) -> bytes:
-    """Return the beginning of a file without its compression; nothing where it cannot be read."""
+    """The beginning of a file without its compression; nothing where it cannot be read."""
     try:
         with Path(path).open("rb") as file:
             return head_of(file.read(size), size)
@@ -22,7 +22,7 @@ def first_bytes(path: str | Path, size: int = SIZE) -> bytes:
 
 
 def head_of(head: bytes, size: int = SIZE) -> bytes:
-    """Return the beginning of some bytes without their compression."""
+    """The beginning of some bytes without their compression."""
     if head[:2] == b"\x1f\x8b":
         with contextlib.suppress(zlib.error):
             return zlib.decompressobj(31).decompress(head, size)

@@ -21,7 +21,7 @@ _CHUNK = 1 << 10
 
 
 def read_bounded(path: str | Path, limit: int) -> bytes:
-    """Return the bytes of a file as they are on disk.
+    """The bytes of a file as they are on disk.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from riskrank.scores.readers.json_lines import json_text
 
 
 def column(name: str, values: Sequence[object]) -> pl.Series:
-    """Return cells as a column: of numbers if all of them are, else of text, none of them lost.
+    """Cells as a column: of numbers if all of them are, else of text, none of them lost.
 
     An exact decimal counts as a number; dates and the like are text.
     """

@@ -53,14 +53,14 @@ class DataSetSource(Source):
         self._heights: list[int] | None = None
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns of all parts, one below the other."""
+        """The named columns of all parts, one below the other."""
         frames = [self._of_part(which, names) for which in range(len(self._parts))]
         if not any(frame.height for frame in frames):
             raise self._empty(f"{len(frames):,} files without rows")
         return self._together(frames, names)
 
     def load_rows(self, names: Sequence[str], kept: np.ndarray) -> pl.DataFrame:
-        """Return the named columns of some rows; parts that hold none of these are not read."""
+        """The named columns of some rows; parts that hold none of these are not read."""
         ends = np.cumsum(self._lengths())
         cuts = np.searchsorted(kept, ends)
         frames = [
@@ -73,7 +73,7 @@ class DataSetSource(Source):
         return self._together(frames, names)
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame | None:
-        """Return the named columns without reading them yet, where all parts have the same."""
+        """The named columns without reading them yet, where all parts have the same."""
         parts = [self._scanned(which, names) for which in range(len(self._parts))]
         scans = [part for part in parts if part is not None]
         if len(scans) < len(parts) or len({tuple(scan.collect_schema().items()) for scan in scans}) > 1:
@@ -81,27 +81,27 @@ class DataSetSource(Source):
         return pl.concat(scans)
 
     def lacking(self, column: str) -> str | None:
-        """Return the first part with rows that neither holds a column nor lies in a folder that names it."""
+        """The first part with rows that neither holds a column nor lies in a folder that names it."""
         for part, source in zip(self._parts, self._sources, strict=True):
             if column not in part.keys and column not in source.columns and source.height():
                 return source.label
         return None
 
     def height(self) -> int:
-        """Return the number of rows."""
+        """The number of rows."""
         return sum(self._lengths())
 
     def row_number(self, position: int) -> int:
-        """Return the number of a row in its part."""
+        """The number of a row in its part."""
         which, inside = self._locate(position)
         return self._sources[which].row_number(inside)
 
     def file_of(self, position: int) -> str:
-        """Return the part a row stands in."""
+        """The part a row stands in."""
         return self._sources[self._locate(position)[0]].label
 
     def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance of every part, with its own rows, without parts of which none is kept."""
+        """The provenance of every part, with its own rows, without parts of which none is kept."""
         counts = np.array(self._lengths())
         if kept is not None:
             counts = np.bincount(self._parts_of(kept), minlength=counts.size)

@@ -49,7 +49,7 @@ class DatabaseSource(Source):
         )
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns."""
+        """The named columns."""
         return self._frame.select(names)
 
 

@@ -42,7 +42,7 @@ class DelimitedSource(Source):
         self.decimal_comma = self._separator == ";"
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns."""
+        """The named columns."""
         known = {name: place for place, name in enumerate(self.columns)}
         places = [known[name] for name in names]
         # The last column tells whether a row was cut short: Polars fills the rest of such a row with nulls.
@@ -55,7 +55,7 @@ class DelimitedSource(Source):
         return frame.select(pl.col(f"c{place}").alias(self.columns[place]) for place in places)
 
     def row_number(self, position: int) -> int:
-        """Return the number of a data row as a reader of the file would count it."""
+        """The number of a data row as a reader of the file would count it."""
         number = position + 2 + self._skipped_lines
         for blank in sorted(self._blank or ()):
             number += blank + 2 + self._skipped_lines <= number
@@ -97,7 +97,7 @@ class DelimitedSource(Source):
         return frame[keep]
 
     def _check_lengths(self, *, allow_short: bool) -> set[int]:
-        """Return the positions of blank lines; raise at the first row with too many or too few fields."""
+        """The positions of blank lines; raise at the first row with too many or too few fields."""
         try:
             with long_fields():
                 return self._checked_lengths(allow_short)

@@ -28,23 +28,23 @@ class DerivedSource(Source):
         self._inner = inner
 
     def file_of(self, position: int) -> str:
-        """Return the file a row stands in."""
+        """The file a row stands in."""
         return self._inner.file_of(position)
 
     def row_number(self, position: int) -> int:
-        """Return the number of a data row as a reader of the file would count it."""
+        """The number of a data row as a reader of the file would count it."""
         return self._inner.row_number(position)
 
     def column_of(self, column: str, position: int) -> str:
-        """Return the column of the file that a value of a column stands in."""
+        """The column of the file that a value of a column stands in."""
         return self._inner.column_of(column, position)
 
     def input_file(self, rows: int) -> InputFile:
-        """Return the provenance of the file behind."""
+        """The provenance of the file behind."""
         return self._inner.input_file(rows)
 
     def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance of all files behind."""
+        """The provenance of all files behind."""
         return self._inner.input_files(rows, kept)
 
 
@@ -64,23 +64,23 @@ class FilteredSource(DerivedSource):
         self._kept = kept
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns of the rows kept."""
+        """The named columns of the rows kept."""
         return self._inner.load_rows(names, self._kept)
 
     def file_of(self, position: int) -> str:
-        """Return the file a row stands in."""
+        """The file a row stands in."""
         return self._inner.file_of(int(self._kept[position]))
 
     def row_number(self, position: int) -> int:
-        """Return the number of a data row as a reader of the file would count it."""
+        """The number of a data row as a reader of the file would count it."""
         return self._inner.row_number(int(self._kept[position]))
 
     def column_of(self, column: str, position: int) -> str:
-        """Return the column of the file that a value of a column stands in."""
+        """The column of the file that a value of a column stands in."""
         return self._inner.column_of(column, int(self._kept[position]))
 
     def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance of all files behind, with the rows that are kept of each."""
+        """The provenance of all files behind, with the rows that are kept of each."""
         return self._inner.input_files(rows, self._kept if kept is None else self._kept[kept])
 
 
@@ -98,7 +98,7 @@ class JoinedSource(DerivedSource):
         self._joined = joined
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns; a joined name is missing where one of its parts is."""
+        """The named columns; a joined name is missing where one of its parts is."""
         wanted = dict.fromkeys(part for name in names for part in self._joined.get(name, (name,)))
         frame = self._inner.load(list(wanted))
         return frame.select(

@@ -56,12 +56,12 @@ class ExcelSource(Source):
         self._name_columns(self._frame.columns)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns."""
+        """The named columns."""
         raw = dict(zip(self.columns, self._frame.columns, strict=True))
         return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def row_number(self, position: int) -> int:
-        """Return the number of a row of the sheet, whose first row is the header."""
+        """The number of a row of the sheet, whose first row is the header."""
         return position + self._first_row
 
 

@@ -20,13 +20,13 @@ class ExportSource(Source):
         self._export = export
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns."""
+        """The named columns."""
         return self._export.rows.select(names)
 
     def row_number(self, position: int) -> int:
-        """Return the number of a row in the file ``convert`` writes, which has a header line."""
+        """The number of a row in the file ``convert`` writes, which has a header line."""
         return position + 2
 
     def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance of every file of the export."""
+        """The provenance of every file of the export."""
         return self._export.inputs

@@ -13,7 +13,7 @@ _SHOWN = 80
 
 
 def an_object(place: str, value: object) -> dict[str, Any]:
-    """Return an object; None is an empty one.
+    """An object; None is an empty one.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def an_object(place: str, value: object) -> dict[str, Any]:
 
 
 def a_list(place: str, value: object) -> list[Any]:
-    """Return a list; None is an empty one.
+    """A list; None is an empty one.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def a_list(place: str, value: object) -> list[Any]:
 
 
 def objects(place: str, value: object) -> list[dict[str, Any]]:
-    """Return a list of objects; None is an empty one.
+    """A list of objects; None is an empty one.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def is_name(value: object) -> bool:
 
 
 def a_name(place: str, value: object, *, otherwise: str | None = None) -> str:
-    """Return a text or a number as a name.
+    """A text or a number as a name.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Part:
 
 
 def parts_of(folder: str, input_format: str | None = None) -> list[Part]:
-    """Return the parts of a folder, in the order of their paths whatever the file system lists first.
+    """The parts of a folder, in the order of their paths whatever the file system lists first.
 
     Parameters
     ----------

@@ -36,12 +36,12 @@ class FrameSource(Source):
             raise self._empty("a frame with no rows")
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns."""
+        """The named columns."""
         raw = dict(zip(self.columns, self._frame.columns, strict=True))
         return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def input_file(self, rows: int) -> InputFile:
-        """Return the provenance: a frame has no bytes to hash."""
+        """The provenance: a frame has no bytes to hash."""
         return InputFile(path=self.label, sha256=None, rows=rows)
 
 

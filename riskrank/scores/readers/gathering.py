@@ -71,7 +71,7 @@ class Gathering:
         self._credit(path, self._height - height)
 
     def read(self, path: Path) -> bytes:
-        """Return the bytes of a file, without its compression, and keep its name and SHA-256."""
+        """The bytes of a file, without its compression, and keep its name and SHA-256."""
         raw = read_bounded(path, self.rules.max_bytes)
         self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
         return decompressed(str(path), raw, self.rules.max_bytes)
@@ -242,7 +242,7 @@ class Gathering:
         return self._height
 
     def export(self) -> Export:
-        """Return everything that was gathered.
+        """Everything that was gathered.
 
         Raises
         ------
@@ -297,7 +297,7 @@ def tidy(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_score(value: object) -> float | str | None:
-    """Return a number as a score, None where there is none, or words for what it is instead."""
+    """A number as a score, None where there is none, or words for what it is instead."""
     if value is None:
         return None
     if isinstance(value, bool | int | float):
@@ -340,7 +340,7 @@ def walk(folder: Path, wanted: Callable[[Path], bool]) -> Iterator[Path]:
 
 
 def model_of(path: Path, logged: str | None, rules: ExportRules, *, label: str | None = None) -> str:
-    """Return the model of a file: by the rule for paths, else as the log says, else the label.
+    """The model of a file: by the rule for paths, else as the log says, else the label.
 
     Raises
     ------
@@ -390,7 +390,7 @@ def _model_in(path: Path, pattern: str) -> str:
 def choose(
     parameter: str, asked: Sequence[str], available: Iterable[str], *, what: str, where: str
 ) -> tuple[str, ...]:
-    """Return which of several filters, splits or the like to keep; never a guess.
+    """Which of several filters, splits or the like to keep; never a guess.
 
     Parameters
     ----------

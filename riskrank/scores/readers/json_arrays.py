@@ -36,7 +36,7 @@ class JsonArraySource(Source):
         self._name_columns(self._frame.columns)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns."""
+        """The named columns."""
         raw = dict(zip(self.columns, self._frame.columns, strict=True))
         for name in names:
             if raw[name] in self._halves:

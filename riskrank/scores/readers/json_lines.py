@@ -46,7 +46,7 @@ class JsonLinesSource(Source):
         self._name_columns(raw)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns."""
+        """The named columns."""
         raw = dict(zip(self.columns, self._raw, strict=True))
         schema = {raw[name]: pl.String for name in names}
         for name in names:
@@ -62,7 +62,7 @@ class JsonLinesSource(Source):
         return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def row_number(self, position: int) -> int:
-        """Return the number of a data row as a reader of the file would count it."""
+        """The number of a data row as a reader of the file would count it."""
         lines = (number for number, line in enumerate(self._data.split(b"\n"), start=1) if line.strip())
         return next(itertools.islice(lines, position, None), position + 1)
 
@@ -132,7 +132,7 @@ class JsonLinesSource(Source):
 
 
 def json_text(value: object) -> str | None:
-    """Return a JSON value as the text a cell of it would be."""
+    """A JSON value as the text a cell of it would be."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):

@@ -113,7 +113,7 @@ def _load(path: Path, data: bytes) -> pl.DataFrame:
 
 
 def _results(gathering: Gathering, path: Path, date: str) -> dict[str, Any]:
-    """Return the results of the same run, from ``results/<model>/results_<date>.json``, if they are there."""
+    """The results of the same run, from ``results/<model>/results_<date>.json``, if they are there."""
     folders = path.resolve().parents
     for folder in folders:
         if folder.name == "details":

@@ -61,7 +61,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
 
 
 def _from_path(path: Path) -> tuple[str, str]:
-    """Return category and task from the folders a judgment lies in."""
+    """Category and task from the folders a judgment lies in."""
     folders = path.resolve().parts[:-1]
     if len(folders) > 3 and folders[-1] == "model_judgment":
         return folders[-3], folders[-2]

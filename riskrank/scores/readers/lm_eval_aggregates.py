@@ -10,7 +10,7 @@ Pairs = Sequence[tuple[float, float]]
 
 
 def aggregate(metric: str, values: Sequence[object]) -> float | None:
-    """Return a metric over all samples, as lm-eval computes it from what they log.
+    """A metric over all samples, as lm-eval computes it from what they log.
 
     Parameters
     ----------

@@ -61,19 +61,19 @@ class MatrixSource(DerivedSource):
         self.columns = ("model", "sample", "metric", "score", *further)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns of the long table, model after model."""
+        """The named columns of the long table, model after model."""
         return pl.DataFrame([self._column(name) for name in names])
 
     def file_of(self, position: int) -> str:
-        """Return the file a score stands in."""
+        """The file a score stands in."""
         return self._inner.file_of(position % self._height)
 
     def row_number(self, position: int) -> int:
-        """Return the number of the row of the file a score stands in."""
+        """The number of the row of the file a score stands in."""
         return self._inner.row_number(position % self._height)
 
     def column_of(self, column: str, position: int) -> str:
-        """Return the column of the file a score stands in: its model's."""
+        """The column of the file a score stands in: its model's."""
         return self._models[position // self._height] if column == "score" else column
 
     def _column(self, name: str) -> pl.Series:

@@ -63,7 +63,7 @@ def _is_pair(record: Mapping[str, Any]) -> bool:
 
 
 def _place(path: Path, number: int, record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the columns that say where a judgment belongs."""
+    """The columns that say where a judgment belongs."""
     judge = record.get("judge")
     by, prompt = judge if isinstance(judge, list) and len(judge) == 2 else (judge, "")
     by = a_name(f"{path}: entry {number}, judge", by, otherwise="")
@@ -110,7 +110,7 @@ def _add_pair(gathering: Gathering, path: Path, number: int, record: Mapping[str
 
 
 def _result(game: str, first: str, second: str, where: str) -> float:
-    """Return 1 if the first model won, 0 if the second one did."""
+    """1 if the first model won, 0 if the second one did."""
     for result, model, keys in ((1.0, first, _FIRST), (0.0, second, _SECOND)):
         if game == model or game in keys:
             return result

@@ -23,13 +23,13 @@ def is_url(text: str) -> bool:
 
 
 def name_of(url: str) -> str:
-    """Return the part of an address that ends in the file's suffix, without a query behind it."""
+    """The part of an address that ends in the file's suffix, without a query behind it."""
     parts = urlsplit(url)
     return parts.path if parts.scheme in ("http", "https") else url
 
 
 def expand_url(url: str) -> list[str]:
-    """Return the addresses a pattern matches, in order; an address without a pattern is itself.
+    """The addresses a pattern matches, in order; an address without a pattern is itself.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def expand_url(url: str) -> list[str]:
 
 
 def read_url(url: str) -> bytes:
-    """Return the bytes behind an address.
+    """The bytes behind an address.
 
     Raises
     ------

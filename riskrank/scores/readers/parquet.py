@@ -27,7 +27,7 @@ class ParquetSource(Source):
         self._name_columns(list(self._schema))
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns."""
+        """The named columns."""
         raw = dict(zip(self.columns, self._schema, strict=True))
         wanted = [raw[name] for name in names]
         frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=wanted))
@@ -37,12 +37,12 @@ class ParquetSource(Source):
         return frame
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
-        """Return the named columns without reading them yet."""
+        """The named columns without reading them yet."""
         raw = dict(zip(self.columns, self._schema, strict=True))
         return pl.scan_parquet(io.BytesIO(self._data)).select(pl.col(raw[name]).alias(name) for name in names)
 
     def height(self) -> int:
-        """Return the number of rows, which the end of the file tells."""
+        """The number of rows, which the end of the file tells."""
         return self._read(lambda: pl.scan_parquet(io.BytesIO(self._data)).select(pl.len()).collect().item())
 
     def _read(self, reader: Callable[[], Read]) -> Read:

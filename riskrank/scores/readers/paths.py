@@ -15,7 +15,7 @@ STANDARD_INPUT = "-"
 
 
 def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None, str]]:
-    """Return label and path of every file behind a path, a glob pattern or ``LABEL=PATH``.
+    """Label and path of every file behind a path, a glob pattern or ``LABEL=PATH``.
 
     A file whose own name holds a ``=`` goes first; the label is as short as the files there are allow.
 
@@ -101,7 +101,7 @@ def require_file(path: str) -> None:
 
 
 def named_files(inputs: Iterable[str]) -> list[str]:
-    """Return every file or folder that inputs could mean, with and without a label, and those of patterns."""
+    """Every file or folder that inputs could mean, with and without a label, and those of patterns."""
     found: dict[str, None] = {}
     for text in inputs:
         for name in (text, text.partition("=")[2]):
@@ -114,7 +114,7 @@ def named_files(inputs: Iterable[str]) -> list[str]:
 
 
 def read_bytes(path: str) -> bytes:
-    """Return the bytes of a file, or say what keeps them away."""
+    """The bytes of a file; an error says what keeps them away."""
     if is_url(path):
         return read_url(path)
     try:

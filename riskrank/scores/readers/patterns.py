@@ -10,7 +10,7 @@ _DEEP = "**"
 
 
 def matches(pattern: str) -> list[str]:
-    """Return the files and folders a pattern matches, sorted, each once.
+    """The files and folders a pattern matches, sorted, each once.
 
     As :func:`glob.glob`, which would go round in a folder that links to itself until the system stops it.
     """

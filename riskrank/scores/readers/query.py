@@ -43,16 +43,16 @@ class QueryResult(DerivedSource):
         self._name_columns(frame.columns)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns."""
+        """The named columns."""
         raw = dict(zip(self.columns, self._frame.columns, strict=True))
         return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def file_of(self, position: int) -> str:
-        """Return what the result is called."""
+        """What the result is called."""
         return self.label
 
     def row_number(self, position: int) -> int:
-        """Return the number of a row of the result."""
+        """The number of a row of the result."""
         return position + 1
 
 
@@ -85,7 +85,7 @@ def where(sources: Sequence[Source], condition: str) -> list[Source]:
 
 
 def select(source: Source, query: str) -> Source:
-    """Return what a query ``SELECT … FROM scores`` makes of a source.
+    """What a query ``SELECT … FROM scores`` makes of a source.
 
     Raises
     ------

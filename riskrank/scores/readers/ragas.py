@@ -86,7 +86,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
 
 
 def _plain(metric: str) -> str:
-    """Return the name without the settings newer versions put behind it: ``factual_correctness(mode=f1)``."""
+    """The name without the settings newer versions put behind it: ``factual_correctness(mode=f1)``."""
     return metric.partition("(")[0]
 
 

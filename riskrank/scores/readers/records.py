@@ -18,12 +18,12 @@ _FIRST_BYTES = 1 << 18
 
 
 def first_bytes(path: Path) -> bytes:
-    """Return the beginning of a file of text, decompressed; nothing if it cannot be read."""
+    """The beginning of a file of text, decompressed; nothing if it cannot be read."""
     return beginnings.first_bytes(path, _FIRST_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
 
 
 def first_record(path: Path) -> dict[str, Any]:
-    """Return the object in the first line of a file; an empty one if there is none."""
+    """The object in the first line of a file; an empty one if there is none."""
     try:
         value = json.loads(first_bytes(path).partition(b"\n")[0])
     except (ValueError, RecursionError):
@@ -68,7 +68,7 @@ def records(gathering: Gathering, path: Path, data: bytes) -> Iterator[tuple[int
 
 
 def document(path: Path, data: bytes) -> dict[str, Any]:
-    """Return the one object a JSON file holds.
+    """The one object a JSON file holds.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def document(path: Path, data: bytes) -> dict[str, Any]:
 
 
 def required(path: Path, number: int, record: Mapping[str, Any], *names: str) -> Any:
-    """Return the first of several fields that a record has.
+    """The first of several fields that a record has.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def required(path: Path, number: int, record: Mapping[str, Any], *names: str) ->
 
 
 def name(path: Path, number: int, record: Mapping[str, Any], *fields: str) -> str:
-    """Return the first of several fields that a record has, which names something.
+    """The first of several fields that a record has, which names something.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def name(path: Path, number: int, record: Mapping[str, Any], *fields: str) -> st
 
 
 def text(path: Path, number: int, record: Mapping[str, Any], field: str) -> str:
-    """Return a name that a record may lack; an empty one then.
+    """A name that a record may lack; an empty one then.
 
     Raises
     ------

@@ -63,42 +63,42 @@ class Source(ABC):
 
     @abstractmethod
     def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """Return the named columns; every column of a text format is a string column."""
+        """The named columns; every column of a text format is a string column."""
 
     def load_rows(self, names: Sequence[str], kept: np.ndarray) -> pl.DataFrame:
-        """Return the named columns of the rows at some positions, which ascend."""
+        """The named columns of the rows at some positions, which ascend."""
         return self.load(names)[kept]
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame | None:
-        """Return the named columns without reading them yet; None where that is not possible."""
+        """The named columns without reading them yet; None where that is not possible."""
         return None
 
     def height(self) -> int:
-        """Return the number of rows."""
+        """The number of rows."""
         return self.load(self.columns[:1]).height
 
     def lacking(self, column: str) -> str | None:
-        """Return the first file without a column that others have; None where all have it."""
+        """The first file without a column that others have; None where all have it."""
         return None
 
     def file_of(self, position: int) -> str:
-        """Return the file a row stands in."""
+        """The file a row stands in."""
         return self.label
 
     def row_number(self, position: int) -> int:
-        """Return the number of a data row as a reader of the file would count it."""
+        """The number of a data row as a reader of the file would count it."""
         return position + 1
 
     def column_of(self, column: str, position: int) -> str:
-        """Return the column of the file that a value of a column stands in."""
+        """The column of the file that a value of a column stands in."""
         return column
 
     def input_file(self, rows: int) -> InputFile:
-        """Return the provenance of this file."""
+        """The provenance of this file."""
         return InputFile(path=self.label, sha256=self.sha256, rows=rows)
 
     def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
-        """Return the provenance of all files behind this source, of which the rows at `kept` count."""
+        """The provenance of all files behind this source, of which the rows at `kept` count."""
         return (self.input_file(rows),)
 
     def _name_columns(self, raw: Sequence[str]) -> None:
@@ -122,7 +122,7 @@ class Source(ABC):
 
 
 def decode(label: str, data: bytes) -> str:
-    """Return bytes as text, or say which byte of which line is no UTF-8."""
+    """Bytes as text; an error says which byte of which line is no UTF-8."""
     try:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise UnicodeDecodeError("utf-8", data, 0, 2, "UTF-16")
@@ -137,11 +137,11 @@ def decode(label: str, data: bytes) -> str:
 
 
 def excerpt(line: bytes) -> str:
-    """Return the beginning of a line for a message."""
+    """The beginning of a line for a message."""
     text = line.decode(errors="replace").strip()
     return text if len(text) <= 80 else text[:80] + "…"
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of what another library says is wrong."""
+    """The first line of what another library says is wrong."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -22,7 +22,7 @@ AUTO = "auto"
 
 
 def reader(name: str) -> Reader:
-    """Return the reader of a format.
+    """The reader of a format.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def labelled(text: str) -> list[LabelledPath]:
 
 
 def recognise(files: Sequence[LabelledPath]) -> Reader:
-    """Return the one reader that recognises every file.
+    """The one reader that recognises every file.
 
     Raises
     ------
