@@ -36,7 +36,7 @@ class CommonScale:
         close = (low > 0 and high <= 2 * low) or (high < 0 and low >= 2 * high)
         origin = float(low) if close and shift else 0.0
         largest = max(abs(low - origin), abs(high - origin))
-        return cls(origin, int(np.frexp(largest)[1]) if largest > 0 else 0)
+        return cls(origin, int(np.frexp(largest)[1]))  # 0 for nothing but zeros
 
     def apply(self, scores: Floats) -> Floats:
         """Scores on the common scale."""

@@ -223,3 +223,19 @@ def test_what_explains_some_rows_is_named_and_nothing_is_averaged():
     text = hint(columns | {"judge": ["gpt", "gpt", "claude"] * 10})
     assert "'judge' differs between such rows" in text
     assert "mean" not in text
+
+
+def test_who_describes_a_metric_is_not_told_that_it_looks_like_an_identifier(tmp_path):
+    frame = {
+        "model": list("AABB"),
+        "sample": [1, 2, 1, 2],
+        "acc": [0.5, 0.2, 0.1, 0.9],
+        "count": [7, 3, 9, 4],
+    }
+    described = tmp_path / "metrics.toml"
+    options = {"wide": True, "metrics_file": str(described), "higher": ("*",)}
+    described.write_text('[acc]\ndirection = "higher"\n')
+    told = read_scores([FrameSource(frame)], ReadOptions(**options)).warnings
+    assert any("'count' looks like an identifier" in text for text in told)
+    described.write_text('[count]\ndirection = "lower"\n')
+    assert read_scores([FrameSource(frame)], ReadOptions(**options)).warnings == ()

@@ -71,3 +71,10 @@ def test_nothing_in_common_is_said():
     text = hint(scored(*cells))
     assert "in common" in text
     assert "drop" not in text
+
+
+def test_of_many_models_without_a_metric_four_are_named():
+    cells = [(model, sample, "a") for model in "ABCDEFG" for sample in "12"]
+    with pytest.raises(InputError) as caught:
+        read_scores([FrameSource(scored(*cells, ("A", "1", "b"), ("A", "2", "b")))], ReadOptions())
+    assert "B has no b, C has no b, D has no b, E has no b … and 2 more" in caught.value.found

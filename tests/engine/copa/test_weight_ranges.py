@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,12 @@ def sweep():
         share=np.array([0.25, 0.0, 0.75]),
         front_size=2,
     )
+
+
+def test_widths_are_even_where_the_grid_is():
+    assert sweep().widths.tolist() == [0.25, 0.25, 0.5]
+    over_p = replace(sweep(), parameter="p", low=np.array([1.0, 2.0, 4.0]), high=np.array([2.0, 4.0, np.inf]))
+    assert over_p.widths.tolist() == [0.5, 0.25, 0.25]
 
 
 @pytest.mark.parametrize(
