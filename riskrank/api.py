@@ -8,14 +8,12 @@ global state. Failures are exceptions of :mod:`riskrank.errors`.
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import fields
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -472,14 +470,3 @@ power.__doc__ = _documented(power_study.power, power_study.PowerSettings).replac
     "scores : path,", '*scores : two or more distributions such as ``"normal:0.5,2"``; or path,'
 )
 power.__signature__ = _signature(power_study.PowerSettings, several=True)  # type: ignore[attr-defined]
-
-
-class _Callable(ModuleType):
-    """A module that can be called."""
-
-    def __call__(self, scores: Given | Iterable[Given], /, **options: Any) -> Result:
-        return report(scores, **options)
-
-
-# riskrank.report is a package as well as a command: importing it hides the function of that name.
-sys.modules["riskrank.report"].__class__ = _Callable

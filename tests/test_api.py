@@ -254,6 +254,13 @@ def test_report_is_a_function_however_often_it_is_asked_for():
 
     assert riskrank.report.files.SUFFIXES[".html"] == "html"
     assert rr.report(long_table(), **QUICK).verdict == result.verdict
+    code = (
+        "import riskrank.report.numbers, riskrank as rr\n"
+        "try: rr.report('nowhere.csv')\n"
+        "except rr.errors.InputError as error: print(error.what)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "nowhere.csv" in done.stdout
 
 
 def leaderboard(**options) -> rr.Result:
