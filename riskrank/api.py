@@ -148,15 +148,15 @@ class Result:
         return pl.DataFrame(self.document.columns(), infer_schema_length=None)
 
     def to_json(self) -> str:
-        """Return the JSON document, byte for byte that of the command line."""
+        """The JSON document, byte for byte that of the command line."""
         return to_json(self.document)
 
     def to_jsonl(self) -> str:
-        """Return one JSON object a row."""
+        """One JSON object a row."""
         return to_jsonl(self.document)
 
     def to_csv(self, *, safe: bool = False) -> str:
-        """Return the rows as CSV, numbers unrounded.
+        """The rows as CSV, numbers unrounded.
 
         Parameters
         ----------
@@ -166,11 +166,11 @@ class Result:
         return to_csv(self.document, safe=safe)
 
     def to_markdown(self) -> str:
-        """Return tables and words as Markdown."""
+        """Tables and words as Markdown."""
         return markdown_page(self.document, flags=False)
 
     def to_html(self) -> str:
-        """Return the page as one HTML file that needs no other.
+        """The page as one HTML file that needs no other.
 
         Raises
         ------
@@ -180,11 +180,11 @@ class Result:
         return to_page(self.document, flags=False)
 
     def to_latex(self) -> str:
-        """Return tables and words as LaTeX, with booktabs."""
+        """Tables and words as LaTeX, with booktabs."""
         return to_latex(spelled_sections(self.document, flags=False))
 
     def to_text(self, width: int | None = None) -> str:
-        """Return the page a terminal shows, without colour.
+        """The page a terminal shows, without colour.
 
         Parameters
         ----------

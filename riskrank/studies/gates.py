@@ -101,7 +101,7 @@ class GateOutcome:
 
 
 def gated(metric: str, scores: ClusteredScores, group: str | None = None) -> ScoreColumn:
-    """Return a column of scores as gates on dominance look at it."""
+    """A column of scores as gates on dominance look at it."""
     return ScoreColumn(metric, scores, Units(1.0, metric), (0.0, 0.0), group)
 
 

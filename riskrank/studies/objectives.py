@@ -237,7 +237,7 @@ def parse_constraint(text: str, metrics: Sequence[str]) -> Constraint:
 
 
 def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -> tuple[Integers, str]:
-    """Return the models that stay and what to warn of."""
+    """The models that stay and what to warn of."""
     lacking = np.isnan(averages.oriented)
     cells = [f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(lacking)]
     affected = np.flatnonzero(lacking.any(axis=1))

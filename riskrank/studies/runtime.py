@@ -90,7 +90,7 @@ def running(
 
 
 def available_jobs(asked: int | None) -> int:
-    """Return the processes to use: as asked, or one a core this process may run on.
+    """The processes to use: as asked, or one a core this process may run on.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from riskrank.scores.table import ScoreTable
 
 
 def portfolio_weights(table: ScoreTable) -> np.ndarray:
-    """Return the weights of the metrics in a portfolio, shape (m,), summing to 1; uniform if none were given.
+    """The weights of the metrics in a portfolio, shape (m,), summing to 1; uniform if none were given.
 
     Raises
     ------
