@@ -41,6 +41,11 @@ def test_a_gap_that_may_be_chance_is_not_shown_and_never_a_risk():
     assert found.against[0] == 1
     assert found.p_adjusted[0] > 0.05
     assert found.decided.all()  # more resamples would not help
+    # The same whichever of the two comes first in the table.
+    turned = hidden_risk([0.9, 1.0], tails[::-1], replicates(tails)[:, ::-1], samples=100)
+    assert turned.status.tolist() == [NONE, NOT_SHOWN]
+    assert turned.against.tolist() == [-1, 0]
+    assert turned.p_adjusted[1] == found.p_adjusted[0]
 
 
 def test_too_few_resamples_for_the_family_decide_nothing():
