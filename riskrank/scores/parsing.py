@@ -73,7 +73,7 @@ def numeric_share(series: pl.Series, decimal_comma: bool = False) -> float:
     if state is None:
         return 1.0
     filled = int(np.count_nonzero(state != MISSING))
-    return 1 - int(np.count_nonzero(state == TEXT)) / filled if filled else 0.0
+    return (filled - int(np.count_nonzero(state == TEXT))) / filled if filled else 0.0
 
 
 def _to_float(series: pl.Series, decimal_comma: bool) -> tuple[pl.Series, np.ndarray | None]:

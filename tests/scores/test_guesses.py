@@ -239,3 +239,24 @@ def test_who_describes_a_metric_is_not_told_that_it_looks_like_an_identifier(tmp
     assert any("'count' looks like an identifier" in text for text in told)
     described.write_text('[count]\ndirection = "lower"\n')
     assert read_scores([FrameSource(frame)], ReadOptions(**options)).warnings == ()
+
+
+@pytest.mark.parametrize(("words", "refused"), [(6, True), (8, True), (9, False), (10, False)])
+def test_a_column_of_numbers_and_words_is_no_silent_text(words, refused):
+    """At least a fifth of numbers may be a metric with failures in it."""
+    cells = ["failed"] * words + ["0.5"] * (10 - words)
+    frame = {"model": ["A"] * 5 + ["B"] * 5, "sample": [*range(5), *range(5)], "f1": cells}
+    frame["acc"] = [0.1 * at for at in range(10)]
+    if refused:
+        with pytest.raises(InputError, match="column 'f1' holds numbers and text"):
+            read_scores([FrameSource(frame)], ReadOptions(wide=True))
+    else:
+        metrics = read_scores([FrameSource(frame)], ReadOptions(wide=True)).metrics
+        assert [spec.name for spec in metrics] == ["acc"]
+
+
+def test_two_values_show_what_a_column_holds():
+    frame = {"model": list("AABB"), "sample": [1, 2, 1, 2], "acc": [0.1] * 4, "note": ["x", "y", "z", "x"]}
+    with pytest.raises(InputError) as caught:
+        read_scores([FrameSource(frame)], ReadOptions(wide=True, metrics=("note",)))
+    assert caught.value.found == "values such as 'x', 'y'"

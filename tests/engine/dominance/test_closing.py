@@ -220,3 +220,14 @@ def test_the_fewest_resamples_that_can_show_a_p_value():
         counts[0] = crossings
         tests.settle(Counted(resamples, counts), last=True)
         assert (tests.decided[0], tests.dominates[0]) == (decided, dominates)
+
+
+def test_a_p_value_at_the_level_is_significant():
+    for last, level in ((True, 1.0), (False, 0.5)):
+        p_value = float(expanded(10, 1000, 50))
+        tests = family(1, n=50, alpha=p_value / level, most=10_000)
+        tests.settle(Counted(1000, np.array([10])), last=last)
+        p_exact = float(tests.p_value[0]) if tests.closed.all() else p_value
+        again = family(1, n=50, alpha=p_exact / level, most=10_000)
+        again.settle(Counted(1000, np.array([10])), last=last)
+        assert again.dominates.all()
