@@ -227,6 +227,9 @@ def main() -> int:
     kinds, commands = options.kinds.split(","), options.commands.split(",")
     chance = random.Random(options.seed)
     outcomes = []
+    # A shell starts what runs in the background deaf to these, and nohup too; what it starts inherits that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as place:
         scores = Path(place, "scores.csv")
         write_scores(scores)
