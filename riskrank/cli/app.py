@@ -87,6 +87,9 @@ def _answer(error: BaseException, environment: Environment, *, traceback: bool) 
         discard(environment.stdout)
         return ExitStatus.OK
     if isinstance(error, SystemExit):
+        if error.code == 1:  # how Typer ends where nobody reads the help any more
+            discard(environment.stdout)
+            return ExitStatus.OK
         raise error
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         environment.say(INTERRUPTED)

@@ -161,11 +161,12 @@ class Session:
         if config is not None:
             document = replace(document, provenance=replace(document.provenance, config=config))
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
+        with tidying_up():
+            write_all(self._rendered(document), self.environment.stdout, {**(beside or {}), **pictures})
+        # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:
             for warning in document.provenance.warnings:
                 self.say(one_line(f"warning: {spell(warning, flags=True)}"))
-        with tidying_up():
-            write_all(self._rendered(document), self.environment.stdout, {**(beside or {}), **pictures})
 
     def _rendered(self, document: Document) -> list[tuple[str | None, bytes]]:
         """The result for each output file, or for stdout."""

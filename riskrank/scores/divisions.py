@@ -36,13 +36,15 @@ def dividing_columns(read: Read, rows: int) -> tuple[str, ...]:
     """
     if not read or rows > _MOST_ROWS or any(roles.sample is None for _, roles in read):
         return ()
-    spare = [name for name in read[0][0].columns if name and all(_is_spare(name, *one) for one in read)]
-    return tuple(name for name in spare[:_MOST_COLUMNS] if _divides(read, name))
+    spare = set[str].intersection(*(_spare(*one) for one in read))
+    named = [name for name in read[0][0].columns if name in spare]
+    return tuple(name for name in named[:_MOST_COLUMNS] if _divides(read, name))
 
 
-def _is_spare(name: str, source: Source, roles: Roles) -> bool:
-    taken = [getattr(roles, field.name) for field in fields(roles)]
-    return name in source.columns and name not in taken and name not in roles.values
+def _spare(source: Source, roles: Roles) -> set[str]:
+    """Columns that have a name and no role."""
+    taken = {getattr(roles, field.name) for field in fields(roles) if field.name != "values"}
+    return {name for name in source.columns if name} - taken - set(roles.values)
 
 
 def _divides(read: Read, name: str) -> bool:

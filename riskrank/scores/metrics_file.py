@@ -90,11 +90,17 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
     except (ValueError, RecursionError) as error:  # TOML that is wrong, no UTF-8, or a number of 5,000 digits
         raise InputError(
             f"{path}: the metrics file is not valid TOML",
-            found="values nested too deeply" if isinstance(error, RecursionError) else str(error),
+            found=_reason(error),
             hint='write a table per metric: [latency], then direction = "lower"; '
             'quote a name that has dots or spaces: ["top 1"]',
         ) from None
     return {name: _spec(str(path), name, table) for name, table in document.items()}
+
+
+def _reason(error: ValueError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "values nested too deeply"
+    return "a number of thousands of digits" if "integer string conversion" in str(error) else str(error)
 
 
 def _spec(path: str, name: str, table: object) -> MetricSpec:

@@ -5,6 +5,7 @@ import tomllib
 
 import polars as pl
 import pytest
+import typer
 
 from riskrank.cli.commands.convert import convert
 from riskrank.scores.readers.table import READERS, reader
@@ -39,7 +40,7 @@ def runs(tmp_path):
 
 
 def test_every_reader_is_a_command_and_every_module_a_reader():
-    assert set(READERS) <= {command.name for command in convert.registered_commands}
+    assert set(READERS) <= set(typer.main.get_command(convert).commands)
     for name in READERS:
         module = reader(name)
         assert name == module.NAME

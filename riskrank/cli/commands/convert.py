@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import copy
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -30,8 +31,20 @@ from riskrank.scores.readers.catalogue import EXPORTS
 # Groups on the page of --help.
 JUDGES, HARNESSES = "Verdicts of judges", "Exports of harnesses"
 
+
+class Formats(Group):
+    """Commands of all formats, which are one command under other names: building each would take its time."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        for name, (_module, text) in EXPORTS.items():
+            command = copy.copy(self.commands["auto"])
+            command.name, command.short_help = name, text
+            self.commands[name] = command
+
+
 convert = Application(
-    cls=Group,
+    cls=Formats,
     name="convert",
     help="Turn what harnesses and judges write into a score table that every command reads.",
     no_args_is_help=True,
@@ -158,5 +171,3 @@ def export(
 
 
 convert.command("auto", short_help="Recognise which harness wrote it.", rich_help_panel=HARNESSES)(export)
-for name, (_module, text) in EXPORTS.items():
-    convert.command(name, short_help=text, rich_help_panel=HARNESSES)(export)

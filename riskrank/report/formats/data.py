@@ -62,7 +62,9 @@ def _written(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        around = text[max(error.start - 40, 0) : error.end + 40].partition("\n")[0]
+        line = text[text.rfind("\n", 0, error.start) + 1 : text.find("\n", error.end)]
+        at = error.start - text.rfind("\n", 0, error.start) - 1
+        around = line[max(at - 40, 0) : at + 40]
         raise InputError(
             "a name is no Unicode text, which JSON cannot hold",
             found=repr(around),

@@ -117,7 +117,7 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
     digest = hashlib.sha256(data).hexdigest()
     data = _decompress(path, data, kind, compression, limit)
     if kind == "parquet":
-        return ParquetSource(path, data, digest)
+        return ParquetSource(path, data, digest, limit)
     if kind == "jsonl":
         return JsonLinesSource(path, data, digest)
     if kind == "json":

@@ -19,6 +19,8 @@ _HALF = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|"
     rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
 )
+# A name written with an escape: Polars takes the first of two such columns where others take the last.
+_ESCAPED_NAME = re.compile(rb'"(?:[^"\\]++|\\[^u])*+\\u(?:[^"\\]++|\\.)*+"\s*+:')
 
 
 class JsonLinesSource(Source):
@@ -30,7 +32,8 @@ class JsonLinesSource(Source):
             raise self._empty(f"{len(data)} bytes")
         self._frame: pl.DataFrame | None = None
         self._halves: dict[str, int] = {}
-        if _HALF.search(self._data):  # which Polars takes for something else
+        escaped = b"\\u" in self._data
+        if escaped and (_HALF.search(self._data) or _ESCAPED_NAME.search(self._data)):
             self._frame = self._read_line_by_line()
         try:
             # Every line is looked at: a metric that first occurs far down must not be lost.
@@ -114,7 +117,9 @@ class JsonLinesSource(Source):
             decode(self.label, self._data)
             raise
         except (ValueError, RecursionError) as error:
-            reason = "values nested too deeply" if isinstance(error, RecursionError) else error
+            reason = "values nested too deeply" if isinstance(error, RecursionError) else str(error)
+            if "integer string conversion" in reason:
+                reason = "a number of thousands of digits"
             raise InputError(
                 f"{self.label}: row {number} is not valid JSON",
                 found=f"{excerpt(line)} ({reason})",

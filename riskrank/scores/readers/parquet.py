@@ -9,9 +9,13 @@ from typing import TypeVar
 import polars as pl
 
 from riskrank.errors import InputError, option
+from riskrank.scores.readers.bounded import too_large
 from riskrank.scores.readers.source import Source, first_line
 
 Read = TypeVar("Read")
+
+# Bytes of a number, and the least of a text.
+_CELL = 8
 
 
 class ParquetSource(Source):
@@ -19,8 +23,9 @@ class ParquetSource(Source):
 
     columnar = True
 
-    def __init__(self, label: str, data: bytes, sha256: str) -> None:
+    def __init__(self, label: str, data: bytes, sha256: str, limit: int | None = None) -> None:
         super().__init__(label, data, sha256)
+        self._limit = limit
         if not data:
             raise self._empty("0 bytes")
         self._schema = self._read(lambda: pl.read_parquet_schema(io.BytesIO(data)))
@@ -30,6 +35,9 @@ class ParquetSource(Source):
         """The named columns."""
         raw = dict(zip(self.columns, self._schema, strict=True))
         wanted = [raw[name] for name in names]
+        # A few bytes may say a value millions of times: what the columns unpack to is known by their rows.
+        if self._limit is not None and self.height() * len(wanted) * _CELL > self._limit:
+            raise too_large(self.label, self._limit)
         frame = self._read(lambda: pl.read_parquet(io.BytesIO(self._data), columns=wanted))
         frame = frame.select(pl.col(raw[name]).alias(name) for name in names)
         if frame.height == 0 and not self.may_be_empty:

@@ -9,6 +9,7 @@ import numpy as np
 from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.types import Floats
 from riskrank.scores.table import ScoreTable
 from riskrank.studies.units import Units, units_of
 from riskrank.studies.wording import interval, names, number, percent
@@ -66,7 +67,7 @@ def _of_metrics(leader: int, following: int, table: ScoreTable) -> Iterator[str]
     own, theirs = table.values[leader], table.values[following]
     counted = np.array([metric.weight != 0 for metric in table.metrics])
     with np.errstate(all="ignore"):  # a metric may be constant, or as large as floating point goes
-        difference = own.mean(axis=0) - theirs.mean(axis=0)
+        difference = _means(own) - _means(theirs)
         spread = np.sqrt(own.var(axis=0) / 2 + theirs.var(axis=0) / 2)
         effect = np.where(counted & (spread > 0) & np.isfinite(spread), difference / spread, 0.0)
     for at in dict.fromkeys((int(np.argmax(effect)), int(np.argmin(effect)))):
@@ -144,8 +145,15 @@ def weak_spots(name: str, method: str, found: RankStudy, table: ScoreTable) -> I
         yield f"So {'is' if len(rest) == 1 else 'are'} {names(rest, 3)}."
 
 
+def _means(values: Floats) -> Floats:
+    """Means of the columns, also where their sums are beyond any number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = values.mean(axis=0)
+    return np.where(np.isfinite(means), means, (values / len(values)).sum(axis=0))
+
+
 def _weakest_metric(leader: int, table: ScoreTable) -> Iterator[str]:
-    means = np.array([values.mean(axis=0) for values in table.values])
+    means = np.array([_means(values) for values in table.values])
     places = 1 + (means > means[leader]).sum(axis=0)
     worst_at = int(np.argmax(places))
     if places[worst_at] > 1:
