@@ -33,8 +33,11 @@ def pooled_cdf(scores: ArrayLike) -> Floats:
     pooled = _two_dimensional(scores)
     shares = np.empty_like(pooled)
     for column in range(pooled.shape[1]):
-        values = pooled[:, column]
-        shares[:, column] = np.searchsorted(np.sort(values), values, side="right")
+        # Sorted once with their places: to look millions of scores up, one here and one there, takes minutes.
+        order = np.argsort(pooled[:, column])
+        ordered = pooled[order, column]
+        last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) + 1
+        shares[order, column] = np.repeat(last, np.diff(last, prepend=0))
     return shares / len(pooled)
 
 
