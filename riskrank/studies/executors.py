@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+import re
+import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future, wait
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
 from riskrank import __version__
@@ -15,6 +19,12 @@ SCHEME = "dask:"
 
 # Seconds to wait for a scheduler; that it does not answer is known within ten, imports included.
 _PATIENCE = 5
+
+# Seconds between two looks at the cluster, and after which one without workers is given up.
+_LOOK = 2.0
+_ABANDONED = 30.0
+
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx)://)?(?:\[[^\s\[\]/@]+\]|[^\s\[\]/:@]+):([0-9]{1,5})")
 
 
 def connect(place: str) -> Executor:
@@ -37,13 +47,7 @@ def connect(place: str) -> Executor:
     InputError
         If no scheduler answers there, or its workers have not the same riskrank.
     """
-    address = place.removeprefix(SCHEME)
-    if not place.startswith(SCHEME) or not address:
-        raise UsageError(
-            f"{option('executor')} takes the address of a Dask scheduler",
-            found=place or "nothing",
-            hint=f"write {option('executor', 'dask:tcp://HOST:8786')}",
-        )
+    address = _address(place)
     try:
         import distributed
     except ModuleNotFoundError:
@@ -56,12 +60,13 @@ def connect(place: str) -> Executor:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other versions of Python and packages; we look at ours
-            client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError) as error:
+            client = _within(_PATIENCE + 2, _meet, distributed, address)
+    except Exception as error:  # whatever Dask makes of what another program says
         raise InputError(
             f"no Dask scheduler answers at {address}",
-            found=str(error) or f"no answer within {_PATIENCE} seconds",
-            hint=f"start one with: dask scheduler; or run here: leave out {option('executor')}",
+            found=_told(error),
+            hint="start one with: dask scheduler; give its whole address, as tcp://host:8786; "
+            f"or run here: leave out {option('executor')}",
         ) from None
     executor = DaskExecutor(client)
     try:
@@ -70,6 +75,71 @@ def connect(place: str) -> Executor:
         executor.shutdown()
         raise
     return executor
+
+
+def _address(place: str) -> str:
+    """The address in the place a user names: a host and a port, and how to talk to it."""
+    address = place.removeprefix(SCHEME)
+    whole = _ADDRESS.fullmatch(address)
+    if not place.startswith(SCHEME) or whole is None or not 1 <= int(whole[1]) <= 65535:
+        raise UsageError(
+            f"{option('executor')} takes the address of a Dask scheduler",
+            found=place or "nothing",
+            hint=f"write host and port: {option('executor', 'dask:tcp://host:8786')}",
+        )
+    return address
+
+
+def _meet(distributed: Any, address: str) -> Any:
+    """Make a client, once it is known that a scheduler answers: one half made cannot be got rid of."""
+    import asyncio
+
+    kind = asyncio.run(asyncio.wait_for(_kind_of(distributed, address), _PATIENCE))
+    if kind != "Scheduler":
+        raise ValueError(f"a {kind} of Dask answers there, no scheduler")
+    return distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+
+
+async def _kind_of(distributed: Any, address: str) -> str:
+    """Ask who answers at an address."""
+    security = distributed.Security().get_connection_args("client")
+    comm = await distributed.comm.connect(address, timeout=_PATIENCE, **security)
+    try:
+        await comm.write({"op": "identity", "reply": True})
+        identity = await comm.read()
+    finally:
+        comm.abort()
+    return str(identity["type"])
+
+
+def _within(seconds: float, work: Callable[..., Any], *args: Any) -> Any:
+    """Do some work, or give it up: in a thread that nobody waits for at the end of the process."""
+    answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            answers.put((work(*args), None))
+        except Exception as error:
+            answers.put((None, error))
+
+    Thread(target=run, daemon=True).start()
+    try:
+        result, error = answers.get(timeout=seconds)
+    except Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return result
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, OSError | ValueError | TypeError | ImportError):
+        return str(error) or f"no answer within {_PATIENCE} seconds"
+    return f"something that does not speak as a Dask scheduler does ({type(error).__name__})"
+
+
+class ClusterLost(Exception):
+    """Nobody is left to work on what was handed over."""
 
 
 class DaskExecutor(Executor):
@@ -85,7 +155,7 @@ class DaskExecutor(Executor):
 
         self._client = client
         self._executor = client.get_executor(pure=False)
-        self.failures = (KilledWorker,)
+        self.failures = (KilledWorker, ClusterLost)
 
     def check(self) -> None:
         """Refuse a cluster without workers, or whose workers would compute something else.
@@ -120,6 +190,33 @@ class DaskExecutor(Executor):
         """Run a function on one of the workers."""
         future: Future[Any] = self._executor.submit(function, *args, **kwargs)
         return future
+
+    def outcome(self, future: Future[Any]) -> Any:
+        """Wait for the result of a task, as long as somebody is there to work on it.
+
+        Raises
+        ------
+        ClusterLost
+            If the scheduler is gone, or has had no workers for half a minute.
+        """
+        there = time.monotonic()
+        while not wait([future], timeout=_LOOK).done:
+            if self._has_workers():
+                there = time.monotonic()
+            elif time.monotonic() - there > _ABANDONED:
+                raise ClusterLost(f"the cluster has had no workers for {_ABANDONED:g} seconds")
+        try:
+            return future.result()
+        except CancelledError:
+            raise ClusterLost("the connection to the scheduler was lost") from None
+
+    def _has_workers(self) -> bool:
+        """Whether the scheduler has workers; where it does not say, it may."""
+        try:
+            identity = self._client.sync(self._client.scheduler.identity, callback_timeout=_LOOK)
+        except Exception:  # busy, or gone, which the futures tell
+            return True
+        return bool(identity["workers"])
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Close the connection."""

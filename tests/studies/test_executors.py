@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +30,39 @@ from riskrank.studies import executors
 ROOT = Path(riskrank.__file__).parents[1]
 
 
-@pytest.mark.parametrize("place", ["", "tcp://127.0.0.1:8786", "dask:", "ray:host"])
+NO_ADDRESSES = [
+    "",
+    "tcp://127.0.0.1:8786",
+    "dask:",
+    "ray:host",
+    "dask:tcp://127.0.0.1",
+    "dask::abc",
+    "dask:host:abc",
+    "dask:host:0",
+    "dask:host:65536",
+    "dask:http://127.0.0.1:1",
+    "dask:bogus://x:1",
+    "dask:/etc/passwd",
+    "dask:inproc://",
+    "dask:tcp://[::1]",
+    "dask:tcp://node7:8786/",
+]
+
+
+@pytest.mark.parametrize("place", NO_ADDRESSES)
 def test_another_kind_of_place_is_refused(place):
-    with pytest.raises(UsageError, match="address of a Dask scheduler"):
+    with pytest.raises(UsageError, match="address of a Dask scheduler") as caught:
         executors.connect(place)
+    assert "dask:tcp://host:8786" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "address", ["node7:8786", "tcp://node7.example:1", "tls://10.0.0.1:65535", "tcp://[::1]:8786"]
+)
+def test_whole_addresses_are_tried(address, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UsageError, match="needs Dask"):
+        executors.connect(f"dask:{address}")
 
 
 def test_dask_that_is_not_installed(monkeypatch):
@@ -48,9 +77,26 @@ def free_port():
         return probe.getsockname()[1]
 
 
-@pytest.mark.parametrize("place", ["tcp://127.0.0.1:{}", "nowhere.invalid:{}"])
-def test_a_scheduler_that_does_not_answer(place):
-    """Three lines within ten seconds, and nothing of Dask's own on standard error."""
+@contextmanager
+def answering(word):
+    """A port where every caller is told one thing, and then nothing."""
+    callers = []
+    with socket.create_server(("127.0.0.1", 0)) as door:
+
+        def serve():
+            with suppress(OSError):  # the door is closed
+                while True:
+                    callers.append(door.accept()[0])
+                    callers[-1].sendall(word)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield door.getsockname()[1]
+    for caller in callers:
+        caller.close()
+
+
+def refusal(address):
+    """What connecting to an address raises, in a process that must end with nothing on standard error."""
     pytest.importorskip("distributed")
     code = f"""
 from riskrank.errors import RiskrankError
@@ -58,7 +104,7 @@ from riskrank.studies import executors
 assert executors._PATIENCE <= 5
 executors._PATIENCE = 0.5
 try:
-    executors.connect("dask:{place.format(free_port())}")
+    executors.connect("dask:{address}")
 except RiskrankError as error:
     print(type(error).__name__, *error.lines(flags=True), sep="\\n")
 """
@@ -69,6 +115,24 @@ except RiskrankError as error:
     assert kind == "InputError"
     assert [line.split(": ")[0] for line in lines] == ["error", "found", "hint"]
     assert "no Dask scheduler answers at" in lines[0]
+    assert "tcp://host:8786" in lines[2]
+    return lines[1].removeprefix("found: ")
+
+
+@pytest.mark.parametrize("place", ["tcp://127.0.0.1:{}", "nowhere.invalid:{}", "tls://127.0.0.1:{}"])
+def test_a_scheduler_that_does_not_answer(place):
+    """Three lines within ten seconds, and nothing of Dask's own on standard error."""
+    refusal(place.format(free_port()))
+
+
+def test_a_port_that_accepts_and_says_nothing():
+    with answering(b"") as port:
+        assert "no answer within" in refusal(f"tcp://127.0.0.1:{port}")
+
+
+def test_a_port_that_speaks_of_something_else():
+    with answering(b"SSH-2.0-OpenSSH_9.2p1\r\n" + b"x" * 200) as port:
+        assert "does not speak as a Dask scheduler" in refusal(f"tcp://127.0.0.1:{port}")
 
 
 class Cluster:
@@ -173,8 +237,31 @@ def test_a_scheduler_that_dies_is_told(cluster):
     with cluster.connect() as executor:
         cluster.scheduler.kill()
         cluster.scheduler.wait()
-        with pytest.raises(NumericalError, match="lost its workers"):
+        with pytest.raises(NumericalError, match="lost its workers") as caught:
             list(Workers(executor=executor).run(max, 3, range(4)))
+        assert caught.value.found == "the connection to the scheduler was lost"
+
+
+@pytest.mark.slow
+def test_a_cluster_that_loses_every_worker_is_told(cluster, monkeypatch):
+    monkeypatch.setattr(executors, "_LOOK", 0.1)
+    monkeypatch.setattr(executors, "_ABANDONED", 0.5)
+    with cluster.connect() as executor:
+        for worker in cluster.workers:
+            worker.kill()
+            worker.wait()
+        with pytest.raises(NumericalError, match="lost its workers") as caught:
+            list(Workers(executor=executor).run(max, 3, range(4)))
+        assert caught.value.found == "the cluster has had no workers for 0.5 seconds"
+
+
+@pytest.mark.slow
+def test_a_worker_is_no_scheduler(cluster):
+    with cluster.connect() as executor:
+        worker = next(iter(executor._client.scheduler_info()["workers"]))
+    with pytest.raises(InputError, match="no Dask scheduler answers") as caught:
+        executors.connect(f"dask:{worker}")
+    assert caught.value.found == "a Worker of Dask answers there, no scheduler"
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ class Workers:
         Number of processes; with 1 everything runs in this one.
     executor : concurrent.futures.Executor, optional
         Where to run tasks instead. It stays open. Has it a method ``share``, data go through it once for
-        all tasks; otherwise they go with each.
+        all tasks; otherwise they go with each. Has it a method ``outcome``, that one waits for a future.
     """
 
     def __init__(self, jobs: int = 1, executor: Executor | None = None) -> None:
@@ -223,18 +223,23 @@ class _Process:
         return _Ended(f"by {signal.Signals(-status).name}" if status < 0 else f"with exit status {status}")
 
 
+def _outcome(future: Future[Any]) -> Any:
+    return future.result()
+
+
 def _submit(executor: Executor, function: Task, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
     share = getattr(executor, "share", None)
     data = shared if share is None else share(shared)
+    outcome: Callable[[Any], Any] = getattr(executor, "outcome", _outcome)
     pending = deque(executor.submit(function, data, task) for task in tasks)
     try:
         while pending:
-            yield pending[0].result()
+            yield outcome(pending[0])
             pending.popleft()
     except (BrokenExecutor, CancelledError, *getattr(executor, "failures", ())) as error:
         raise NumericalError(
             "the executor lost its workers before they finished",
-            found=f"{type(error).__name__}: {error}",
+            found=str(error) or type(error).__name__,
             hint=f"look at its log, or run here: leave out {option('executor')}",
         ) from None
     finally:
