@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from riskrank import __version__
 from riskrank.cli.environment import Environment
 from riskrank.cli.help import Application
-from riskrank.cli.interrupts import INTERRUPTED, settle_interrupts
+from riskrank.cli.interrupts import INTERRUPTED, interrupted, settle_interrupts
 from riskrank.errors import ExitStatus, InputError, NumericalError, RiskrankError, UsageError, nearest
 
 # Errors of a stream that does not take what it is given.
@@ -37,7 +37,7 @@ class Boundary(TyperGroup):
             code = super().main(arguments, standalone_mode=False, obj=environment, **extra)
             environment.stdout.flush()
             settle_interrupts()
-            status = int(code or 0)
+            status = ExitStatus.INTERRUPTED if interrupted() else int(code or 0)
             if status == ExitStatus.INTERRUPTED:  # Typer turns Ctrl-C into an exit
                 environment.say(INTERRUPTED)
         except BaseException as error:
@@ -83,6 +83,10 @@ def _answer(error: BaseException, environment: Environment, *, traceback: bool) 
     """Say what went wrong in three lines and return the exit status."""
     from riskrank.report.streams import discard
 
+    # What Ctrl-C raises may come out as another error: a library met it where it expected none.
+    if interrupted() or isinstance(error, KeyboardInterrupt | typer.Abort):
+        environment.say(INTERRUPTED)
+        return ExitStatus.INTERRUPTED
     if isinstance(error, BrokenPipeError):
         discard(environment.stdout)
         return ExitStatus.OK
@@ -91,9 +95,6 @@ def _answer(error: BaseException, environment: Environment, *, traceback: bool) 
             discard(environment.stdout)
             return ExitStatus.OK
         raise error
-    if isinstance(error, KeyboardInterrupt | typer.Abort):
-        environment.say(INTERRUPTED)
-        return ExitStatus.INTERRUPTED
     if type(error).__name__ == "NoArgsIsHelpError":  # Typer does not export it
         shown: Any = error
         environment.say(shown.format_message())

@@ -22,6 +22,8 @@ _PATIENCE = 2.0
 _SHOW_CURSOR = b"\x1b[?25h"
 
 _settled: threading.Event | None = None
+_heard = False
+_writing = False
 
 
 def answer_interrupts() -> None:
@@ -42,6 +44,22 @@ def answer_interrupts() -> None:
     threading.Thread(target=_insist, args=(heard, _settled), daemon=True).start()
 
 
+def begin_writing() -> None:
+    """Write no result after a Ctrl-C that was heard and then lost, as in a callback of a library.
+
+    To be called when all is ready to appear; from here on a result that is there whole is not taken back.
+    """
+    global _writing
+    if _heard:
+        raise KeyboardInterrupt
+    _writing = True
+
+
+def interrupted() -> bool:
+    """Whether a Ctrl-C was heard before the result was written, whatever became of its exception."""
+    return _heard and not _writing
+
+
 def settle_interrupts() -> None:
     """Let no Ctrl-C disturb the end of a run, when only its exit status is left to give."""
     if signal.getsignal(signal.SIGINT) is _interrupt:
@@ -60,6 +78,8 @@ def leave() -> None:
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:
+    global _heard
+    _heard = True
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while frame is not None:
         # Amid an import an exception may end in a callback, which prints and forgets it, or look like the

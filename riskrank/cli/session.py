@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskrank.cli.environment import Environment
+from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.memory import require_memory
 from riskrank.cli.options import InputOptions, OutputOptions, ResamplingOptions, split_names
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
@@ -162,7 +163,10 @@ class Session:
             document = replace(document, provenance=replace(document.provenance, config=config))
         pictures = {plot.file: draw_plot(plot, document) for plot in self.plots}
         with tidying_up():
-            write_all(self._rendered(document), self.environment.stdout, {**(beside or {}), **pictures})
+            results = self._rendered(document)
+            files = {**(beside or {}), **pictures}
+            write_all(results, self.environment.stdout, files, ready=begin_writing)
+        settle_interrupts()  # what is written is written, and an interrupt would say that nothing is
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:
             for warning in document.provenance.warnings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -143,6 +143,8 @@ def write_all(
     results: Sequence[tuple[str | None, bytes]],
     stdout: TextIO,
     beside: Mapping[str, bytes] | None = None,
+    *,
+    ready: Callable[[], object] | None = None,
 ) -> None:
     """Write to stdout and to files, and further files beside them: whole, and all of them or none.
 
@@ -155,6 +157,8 @@ def write_all(
     stdout : text stream
     beside : mapping of str to bytes, optional
         Further files.
+    ready : callable, optional
+        Called when everything is ready and nothing has been written; what it raises leaves nothing behind.
 
     Raises
     ------
@@ -166,16 +170,18 @@ def write_all(
     place: str | None = None
     try:
         with contextlib.ExitStack() as stack:
-            ready = []
+            moves = []
             for place, content in files:
-                ready.append((place, stack.enter_context(staged(Path(place), content))))
+                moves.append((place, stack.enter_context(staged(Path(place), content))))
             place = None
+            if ready is not None:
+                ready()
             for data in shown:
                 _send(data, stdout)
             # A device may be full, which cannot be undone; what replaced a file can.
-            ready.sort(key=lambda one: not is_device(Path(one[0])))
+            moves.sort(key=lambda one: not is_device(Path(one[0])))
             with contextlib.ExitStack() as undo:
-                for place, (appear, vanish) in ready:  # noqa: B007 (an error names the place)
+                for place, (appear, vanish) in moves:  # noqa: B007 (an error names the place)
                     with contextlib.suppress(BrokenPipeError):
                         appear()
                     undo.callback(vanish)

@@ -235,6 +235,105 @@ main()
     assert finish(start("rank", "x.csv", code=code)) == (130, "", "interrupted: nothing was written\n")
 
 
+# Where a library forgets what Ctrl-C raises, or makes another error of it.
+LOSING = {
+    "generator": "__import__('polars').DataFrame({'a': (interrupt(i) for i in range(3))})",
+    "callback": "forget()",
+    "error": "convert()",
+}
+
+
+@LINUX
+@pytest.mark.parametrize("how", LOSING)
+@pytest.mark.parametrize("to", ["file", "stdout"])
+def test_an_interrupt_a_library_loses(start, table, tmp_path, how, to):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "c.json").write_text("before")
+    code = f"""
+import os, signal, sys, weakref
+from riskrank.__main__ import main
+import riskrank.scores.table as module
+
+read, sys.unraisablehook = module.read_scores, lambda _: None
+
+def interrupt(result):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000): pass
+    return result
+
+class Thing: pass
+
+def forget():
+    thing = Thing()
+    watch = weakref.ref(thing, interrupt)
+    del thing
+
+def convert():
+    try:
+        interrupt(0)
+    except KeyboardInterrupt:
+        raise TypeError("expected sequence, not generator") from None
+
+def reading(*args):
+    {LOSING[how]}
+    return read(*args)
+
+module.read_scores = reading
+main()
+"""
+    output = ["-o", folder / "c.json"] if to == "file" else []
+    process = start("rank", table, "--no-test", *output, code=code)
+    assert finish(process) == (130, "", "interrupted: nothing was written\n")
+    assert [(entry.name, entry.read_text()) for entry in folder.iterdir()] == [("c.json", "before")]
+
+
+@LINUX
+def test_an_interrupt_lost_while_files_appear(start, table, tmp_path):
+    """What is there whole is there: the run does not say that nothing was written."""
+    code = """
+import os, pathlib, signal
+from riskrank.__main__ import main
+
+replace = pathlib.Path.replace
+
+def replacing(*args):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000): pass
+    except KeyboardInterrupt:
+        pass
+    return replace(*args)
+
+pathlib.Path.replace = replacing
+main()
+"""
+    status, stdout, stderr = finish(start("check", table, "-q", "-o", tmp_path / "c.json", code=code))
+    assert (status, stdout, stderr) == (0, "", "")
+    assert (tmp_path / "c.json").exists()
+
+
+@LINUX
+def test_an_interrupt_after_the_result(start, write, tmp_path):
+    """Amid the warnings, which come last."""
+    code = """
+import os, signal
+from riskrank.__main__ import main
+from riskrank.cli.session import Session
+
+def saying(*args):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000): pass
+
+Session.say = saying
+main()
+"""
+    table = write("scores.csv", metrics=("acc", "loss"))
+    process = start("rank", table, "--no-test", "-o", tmp_path / "r.json", code=code)
+    assert finish(process) == (0, "", "")
+    assert (tmp_path / "r.json").exists()
+
+
 @LINUX
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_writing_leaves_no_temporary_file(start, table, tmp_path, number):

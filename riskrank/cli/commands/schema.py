@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from riskrank.cli.app import app
+from riskrank.cli.interrupts import begin_writing
 
 
 @app.command(short_help="Print the JSON Schema of a command's document.")
@@ -34,8 +35,8 @@ def schema(
     """
     import json
 
-    from riskrank.report.files import write
+    from riskrank.report.files import write_all
     from riskrank.report.schema import json_schema
 
     text = json.dumps(json_schema(command), indent=2, ensure_ascii=False) + "\n"
-    write(text.encode("utf-8"), output, context.obj.stdout)
+    write_all([(output, text.encode("utf-8"))], context.obj.stdout, ready=begin_writing)
