@@ -65,3 +65,5 @@ def open_standard_streams() -> None:
         except OSError:
             # The lowest free descriptor is the one that was closed.
             os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:  # NumPy 1.26 writes to it as soon as it is imported whole
+        sys.stderr = _nowhere()

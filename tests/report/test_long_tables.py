@@ -46,6 +46,7 @@ def test_as_rich_would(monkeypatch, color, width, laid_out):
     assert printed(view, width=width, color=color) == whole
 
 
+@pytest.mark.skipif(not long_tables.known_layout(), reason="an earlier Rich lays out every row")
 def test_rows_that_fold_are_left_to_rich(monkeypatch):
     called = []
     monkeypatch.setattr(long_tables, "LAID_OUT", 2)

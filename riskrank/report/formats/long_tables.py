@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from riskrank.report.view import Cell, Column, text_of
@@ -12,6 +14,12 @@ if TYPE_CHECKING:
 
 LAID_OUT = 500
 """Rows that are laid out; with ten thousand of them Rich takes half a minute."""
+
+
+@cache
+def known_layout() -> bool:
+    """Whether Rich lays rows out as we write them; earlier ones fold narrow columns otherwise."""
+    return int(version("rich").partition(".")[0]) >= 15
 
 
 def all_fit(rows: Sequence[Sequence[Cell | str]], widths: Sequence[int]) -> bool:

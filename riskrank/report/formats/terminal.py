@@ -244,7 +244,7 @@ def _print_rows(
 ) -> None:
     rest = [[row[number] for number in block] for row in table.rows[long_tables.LAID_OUT :]]
     room = [widths[number] for number in block]
-    if not rest or not long_tables.all_fit(rest, room):
+    if not rest or not long_tables.all_fit(rest, room) or not long_tables.known_layout():
         page.print(_grid(table, block, widths, ascii_only=ascii_only))
         return
     first = replace(table, rows=table.rows[: long_tables.LAID_OUT])
