@@ -56,7 +56,8 @@ class ParquetSource(Source):
     def _read(self, reader: Callable[[], Read]) -> Read:
         try:
             return reader()
-        except (pl.exceptions.PolarsError, OSError) as error:
+        # Some damaged pages make Polars panic, which is no PolarsError.
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise InputError(
                 f"{self.label}: the file cannot be read as Parquet",
                 found=first_line(error),
