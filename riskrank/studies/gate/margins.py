@@ -46,12 +46,11 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
     return {name: given.get(name, given.get(None, 0.0)) for name in names}
 
 
-def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> tuple[Ends, str | None]:
-    """The worst and the best score there can be, and what a reader must know of them.
+def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends:
+    """The worst and the best score there can be.
 
-    Those are the bounds of the metric, or what was seen of any model. Scores of which no two differ by the
-    margin, such as those of two models without a mistake, say little of what there can be: if all of them
-    are shares, 0 and 1 are taken.
+    Those are the bounds of the metric, or what was seen of any model; scores of which all seen are shares
+    reach from 0 to 1, as two models without a mistake say little of what there can be.
 
     Parameters
     ----------
@@ -66,22 +65,18 @@ def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> tupl
         If the margin is wider than scores can differ: it has another unit.
     """
     ends = [float(min(column.min() for column in columns)), float(max(column.max() for column in columns))]
-    if metric.bounds is not None and metric.transform == "none":
-        ends += [metric.sign * bound for bound in metric.bounds if np.isfinite(bound)]
+    if metric.transform == "none":
+        bounds = metric.bounds
+        if bounds is None and all(0 <= metric.sign * end <= 1 for end in ends):
+            bounds = (0.0, 1.0)
+        ends += [metric.sign * bound for bound in bounds or () if np.isfinite(bound)]
     worst, best = min(ends), max(ends)
-    if margin < best - worst or margin == 0:
-        return (worst, best), None
-    share = metric.transform == "none" and 0 <= metric.sign * worst <= 1 and 0 <= metric.sign * best <= 1
-    if share and margin < 1:
-        advice = (
-            f"no two scores of {metric.name} differ by the margin of {margin:g}: they are taken as scores "
-            "from 0 to 1; bounds in a metrics file say otherwise"
+    if margin > 0 and margin >= best - worst:
+        raise UsageError(
+            f"{option('margin', f'{margin:g}')} is no margin for {metric.name}: no two of its scores differ "
+            "by more",
+            found=f"scores of {metric.name} within {best - worst:g} of each other",
+            hint=f"give the margin in the units of the file, {option('margin', f'{metric.name}=…')}; if "
+            "scores can differ by more, say so with bounds in a metrics file",
         )
-        return (min(metric.sign, 0.0), max(metric.sign, 0.0)), advice
-    raise UsageError(
-        f"{option('margin', f'{margin:g}')} is no margin for {metric.name}: no two of its scores differ by "
-        "more",
-        found=f"scores of {metric.name} within {best - worst:g} of each other",
-        hint=f"give the margin in the units of the file, {option('margin', f'{metric.name}=…')}; if scores "
-        "can differ by more, say so with bounds in a metrics file",
-    )
+    return worst, best

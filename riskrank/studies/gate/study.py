@@ -57,7 +57,7 @@ def gate(
     tables = [table] if isinstance(table, ScoreTable) else list(table)
     models = tables[0].models
     metrics = tuple(metric for one in tables for metric in one.metrics)
-    claims, notes = _claims(tables, settings, statistics(settings.on, [metric.name for metric in metrics]))
+    claims = _claims(tables, settings, statistics(settings.on, [metric.name for metric in metrics]))
     inference = settings.inference(runtime.jobs)
     with runtime.progress("resampling"):
         rows, advice = decide(claims, inference, models)
@@ -71,7 +71,7 @@ def gate(
             seed=settings.seed,
             resamples=resamples_of(inference, len(claims), max(samples)),
             settings=_described(tables[0], settings, len(claims)),
-            warnings=[*dict.fromkeys(line for one in tables for line in one.warnings), *notes, *advice],
+            warnings=[*dict.fromkeys(line for one in tables for line in one.warnings), *advice],
             **_described_inputs(tables, metrics),
         ),
         rows=rows,
@@ -100,15 +100,14 @@ def _described_inputs(tables: Sequence[ScoreTable], metrics: Sequence[MetricSpec
 
 def _claims(
     tables: Sequence[ScoreTable], settings: ClaimSettings, wanted: Sequence[Statistic]
-) -> tuple[list[GateClaim], list[str]]:
-    """Every claim on every metric it is about, of all samples together and then of each group; advice."""
+) -> list[GateClaim]:
+    """Every claim on every metric it is about, of all samples together and then of each group."""
     models = tables[0].models
     names = wanted_metrics(settings, [metric.name for table in tables for metric in table.metrics])
     margin_of = margins(settings, names, wanted)
     by_metric: dict[str, list[ScoreColumn]] = {}
-    advice: list[str] = []
     for table in tables:
-        by_metric |= _columns(table, margin_of, advice)
+        by_metric |= _columns(table, margin_of)
     asked = [(BETTER, "better", pair) for pair in settings.better]
     asked += [(NOT_WORSE, "not_worse", pair) for pair in settings.not_worse]
     claims = []
@@ -121,23 +120,21 @@ def _claims(
                     GateClaim(kind, new, old, column, one.name, one.level, one.dominance, margin)
                     for column in by_metric[metric]
                 ]
-    return list(dict.fromkeys(claims)), advice
+    return list(dict.fromkeys(claims))
 
 
-def _columns(
-    table: ScoreTable, margin_of: Mapping[str, float], advice: list[str]
-) -> dict[str, list[ScoreColumn]]:
+def _columns(table: ScoreTable, margin_of: Mapping[str, float]) -> dict[str, list[ScoreColumn]]:
     """Scores by metric, of those that claims are about: of all samples together, then of each group."""
     tables: dict[str | None, ScoreTable] = {None: table}
     if table.groups is not None:
         parts = group_tables(table)
         require_samples(parts, table, otherwise="score more samples")
         tables.update(parts)
-    ends: dict[str, tuple[float, float]] = {}
-    for number, metric in enumerate(table.metrics):
-        if metric.name in margin_of:
-            ends[metric.name], told = limits(metric, table.column(number), margin_of[metric.name])
-            advice += [] if told is None else [told]
+    ends = {
+        metric.name: limits(metric, table.column(number), margin_of[metric.name])
+        for number, metric in enumerate(table.metrics)
+        if metric.name in margin_of
+    }
     columns: dict[str, list[ScoreColumn]] = {name: [] for name in ends}
     for group, part in tables.items():
         for target in targets(part, PortfolioSettings(), per_metric=True):
