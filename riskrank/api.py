@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from riskrank.errors import RiskrankError, UsageError, did_you_mean, listing, option, spell
-from riskrank.report.figures.catalogue import draw, pictures
-from riskrank.report.formats.data import to_csv, to_json, to_jsonl
-from riskrank.report.formats.html import to_fragment
-from riskrank.report.formats.latex import to_latex
-from riskrank.report.page import can_make_pages
-from riskrank.report.page.page import to_page, to_page_fragment
-from riskrank.report.render import markdown_page, spelled_sections, to_text
-from riskrank.scores.inspect import TableReport, inspect_scores
+from riskrank.scores.files.frames import FrameSource, is_frame
+from riskrank.scores.files.opening import Source
 from riskrank.scores.options import DOOR_NAMES, ReadOptions, read_options, reading_defaults, reading_names
-from riskrank.scores.readers.files import Source
-from riskrank.scores.readers.frames import FrameSource, is_frame
-from riskrank.scores.table import ScoreTable, read_metrics_apart, read_scores
+from riskrank.scores.table.inspection import TableReport, inspect_scores
+from riskrank.scores.table.score_table import ScoreTable, read_metrics_apart, read_scores
+from riskrank.shown.figures.catalogue import draw, pictures
+from riskrank.shown.formats.data import to_csv, to_json, to_jsonl
+from riskrank.shown.formats.html import to_fragment
+from riskrank.shown.formats.latex import to_latex
+from riskrank.shown.page import can_make_pages
+from riskrank.shown.page.page import to_page, to_page_fragment
+from riskrank.shown.render import markdown_page, spelled_sections, to_text
 from riskrank.studies import copa as copa_study
 from riskrank.studies import dominance as dominance_study
 from riskrank.studies import gate as gate_study

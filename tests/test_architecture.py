@@ -53,7 +53,7 @@ def of(*layers: str) -> list[str]:
 
 
 def test_there_is_something_to_look_at():
-    assert min(len(of(name)) for name in ("engine", "scores", "studies", "report", "cli")) > 5
+    assert min(len(of(name)) for name in ("engine", "scores", "studies", "shown", "cli")) > 5
     assert list(imports(ast.parse("def f():\n  from a.b import c\n  import d"))) == ["a.b.c", "d"]
     lazily = "if TYPE_CHECKING:\n  import a\ndef f():\n  import b\ntry:\n  import c\nexcept E: pass"
     assert list(imports(ast.parse(lazily), top_level_only=True)) == ["c"]
@@ -79,7 +79,7 @@ def test_nothing_is_printed_below(name):
 
 
 ALLOWED = {
-    "report": ("engine", "studies", "report", "errors"),
+    "shown": ("engine", "studies", "shown", "errors"),
     "studies": ("engine", "scores", "studies", "errors"),
     "scores": ("engine", "scores", "errors"),
     "errors": (),
@@ -94,7 +94,7 @@ def test_imports_of_ours_point_down(name):
             assert layer(found) in (*allowed, "__version__"), f"{name} imports {found}"
 
 
-@pytest.mark.parametrize("name", of("report"))
+@pytest.mark.parametrize("name", of("shown"))
 def test_reports_compute_nothing(name):
     """They show what studies found: of the engine they know types and constants, no function."""
     for node in ast.walk(tree(name)):
@@ -120,11 +120,11 @@ def test_scipy_stats_is_nowhere(name):
 def test_the_front_door_opens_fast(name):
     for found in imports(tree(name), top_level_only=True):
         assert found.split(".")[0] not in HEAVY, f"{name} imports {found}"
-        if within(found, "riskrank.scores.readers.catalogue"):
+        if within(found, "riskrank.scores.exports.catalogue"):
             continue  # a table that imports nothing
         # What lies below imports NumPy and Polars.
         assert not within(
-            found, "riskrank.engine", "riskrank.scores", "riskrank.studies", "riskrank.report"
+            found, "riskrank.engine", "riskrank.scores", "riskrank.studies", "riskrank.shown"
         ), f"{name}: {found}"
 
 
@@ -162,7 +162,7 @@ def cycle_among(modules: dict[str, set[str]]) -> list[str]:
 def test_no_imports_go_round():
     assert cycle_among({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["b", "c"]
     assert cycle_among({"a": {"b"}, "b": {"c"}, "c": set()}) == []
-    assert cycle_among({name: loaded(name) for name in of("engine", "scores", "studies", "report")}) == []
+    assert cycle_among({name: loaded(name) for name in of("engine", "scores", "studies", "shown")}) == []
 
 
 # What is longer than a file of 300 lines or a function of 60 (without its docstring), and why.
@@ -172,10 +172,10 @@ LONG_FILES = {
     "riskrank.engine.gsd.polytope": "one linear program, whose parts share its matrices",
     "riskrank.engine.gsd.quality": "exact quality vectors, their scales, and doubts about these",
     "riskrank.engine.power.planning": "one search of a sample size, with its types",
-    "riskrank.scores.columns": "roles of columns, given and guessed, with a message for each way to go wrong",
-    "riskrank.scores.inspect": "all problems a table can have, a short function each",
-    "riskrank.scores.readers.gathering": "what readers share: files, names of models, scores, refused rules",
-    "riskrank.scores.readers.inspect_logs": "one format, in its two containers",
+    "riskrank.scores.table.columns": "roles of columns, given and guessed, and ways to go wrong",
+    "riskrank.scores.table.inspection": "all problems a table can have, a short function each",
+    "riskrank.scores.exports.gathering": "what readers share: files, names of models, scores, refused rules",
+    "riskrank.scores.exports.inspect_logs": "one format, in its two containers",
     "riskrank.studies.convert": "two studies of one command, with their documents",
     "riskrank.studies.dominance": "settings, rows and document of one command",
     "riskrank.studies.grouping": "the same study of every group, and what its documents share",

@@ -17,10 +17,10 @@ SNIPPETS = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULT
 NEW = [
     "riskrank/engine/portfolio/worst_case.py",
     "tests/engine/portfolio/test_worst_case.py",
-    "riskrank/scores/readers/arena.py",
-    "tests/scores/readers/test_arena.py",
+    "riskrank/scores/exports/arena.py",
+    "tests/scores/exports/test_arena.py",
     "riskrank/studies/tally.py",
-    "riskrank/report/tally.py",
+    "riskrank/shown/tally.py",
     "riskrank/cli/commands/tally.py",
     "docs/tally.md",
 ]
@@ -33,14 +33,14 @@ ROWS = {
         ),
         ("for row in (\n", "for row in (\n        {row},\n"),
     ),
-    "riskrank/scores/readers/catalogue.py": (
+    "riskrank/scores/exports/catalogue.py": (
         ("= {\n", '= {\n    "arena": ("arena", "Arena: logs of points."),\n'),
     ),
     "riskrank/cli/main.py": (('"check",', '"check", "tally",'),),
-    "riskrank/report/schema.py": (
+    "riskrank/shown/schema.py": (
         ("DOCUMENTS = {\n", 'DOCUMENTS = {\n    "tally": ("tally", "TallyDocument"),\n'),
     ),
-    "riskrank/report/render.py": (("VIEWS = {\n", 'VIEWS = {\n    "tally": "riskrank.report.tally",\n'),),
+    "riskrank/shown/render.py": (("VIEWS = {\n", 'VIEWS = {\n    "tally": "riskrank.shown.tally",\n'),),
 }
 
 
@@ -50,7 +50,7 @@ def test_what_is_named_exists():
     for path in NEW:
         assert f"`{path}`" in PAGE, path
         assert not (ROOT / path).exists(), path
-    for name, path in [("RISKS", "engine/portfolio/risks.py"), ("EXPORTS", "scores/readers/catalogue.py")]:
+    for name, path in [("RISKS", "engine/portfolio/risks.py"), ("EXPORTS", "scores/exports/catalogue.py")]:
         assert f"{name}" in (ROOT / "riskrank" / path).read_text(encoding="utf-8")
     for target in re.findall(r"^make ([a-z-]+)", PAGE, flags=re.MULTILINE):
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -61,9 +61,9 @@ def unknown_to_tables() -> list[str]:
     import riskrank
     from riskrank.cli.help import EXAMPLES
     from riskrank.cli.main import COMMANDS
-    from riskrank.report.figures.catalogue import FIGURES, NAMES
-    from riskrank.report.render import VIEWS
-    from riskrank.report.schema import DOCUMENTS
+    from riskrank.shown.figures.catalogue import FIGURES, NAMES
+    from riskrank.shown.render import VIEWS
+    from riskrank.shown.schema import DOCUMENTS
 
     studies = set(COMMANDS) - {"schema"}
     tables = {
@@ -79,7 +79,7 @@ def unknown_to_tables() -> list[str]:
 
 def test_every_table_of_commands_knows_every_command(monkeypatch):
     from riskrank.cli import main
-    from riskrank.report.schema import DOCUMENTS
+    from riskrank.shown.schema import DOCUMENTS
 
     assert unknown_to_tables() == []
     monkeypatch.delitem(DOCUMENTS, "gate")
@@ -101,7 +101,7 @@ def house(tmp_path_factory):
     house = tmp_path_factory.mktemp("house")
     bare = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "riskrank", house / "riskrank", ignore=bare)
-    for folder in ("tests/engine/portfolio", "tests/scores/readers", "tests/cli"):
+    for folder in ("tests/engine/portfolio", "tests/scores/exports", "tests/cli"):
         shutil.copytree(ROOT / folder, house / folder, ignore=bare)
     row = next(code for code in SNIPPETS if code.startswith("Risk("))
     files = [code for code in SNIPPETS if code.startswith(('"""', "import", "from"))]

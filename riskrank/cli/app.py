@@ -81,7 +81,7 @@ def _root(
 
 def _answer(error: BaseException, environment: Environment, *, traceback: bool) -> int:
     """Say what went wrong in three lines and return the exit status."""
-    from riskrank.report.streams import discard
+    from riskrank.shown.streams import discard
 
     # What Ctrl-C raises may come out as another error: a library met it where it expected none.
     if interrupted() or isinstance(error, KeyboardInterrupt | typer.Abort):

@@ -46,8 +46,8 @@ class Environment:
         A line that nobody can be told, because the disk is full or the pipe closed, is given up: it must not
         cost the result or change the exit status.
         """
-        from riskrank.report.escapes import for_log
-        from riskrank.report.streams import discard
+        from riskrank.shown.escapes import for_log
+        from riskrank.shown.streams import discard
 
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
         try:

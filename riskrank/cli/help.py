@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from riskrank.cli.config import ConfiguredCommand
-from riskrank.scores.readers.catalogue import EXPORTS
+from riskrank.scores.exports.catalogue import EXPORTS
 
 # Order of the groups on the page.
 INPUT, METHOD, TESTS, OUTPUT = "Input", "Method", "Tests", "Output"

@@ -47,7 +47,7 @@ def require_memory(scores: Iterable[str]) -> None:
 
 def needed_memory(scores: Iterable[str]) -> int:
     """Bytes of address space a run on these files needs, as far as their sizes tell."""
-    from riskrank.scores.readers.folders import tables_below
+    from riskrank.scores.files.folders import tables_below
 
     threads = min(os.cpu_count() or 1, _MOST_THREADS)
     total = _BASE + _THREAD * threads

@@ -42,7 +42,7 @@ def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[Plot, ...]:
     """
     if not texts:
         return ()
-    from riskrank.report.figures.catalogue import check_name, require_matplotlib
+    from riskrank.shown.figures.catalogue import check_name, require_matplotlib
 
     require_matplotlib()
     found = []
@@ -60,7 +60,7 @@ def check_plots(plots: Sequence[Plot], outputs: Sequence[str], inputs: Sequence[
     ------
     UsageError
     """
-    from riskrank.report.files import check_writable
+    from riskrank.shown.files import check_writable
 
     taken = [Path(output).resolve() for output in outputs]
     for plot in plots:
@@ -77,7 +77,7 @@ def check_plots(plots: Sequence[Plot], outputs: Sequence[str], inputs: Sequence[
 
 def draw_plot(plot: Plot, document: Any) -> bytes:
     """Draw a picture as the bytes of its file."""
-    from riskrank.report.figures.catalogue import draw
+    from riskrank.shown.figures.catalogue import draw
 
     return draw(document, plot.picture).to_bytes(plot.kind)
 

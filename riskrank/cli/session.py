@@ -18,9 +18,9 @@ from riskrank.cli.tidying import tidying_up
 from riskrank.errors import UsageError, one_line, spell
 
 if TYPE_CHECKING:
-    from riskrank.report.progress import Move
     from riskrank.scores.options import ReadOptions
-    from riskrank.scores.table import ScoreTable
+    from riskrank.scores.table.score_table import ScoreTable
+    from riskrank.shown.progress import Move
     from riskrank.studies.document import Document
     from riskrank.studies.runtime import Runtime
 
@@ -52,8 +52,8 @@ class Session:
         formats: Sequence[str] = FORMATS,
         piped: str = "table",
     ) -> None:
-        from riskrank.report.files import check_different, check_writable, choose_formats
-        from riskrank.scores.readers.paths import named_files
+        from riskrank.scores.files.paths import named_files
+        from riskrank.shown.files import check_different, check_writable, choose_formats
 
         self.environment = environment
         self.inputs = inputs
@@ -74,7 +74,7 @@ class Session:
             check_writable(file, named)
         check_different(output.files)
         if "html" in self.formats:
-            from riskrank.report.page import require_pages
+            from riskrank.shown.page import require_pages
 
             require_pages()
         self.plots = wanted_plots(output.plot, environment.command)
@@ -82,7 +82,7 @@ class Session:
 
     def read(self, weights: Sequence[str] | None = None, **overrides: Any) -> ScoreTable:
         """Read the score table; its warnings come with the result, so that an error stays three lines."""
-        from riskrank.scores.table import read_scores
+        from riskrank.scores.table.score_table import read_scores
 
         options = self.read_options(weights, **overrides)
         return read_scores(self.inputs.scores, options, self.environment.stdin)
@@ -91,7 +91,7 @@ class Session:
         self, wanted: Callable[[Sequence[str]], Sequence[str]], **overrides: Any
     ) -> tuple[ScoreTable, ...]:
         """Read the metrics that are wanted, each on the samples it was scored on."""
-        from riskrank.scores.table import read_metrics_apart
+        from riskrank.scores.table.score_table import read_metrics_apart
 
         options = self.read_options(**overrides)
         return read_metrics_apart(self.inputs.scores, options, self.environment.stdin, wanted=wanted)
@@ -131,7 +131,7 @@ class Session:
 
         A file of that name that says something else may be a person's work: it stays.
         """
-        from riskrank.report.files import write
+        from riskrank.shown.files import write
 
         files = [file for file in self.output.files if Path(file).is_file()]
         if not files or not text:
@@ -147,7 +147,7 @@ class Session:
     @contextmanager
     def progress(self, label: str) -> Iterator[Move | None]:
         """Show a bar on stderr if a person watches."""
-        from riskrank.report.progress import progress_bar
+        from riskrank.shown.progress import progress_bar
 
         stream = self.environment.stderr
         shown = stream.isatty() and not self.output.quiet
@@ -156,7 +156,7 @@ class Session:
 
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
-        from riskrank.report.files import write_all
+        from riskrank.shown.files import write_all
 
         config = self.environment.config
         if config is not None:
@@ -174,7 +174,7 @@ class Session:
 
     def _rendered(self, document: Document) -> list[tuple[str | None, bytes]]:
         """The result for each output file, or for stdout."""
-        from riskrank.report.render import render
+        from riskrank.shown.render import render
 
         safe = self.output.csv_safe
         if not self.output.files:

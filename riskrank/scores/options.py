@@ -9,8 +9,8 @@ from numbers import Real
 from typing import Any
 
 from riskrank.errors import UsageError, listing, one_of, option
-from riskrank.scores.readers.formats import FORMATS
-from riskrank.scores.readers.interface import MAX_BYTES, ExportRules
+from riskrank.scores.exports.interface import MAX_BYTES, ExportRules
+from riskrank.scores.files.formats import FORMATS
 
 _CHOICES = {
     "missing": ("error", "drop", "keep"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.errors import InputError, spell
-from riskrank.scores.inspect import MetricReport, Problem, TableReport
+from riskrank.scores.table.inspection import MetricReport, Problem, TableReport
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.provenance import described_metric, reading_settings
 from riskrank.studies.runs import RunsSplit, split_of_runs
@@ -110,7 +110,7 @@ def check(report: TableReport) -> CheckDocument:
     Parameters
     ----------
     report : TableReport
-        From :func:`riskrank.scores.inspect.inspect_scores`: a table that is wrong cannot be read as one.
+        From :func:`~riskrank.scores.table.inspection.inspect_scores`: a wrong table cannot be read as one.
 
     Returns
     -------

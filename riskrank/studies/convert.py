@@ -11,12 +11,12 @@ import polars as pl
 
 from riskrank.engine.portfolio.judge_verdicts import VerdictScores, score_verdicts
 from riskrank.errors import index_of, listing, option
+from riskrank.scores.exports.interface import Export, ExportRules
+from riskrank.scores.exports.registry import read_export
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers.interface import Export, ExportRules
-from riskrank.scores.readers.table import read_export
-from riskrank.scores.shaped_exports import shaped
-from riskrank.scores.told_directions import COLUMN
-from riskrank.scores.verdicts import read_verdicts
+from riskrank.scores.table.shaped_exports import shaped
+from riskrank.scores.table.told_directions import COLUMN
+from riskrank.scores.votes import read_verdicts
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.frames import FrameRows
 from riskrank.studies.provenance import described_rules, described_shape

@@ -11,9 +11,9 @@ import numpy as np
 from riskrank.engine.gsd.quality import QualityTable, quality_table, scale_doubts
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, index_of, listing, option
-from riskrank.scores.metrics import oriented_bounds
-from riskrank.scores.metrics_file import MetricSpec
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.metrics import oriented_bounds
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import require_directions
 from riskrank.studies.grouping import refuse_clusters
 from riskrank.studies.settings import Settings, names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riskrank.errors import UsageError, listing, option
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 
 
 def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None:

@@ -15,7 +15,7 @@ from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves
 from riskrank.engine.dominance.quantile_difference import quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import GateFailed
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance_verdict import dominance_verdict
 from riskrank.studies.gates import GateOutcome, GateSettings, gated, judge_gates, resolve_gates

@@ -16,8 +16,8 @@ from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, UsageError, listing, option, spell
-from riskrank.scores.groups import group_tables, leaving_out
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.groups import group_tables, leaving_out
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.wording import names

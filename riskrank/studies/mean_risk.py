@@ -17,7 +17,7 @@ from riskrank.engine.portfolio.mean_risk_intervals import (
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS, RISKS, RiskColumn, risk_columns
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.errors import UsageError, one_of, option
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.grouping import Groups, Standing, as_grouped, study_groups

@@ -22,8 +22,8 @@ from riskrank.engine.copa.population import (
 )
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, one_of, option
-from riskrank.scores.averages import ModelAverages, model_averages
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.averages import ModelAverages, model_averages
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import require_directions
 from riskrank.studies.grouping import refuse_clusters
 from riskrank.studies.settings import Settings, names

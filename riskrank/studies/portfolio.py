@@ -15,7 +15,7 @@ from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, summarise
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, option
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.runtime import Runtime

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from riskrank.scores.metrics_file import MetricSpec
+from riskrank.scores.exports.interface import ExportRules
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers.interface import ExportRules
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.settings import PortfolioSettings
 from riskrank.studies.weights import portfolio_weights
 

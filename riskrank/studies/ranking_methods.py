@@ -9,7 +9,7 @@ from riskrank.engine.dominance.column_ranking import PAIRWISE_WIN_RATE, SAMPLE_W
 from riskrank.engine.dominance.methods import METRICS, Method, methods_on, parse_method
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
 from riskrank.errors import UsageError, one_of, option
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gates import GateSettings
 from riskrank.studies.settings import PortfolioSettings, names
 from riskrank.studies.targets import portfolio_name, refuse_weights

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from riskrank.engine.dominance.claims import DIRECT
 from riskrank.engine.dominance.inference import WORK_LIMIT
 from riskrank.errors import UsageError, option, spell
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa import CopaDocument, CopaSettings, copa
 from riskrank.studies.disagreement import disagreement
 from riskrank.studies.document import Document, Provenance

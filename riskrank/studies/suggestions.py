@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from riskrank.scores.inspect import MetricReport, TableReport
-from riskrank.scores.metrics import looks_like_a_cost
 from riskrank.scores.options import ReadOptions
+from riskrank.scores.table.inspection import MetricReport, TableReport
+from riskrank.scores.table.metrics import looks_like_a_cost
 
 # The tests' least number of samples; below it statistics alone are to be had.
 _FEWEST_SAMPLES = 10

@@ -12,7 +12,7 @@ from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import NumericalError, UsageError, option
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.settings import PortfolioSettings
 from riskrank.studies.weights import portfolio_weights
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.scores.metrics_file import MetricSpec
+from riskrank.scores.table.metrics_file import MetricSpec
 
 
 @dataclass(frozen=True)

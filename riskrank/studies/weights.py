@@ -6,7 +6,7 @@ import numpy as np
 
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import UsageError, listing, option
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 
 
 def portfolio_weights(table: ScoreTable) -> np.ndarray:

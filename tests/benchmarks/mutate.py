@@ -27,7 +27,7 @@ import coverage
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("engine", "scores")
 # Tests that may notice, the nearest first; the page has a browser of its own to look with.
-SUITE = ("tests/engine", "tests/scores", "tests/studies", "tests/test_api.py", "tests/report", "tests/cli")
+SUITE = ("tests/engine", "tests/scores", "tests/studies", "tests/test_api.py", "tests/shown", "tests/cli")
 
 COMPARISONS = {
     ast.Lt: ast.LtE,
@@ -153,7 +153,7 @@ def tests_of(mutant: Mutant, checkout: Path, data: coverage.CoverageData) -> lis
         [test for test in running if test.startswith(f"{near}::")],
         [test for test in running if test.startswith(f"{package}/")],
         [test for test in running if test.startswith("tests/engine/")],
-        [test for test in running if not test.startswith(("tests/report/", "tests/cli/"))],
+        [test for test in running if not test.startswith(("tests/shown/", "tests/cli/"))],
         running,
     ]
     done: set[str] = set()

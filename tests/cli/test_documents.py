@@ -10,7 +10,7 @@ import polars
 import pytest
 
 from riskrank import __version__
-from riskrank.report.files import SUFFIXES
+from riskrank.shown.files import SUFFIXES
 
 META = [
     "version",

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from riskrank.cli.commands.convert import convert
-from riskrank.scores.readers.table import READERS, reader
+from riskrank.scores.exports.registry import READERS, reader
 
 
 @pytest.fixture

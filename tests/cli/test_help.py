@@ -10,7 +10,7 @@ import typer
 from riskrank.cli.commands.convert import HARNESSES, JUDGES
 from riskrank.cli.help import PANELS, examples_of
 from riskrank.cli.main import COMMANDS, app
-from riskrank.scores.readers.catalogue import EXPORTS
+from riskrank.scores.exports.catalogue import EXPORTS
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 COMMANDS_OF_APP = typer.main.get_command(app).commands

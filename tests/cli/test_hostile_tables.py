@@ -45,9 +45,9 @@ def test_a_small_parquet_file_of_many_rows_is_bounded(run, refused, tmp_path):
 
 def test_the_look_for_groups_is_linear_in_the_columns(tmp_path):
     """Twice the columns take twice as many steps, not four times."""
-    from riskrank.scores.columns import Roles
-    from riskrank.scores.divisions import dividing_columns
-    from riskrank.scores.readers.frames import FrameSource
+    from riskrank.scores.files.frames import FrameSource
+    from riskrank.scores.table.columns import Roles
+    from riskrank.scores.table.divisions import dividing_columns
 
     compared = []
 

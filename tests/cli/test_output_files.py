@@ -13,7 +13,7 @@ def no_reading(monkeypatch):
     def read(*args, **options):
         raise AssertionError("scores were read")
 
-    monkeypatch.setattr("riskrank.scores.table.read_scores", read)
+    monkeypatch.setattr("riskrank.scores.table.score_table.read_scores", read)
 
 
 def refusal(outcome) -> list[str]:

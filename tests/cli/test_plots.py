@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from riskrank.report.figures import catalogue
+from riskrank.shown.figures import catalogue
 
 FAST = ("--resamples", "50", "--jobs", "1")
 
@@ -16,7 +16,7 @@ def no_reading(monkeypatch):
     def read(*args, **options):
         raise AssertionError("scores were read")
 
-    monkeypatch.setattr("riskrank.scores.table.read_scores", read)
+    monkeypatch.setattr("riskrank.scores.table.score_table.read_scores", read)
 
 
 def test_main_and_named_pictures(run, table, tmp_path):
@@ -94,7 +94,7 @@ def test_a_full_stdout_leaves_no_picture(run, table, tmp_path, monkeypatch):
     def broken(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("riskrank.report.files._send", broken)
+    monkeypatch.setattr("riskrank.shown.files._send", broken)
     outcome = run("dominance", table, *FAST, "--plot", tmp_path / "a.svg")
     assert outcome.status == 2
     assert [entry.name for entry in tmp_path.iterdir()] == ["scores.csv"]

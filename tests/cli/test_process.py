@@ -219,7 +219,7 @@ main()
 def test_an_interrupt_somebody_swallows(start):
     code = """
 import os, signal, time
-import riskrank.scores.table as module
+import riskrank.scores.table.score_table as module
 from riskrank.__main__ import main
 
 def stubborn(*args):
@@ -253,7 +253,7 @@ def test_an_interrupt_a_library_loses(start, table, tmp_path, how, to):
     code = f"""
 import os, signal, sys, weakref
 from riskrank.__main__ import main
-import riskrank.scores.table as module
+import riskrank.scores.table.score_table as module
 
 read, sys.unraisablehook = module.read_scores, lambda _: None
 
@@ -363,7 +363,7 @@ def test_an_ignored_interrupt_stays_ignored(start, table):
 import os, signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 from riskrank.__main__ import main
-import riskrank.scores.table as module
+import riskrank.scores.table.score_table as module
 
 read = module.read_scores
 def reading(*args):
@@ -402,7 +402,7 @@ run()
 def test_an_interrupt_while_python_runs_text(start, tmp_path):
     """Code run from a string makes the interpreter die by the signal, unless something clears its mark."""
     code = """
-import riskrank.scores.table as module
+import riskrank.scores.table.score_table as module
 from riskrank.cli.main import run
 
 def interrupted(*args):

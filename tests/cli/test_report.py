@@ -6,7 +6,7 @@ import json
 import pytest
 
 from riskrank.engine.dominance import bootstrap
-from riskrank.report import page as pages
+from riskrank.shown import page as pages
 
 FAST = ("--resamples", "40", "--jobs", "1", "--higher", "*")
 
@@ -100,7 +100,7 @@ def test_a_direction_is_missed_before_any_work(refused, table, monkeypatch):
 @pytest.mark.parametrize("command", ["rank", "report"])
 def test_without_what_makes_pages(refused, table, tmp_path, monkeypatch, command):
     monkeypatch.setattr(pages, "find_spec", lambda name: None)
-    monkeypatch.setattr("riskrank.scores.table.read_scores", None)
+    monkeypatch.setattr("riskrank.scores.table.score_table.read_scores", None)
     lines = refused(command, table, "--format", "html")
     assert lines[2] == "hint: pip install 'riskrank[report]'"
 

@@ -87,7 +87,7 @@ def test_output_keeps_to_the_schema(run, files, schema, line):
 
 
 def test_the_lines_above_make_every_document():
-    from riskrank.report.schema import DOCUMENTS
+    from riskrank.shown.schema import DOCUMENTS
 
     named = " ".join(LINES)
     assert all(f"{name.split('-')[0]} " in named for name in DOCUMENTS)

@@ -26,7 +26,7 @@ import typer  # noqa: E402
 
 from riskrank.cli.environment import Environment  # noqa: E402
 from riskrank.cli.main import app  # noqa: E402
-from riskrank.scores.readers.catalogue import EXPORTS  # noqa: E402
+from riskrank.scores.exports.catalogue import EXPORTS  # noqa: E402
 from tests.fuzz import inputs  # noqa: E402
 from tests.fuzz.oracles import Run, exact_ratios, violations  # noqa: E402
 

@@ -15,7 +15,7 @@ import polars as pl
 import zstandard
 
 ROOT = Path(__file__).resolve().parents[2]
-READERS = ROOT / "riskrank" / "scores" / "readers"
+READERS = ROOT / "riskrank" / "scores" / "exports"
 
 NAMES = (
     *(

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers.frames import FrameSource
-from riskrank.scores.table import read_scores
+from riskrank.scores.table.score_table import read_scores
 
 
 def long_scores(models="ABC", metrics=("acc", "f1"), n=40, gap=0.5, draws=1) -> dict[str, list]:

@@ -3,11 +3,11 @@
 import pytest
 
 from riskrank.errors import InputError
-from riskrank.report.render import to_text
-from riskrank.scores.inspect import inspect_scores
+from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers.frames import FrameSource
-from riskrank.scores.table import read_scores
+from riskrank.scores.table.inspection import inspect_scores
+from riskrank.scores.table.score_table import read_scores
+from riskrank.shown.render import to_text
 from riskrank.studies.check import check
 
 

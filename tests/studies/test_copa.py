@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from riskrank.errors import InputError, UsageError
-from riskrank.report.formats.data import to_csv
-from riskrank.report.render import sections
+from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers.frames import FrameSource
-from riskrank.scores.table import read_scores
+from riskrank.scores.table.score_table import read_scores
+from riskrank.shown.formats.data import to_csv
+from riskrank.shown.render import sections
 from riskrank.studies.copa import (
     READING,
     ComparisonDocument,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from riskrank.errors import InputError, UsageError
-from riskrank.report.render import to_text
-from riskrank.scores.groups import group_tables
+from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers.frames import FrameSource
-from riskrank.scores.table import read_scores
+from riskrank.scores.table.groups import group_tables
+from riskrank.scores.table.score_table import read_scores
+from riskrank.shown.render import to_text
 from riskrank.studies.dominance import DominanceSettings, dominance
 from riskrank.studies.gate import ClaimSettings, gate
 from riskrank.studies.mean_risk import MeanRiskSettings, mrm

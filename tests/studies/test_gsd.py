@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from riskrank.errors import UsageError
-from riskrank.report.gsd.hasse import to_dot
-from riskrank.report.render import sections
+from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers.frames import FrameSource
-from riskrank.scores.table import read_scores
+from riskrank.scores.table.score_table import read_scores
+from riskrank.shown.gsd.hasse import to_dot
+from riskrank.shown.render import sections
 from riskrank.studies.gsd import READING, GsdRow, GsdSettings, gsd
 from riskrank.studies.runtime import Runtime
 

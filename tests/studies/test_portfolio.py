@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from riskrank.errors import UsageError
-from riskrank.report.formats.data import to_csv, to_json, to_jsonl, to_parquet
+from riskrank.shown.formats.data import to_csv, to_json, to_jsonl, to_parquet
 from riskrank.studies.portfolio import READING, FoldingSettings, PortfolioScores, portfolio
 
 

@@ -5,9 +5,9 @@ import shlex
 import numpy as np
 import pytest
 
-from riskrank.scores.inspect import inspect_scores
+from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.options import ReadOptions
-from riskrank.scores.readers.frames import FrameSource
+from riskrank.scores.table.inspection import inspect_scores
 from riskrank.studies.check import check
 from riskrank.studies.suggestions import reading_flags, suggestions
 

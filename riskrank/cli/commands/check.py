@@ -17,7 +17,7 @@ def check(context: typer.Context, inputs: InputOptions, output: OutputOptions) -
     Exits 2 if the commands would refuse to read the table as it is. (Tests also need 10 samples.)
     """
     from riskrank.cli.session import Session
-    from riskrank.scores.inspect import inspect_scores
+    from riskrank.scores.table.inspection import inspect_scores
     from riskrank.studies.check import check as study
 
     session = Session(context.obj, inputs, output)

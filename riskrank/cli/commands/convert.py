@@ -26,7 +26,7 @@ from riskrank.cli.options import (
     Where,
     split_names,
 )
-from riskrank.scores.readers.catalogue import EXPORTS
+from riskrank.scores.exports.catalogue import EXPORTS
 
 # Groups on the page of --help.
 JUDGES, HARNESSES = "Verdicts of judges", "Exports of harnesses"
@@ -97,7 +97,7 @@ def verdicts(
     sample, metric, score); --output x.parquet writes Parquet. A pipe gets CSV.
     """
     from riskrank.cli.session import FORMATS, Session
-    from riskrank.report.verdicts import summary
+    from riskrank.shown.verdicts import summary
     from riskrank.studies.convert import VerdictSettings, convert_verdicts
 
     inputs = InputOptions(scores=files, columns=columns, models=models, input_format=input_format)
@@ -137,7 +137,7 @@ def export(
     beside it where the export tells which way its metrics are better. LABEL=PATH names the model.
     """
     from riskrank.cli.session import FORMATS, Session
-    from riskrank.report.convert import summary
+    from riskrank.shown.convert import summary
     from riskrank.studies.convert import ExportSettings, convert_export
 
     inputs = InputOptions(

@@ -124,8 +124,8 @@ def _tell_github(document: GateDocument, environment: Environment) -> None:
     """Annotate the run, and append to its summary."""
     from pathlib import Path
 
-    from riskrank.report.gate.github import notes
-    from riskrank.report.render import markdown_page
+    from riskrank.shown.gate.github import notes
+    from riskrank.shown.render import markdown_page
 
     for line in notes(document):
         environment.say(line)

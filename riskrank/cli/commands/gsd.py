@@ -161,7 +161,7 @@ def gsd(
         document = study(session.read(**READING), settings, runtime)
     beside = {}
     if output.dot is not None:
-        from riskrank.report.gsd.hasse import to_dot
+        from riskrank.shown.gsd.hasse import to_dot
 
         diagram = to_dot(document.analyses, document.provenance.models)
         beside[output.dot] = diagram.encode("utf-8")
@@ -177,7 +177,7 @@ def check_dot(output: DiagramOptions, named: Sequence[str]) -> None:
     """
     from pathlib import Path
 
-    from riskrank.report.files import check_writable
+    from riskrank.shown.files import check_writable
 
     check_writable(output.dot, named, parameter="dot")
     files = [Path(file).resolve() for file in output.files]

@@ -35,8 +35,8 @@ def schema(
     """
     import json
 
-    from riskrank.report.files import write_all
-    from riskrank.report.schema import json_schema
+    from riskrank.shown.files import write_all
+    from riskrank.shown.schema import json_schema
 
     text = json.dumps(json_schema(command), indent=2, ensure_ascii=False) + "\n"
     write_all([(output, text.encode("utf-8"))], context.obj.stdout, ready=begin_writing)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from riskrank.engine.copa.norms import share_weights
 from riskrank.engine.types import Floats
 from riskrank.errors import listing
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.settings import CopaSettings, order_value
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.objectives import Objectives, ObjectiveTable

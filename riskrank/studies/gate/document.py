@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.errors import RiskrankError
-from riskrank.scores.metrics_file import MetricSpec
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.document import Document
 
 # An HTML comment, which no renderer of Markdown shows.

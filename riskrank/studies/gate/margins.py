@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
-from riskrank.scores.metrics_file import MetricSpec
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.settings import ClaimSettings
 from riskrank.studies.gate.statistics import Statistic
 

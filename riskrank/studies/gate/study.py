@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, option
-from riskrank.scores.groups import group_tables
-from riskrank.scores.metrics_file import MetricSpec
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.groups import group_tables
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, ScoreColumn, decide, resamples_of
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall

@@ -12,8 +12,8 @@ from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import criteria_tests
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.errors import index_of, option
-from riskrank.scores.metrics import original_units
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.metrics import original_units
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.criteria import Criteria, criteria
 from riskrank.studies.document import Provenance
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows

@@ -15,7 +15,7 @@ from riskrank.engine.power.planning import (
     study_power,
 )
 from riskrank.errors import UsageError, listing, option
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.document import PowerDocument, PowerRow

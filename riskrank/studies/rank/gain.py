@@ -10,7 +10,7 @@ from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.types import Floats
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.units import Units, units_of
 from riskrank.studies.wording import interval, names, number, percent
 

@@ -12,7 +12,7 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
 from riskrank.engine.dominance.stability import stability
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance import most_resamples
 from riskrank.studies.gates import gated, judge_gates, resolve_gates

@@ -11,7 +11,7 @@ from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.errors import option
-from riskrank.scores.table import ScoreTable
+from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.rank.gain import gain, weak_spots
 from riskrank.studies.units import column_words
 from riskrank.studies.verdicts import aggregated_verdict

@@ -1,0 +1,1 @@
+"""Exports of harnesses: one file a harness, and what their readers share."""

@@ -1,0 +1,88 @@
+"""Tables inside exports, as columns of Python values: CSV, and the ways pandas writes JSON."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from riskrank.errors import InputError, listing
+from riskrank.scores.exports.fields import shown
+from riskrank.scores.files.bounded import parse_json
+from riskrank.scores.files.delimited import DelimitedSource
+from riskrank.scores.files.json_objects import unique_names
+from riskrank.scores.table.parsing import MISSING, TEXT, parse_scores
+
+Columns = dict[str, list[object]]
+
+
+def csv_columns(path: Path, data: bytes) -> Columns:
+    """Columns of a CSV file: numbers where a cell is one, None where it is empty, else its text."""
+    source = DelimitedSource(str(path), data, "", separator=",")
+    names = [name for name in source.columns if name]
+    frame = source.load(names)
+    columns: Columns = {}
+    for name in names:
+        values, state = parse_scores(frame[name], source.decimal_comma)
+        cells: list[object] = list(map(float, values))
+        if state is not None:
+            for place in np.flatnonzero(state == MISSING):
+                cells[place] = None
+            for place in np.flatnonzero(state == TEXT):
+                cells[place] = frame[name][int(place)]
+        columns[name] = cells
+    return columns
+
+
+def json_columns(path: Path, data: bytes) -> Columns:
+    """Columns of a JSON table: ``{"columns", "data"}``, a list a column, a mapping a column, or rows.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or its columns differ in length.
+    """
+    value = parse_json(str(path), data.removeprefix(b"\xef\xbb\xbf"), hook=partial(unique_names, str(path)))
+    columns: Columns = {}
+    if isinstance(value, dict) and {"columns", "data"} <= value.keys():
+        names, rows = value["columns"], value["data"]
+        if not isinstance(names, list) or not all(isinstance(name, str | int) for name in names):
+            raise _no_table(path, f"columns that are no list of names: {shown(names)}")
+        if not isinstance(rows, list) or not all(isinstance(r, list) and len(r) == len(names) for r in rows):
+            raise _no_table(path, "rows that have not one value a column")
+        columns = {str(name): [row[at] for row in rows] for at, name in enumerate(names)}
+    elif isinstance(value, dict) and value and all(isinstance(cells, list) for cells in value.values()):
+        columns = {str(name): list(cells) for name, cells in value.items()}
+    elif isinstance(value, dict) and value and all(isinstance(cells, dict) for cells in value.values()):
+        index = list(dict.fromkeys(at for cells in value.values() for at in cells))
+        columns = {str(name): [cells.get(at) for at in index] for name, cells in value.items()}
+    elif isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+        names = dict.fromkeys(name for row in value for name in row)
+        columns = {str(name): [row.get(name) for row in value] for name in names}
+    else:
+        raise _no_table(path, json.dumps(value)[:80])
+    lengths = sorted({len(cells) for cells in columns.values()})
+    if len(lengths) != 1:
+        raise _no_table(path, f"columns of {listing(lengths)} values")
+    if lengths == [0]:
+        raise InputError(
+            f"{path}: the table is empty",
+            found=f"{len(columns)} columns and no rows",
+            hint="check the run that wrote it",
+        )
+    return columns
+
+
+def is_number(value: object) -> bool:
+    """Whether a cell can be a score: a number or a boolean."""
+    return isinstance(value, bool | int | float)
+
+
+def _no_table(path: Path, found: str) -> InputError:
+    return InputError(
+        f"{path}: the file is not a table",
+        found=found,
+        hint='write {"columns": […], "data": [[…], …]}, a list of values a column, or a list of rows',
+    )

@@ -1,0 +1,458 @@
+"""What readers of exports share: files taken one by one, rows gathered, everything left out counted."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
+from riskrank.scores.exports.fields import shown
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.files.bounded import decompressed, parse_lines, read_bounded
+from riskrank.scores.files.json_objects import halves, no_unicode
+from riskrank.scores.files.opening import InputFile
+
+ALL = "*"
+_LEFT_OUT = "values left out that are"
+_LISTS = f"{_LEFT_OUT} lists"
+REQUIRED = ("model", "sample", "metric", "score")
+
+
+class Gathering:
+    """Rows of one export while they are being read.
+
+    Parameters
+    ----------
+    rules : ExportRules
+    """
+
+    def __init__(self, rules: ExportRules) -> None:
+        self.rules = rules
+        self._directions: dict[str, tuple[str, str]] = {}
+        self._rows: list[dict[str, str | float | None]] = []
+        self._frames: list[pl.DataFrame] = []
+        self._height = 0
+        self._counts: Counter[str] = Counter()
+        self._notes: list[str] = []
+        self._inputs: dict[str, InputFile] = {}
+        self._expected: dict[str, None] = {}
+        self._spans: list[tuple[int, Path]] = []
+
+    def take(self, path: Path, use: Callable[[bytes], None]) -> None:
+        """Read a file, undo its compression and hand its bytes to `use`, which adds the rows.
+
+        With `skip_bad`, a file that raises InputError leaves no row and one note.
+        """
+        self.attempt(path, lambda: use(self.read(path)))
+
+    def attempt(self, path: Path, use: Callable[[], None]) -> None:
+        """Do the same for a file that `use` opens itself."""
+        rows, frames, height = len(self._rows), len(self._frames), self._height
+        counts, notes, inputs = self._counts.copy(), len(self._notes), len(self._inputs)
+        try:
+            use()
+        except InputError as error:
+            if not self.rules.skip_bad:
+                raise
+            del self._rows[rows:], self._frames[frames:], self._notes[notes:]
+            self._height, self._counts = height, counts
+            for opened in list(self._inputs)[inputs:]:  # what is left out is no input
+                del self._inputs[opened]
+            self.note(f"left out: {error.what} ({error.found})")
+        self._spans.append((len(self._rows), path))
+        self._credit(path, self._height - height)
+
+    def read(self, path: Path) -> bytes:
+        """The bytes of a file, without its compression, and keep its name and SHA-256."""
+        raw = read_bounded(path, self.rules.max_bytes)
+        self._inputs[str(path)] = InputFile(path=str(path), sha256=hashlib.sha256(raw).hexdigest(), rows=0)
+        return decompressed(str(path), raw, self.rules.max_bytes)
+
+    def forget(self, path: Path) -> None:
+        """Take a file back that was read and is not used."""
+        self._inputs.pop(str(path), None)
+
+    def stamp(self, path: Path) -> None:
+        """Keep the name and SHA-256 of a file that is read in places only."""
+        try:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            digest = hashlib.sha256(
+                read_bounded(path, self.rules.max_bytes)
+            ).hexdigest()  # says what is wrong
+        self._inputs[str(path)] = InputFile(path=str(path), sha256=digest, rows=0)
+
+    def lines(self, path: Path, data: bytes) -> Iterator[tuple[int, dict]]:
+        """Objects of a JSON-lines file with their line numbers.
+
+        Raises
+        ------
+        InputError
+            At the first line that is no JSON object; with `skip_bad` such lines are counted instead.
+        """
+        bad = 0
+        for number, value in parse_lines(str(path), data):
+            if isinstance(value, dict):
+                yield number, value
+                continue
+            if not self.rules.skip_bad:
+                raise (
+                    value
+                    if isinstance(value, InputError)
+                    else InputError(
+                        f"{path}: line {number} is not a JSON object",
+                        found=shown(value),
+                        hint=f"is it a file of this format? {option('skip_bad', True)} leaves such lines out",
+                    )
+                )
+            bad += 1
+        if bad:
+            self.note(f"{path}: {bad:,} line{'s' if bad > 1 else ''} that cannot be read, left out")
+
+    def add(
+        self, *, model: str, sample: str, metric: str, value: object, draw: str | None = None, **columns: str
+    ) -> None:
+        """Add one score, if it is one.
+
+        Parameters
+        ----------
+        model, sample, metric : str
+        value : object
+            A number or boolean is a score; None and NaN are a row without one. Text, lists and objects are
+            counted and left out, but lists of numbers with the rule `parts`: they are one metric a part.
+        draw : str, optional
+            Epoch, trial, repeat: which of several scores of the sample this is.
+        **columns : str
+            Further columns: ``task``, ``split``, ...
+        """
+        self.expect(model)
+        for name, number in self.scores(metric, value):
+            self._add(number, {"model": model, "sample": sample, "metric": name}, draw, columns)
+
+    def add_missing(
+        self, *, model: str, sample: str, metric: str, draw: str | None = None, **columns: str
+    ) -> None:
+        """Add a row without a score, where the reader has counted already why there is none."""
+        self._add(None, {"model": model, "sample": sample, "metric": metric}, draw, columns)
+
+    def _add(
+        self, number: float | None, names: Mapping[str, str], draw: str | None, columns: Mapping[str, str]
+    ) -> None:
+        row: dict[str, str | float | None] = {**names, "score": number}
+        if draw is not None:
+            row["draw"] = draw
+        row.update(columns)
+        self._rows.append(row)
+        self._height += 1
+
+    def scores(self, metric: str, value: object) -> list[tuple[str, float | None]]:
+        """Names and scores a logged value stands for: one, or one a part, or none; counts what is none."""
+        if self.rules.parts and isinstance(value, list | tuple):
+            return [
+                found for place, part in enumerate(value) for found in self.scores(f"{metric}.{place}", part)
+            ]
+        number = as_score(value)
+        if isinstance(number, str):
+            advice = f" ({option('parts', True)} makes each part a metric)" if number == "lists" else ""
+            self.count(f"{metric}: {_LEFT_OUT} {number}, not scores{advice}")
+            return []
+        if number is None:
+            self.count(f"{metric}: rows without a score")
+        return [(metric, number)]
+
+    def add_frame(self, frame: pl.DataFrame, *, of: Path | None = None) -> None:
+        """Add many rows at once, checked already; columns as in `Export.rows`.
+
+        `of` is the file they are from, where `take` is done with it.
+        """
+        self._frames.append(frame)
+        self._height += frame.height
+        if of is not None:
+            self._credit(of, frame.height)
+
+    def _framed(self) -> pl.DataFrame | None:
+        """Rows that were added one by one, as a frame."""
+        if not self._rows:
+            return None
+        names = dict.fromkeys(name for row in self._rows for name in row)
+        schema = {name: pl.Float64 if name == "score" else pl.String for name in names}
+        try:
+            return pl.DataFrame(self._rows, schema=schema)
+        except UnicodeEncodeError:
+            self._refuse_halves()
+            return self._framed()
+
+    def _refuse_halves(self) -> None:
+        """Refuse names that hold half a character, or leave out their rows: no table can hold them."""
+        wrong = halves(self._rows)
+        if not self.rules.skip_bad:
+            place, name = next(iter(wrong.items()))
+            path = next((str(path) for end, path in self._spans if place < end), "the export")
+            raise no_unicode(path, name)
+        self.count("rows with names that are no Unicode text, left out", len(wrong))
+        self._rows = [row for place, row in enumerate(self._rows) if place not in wrong]
+        self._height -= len(wrong)
+
+    def _credit(self, path: Path, rows: int) -> None:
+        entry = self._inputs.get(str(path))
+        if entry is not None:
+            self._inputs[str(path)] = replace(entry, rows=entry.rows + rows)
+
+    def expect(self, model: str) -> None:
+        """Take note of a model that the files hold, to say so if no score of it is left."""
+        self._expected[model] = None
+
+    def count(self, what: str, times: int = 1) -> None:
+        """Count something for the notes: ``count("match: samples that failed")`` is ``…: 2`` in the end."""
+        if times:
+            self._counts[what] += times
+
+    def note(self, text: str) -> None:
+        """Note something once."""
+        if text not in self._notes:
+            self._notes.append(text)
+
+    def direct(self, metric: str, direction: str, *, of: str = "") -> None:
+        """Keep what the export says about a metric's direction; two answers are none, and told.
+
+        `of` says which run it is that says so.
+        """
+        kept, first = self._directions.setdefault(metric, (direction, of))
+        if kept and kept != direction:
+            self._directions[metric] = ("", "")
+            self.note(contradiction(metric, {kept: first, direction: of}))
+
+    @property
+    def directions(self) -> dict[str, str]:
+        """Directions the export tells without contradiction."""
+        return {metric: way for metric, (way, _) in self._directions.items() if way}
+
+    @property
+    def height(self) -> int:
+        """Rows gathered so far."""
+        return self._height
+
+    def export(self) -> Export:
+        """Everything that was gathered.
+
+        Raises
+        ------
+        InputError
+            If there is no row at all.
+        """
+        framed = self._framed()
+        counted = [f"{what}: {times:,}" for what, times in self._counts.items()]
+        kept = {str(row["model"]) for row in self._rows}
+        kept.update(*(frame["model"].unique() for frame in self._frames))
+        gone = [f"model '{model}': no score of it is left" for model in self._expected if model not in kept]
+        notes = (*gone, *self._notes, *counted)
+        if not self._height:
+            raise InputError(
+                f"{listing(self._inputs or ['the export'], 3)}: no scores in it",
+                found=listing(notes, 4) if notes else "no scored samples",
+                hint=f"{option('parts', True)} makes each part of a list a metric"
+                if any(_LISTS in what for what in self._counts) and not self.rules.parts
+                else "was the run finished and scored? name files or folders that hold scored samples",
+            )
+        frames = list(self._frames)
+        if framed is not None:
+            frames.append(framed)
+        rows = frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal")
+        known = set(rows["metric"].unique())
+        return Export(
+            rows=tidy(rows),
+            directions={name: way for name, way in self.directions.items() if name in known},
+            notes=notes,
+            inputs=tuple(self._inputs.values()),
+        )
+
+
+def contradiction(metric: str, told: Mapping[str, str]) -> str:
+    """Words for runs that disagree about a metric's direction: `told` maps each to a run."""
+    runs = ", ".join(f"{way} is better in {run or 'another run'}" for way, run in told.items())
+    return (
+        f"'{metric}': the runs disagree on its direction ({runs}); it counts as undeclared: say "
+        f"{option('higher', metric)} or {option('lower', metric)}"
+    )
+
+
+def tidy(rows: pl.DataFrame) -> pl.DataFrame:
+    """Order the columns, and drop ``draw`` where nothing repeats."""
+    if "draw" in rows.columns:
+        if rows.select("model", "sample", "metric").n_unique() == rows.height:
+            rows = rows.drop("draw")
+        else:
+            rows = rows.with_columns(pl.col("draw").fill_null("1"))
+    order = [*REQUIRED, *(["draw"] if "draw" in rows.columns else [])]
+    return rows.select(*order, *(name for name in rows.columns if name not in order))
+
+
+def as_score(value: object) -> float | str | None:
+    """A number as a score, None where there is none, or words for what it is instead."""
+    if value is None:
+        return None
+    if isinstance(value, bool | int | float):
+        try:
+            number = float(value)
+        except OverflowError:
+            return "numbers beyond the range of floats"
+        return None if math.isnan(number) else number
+    kinds: dict[type, str] = {str: "text", list: "lists", tuple: "lists", dict: "objects"}
+    return kinds.get(type(value), f"of type {type(value).__name__}")
+
+
+def files_of(paths: Iterable[LabelledPath], wanted: Callable[[Path], bool]) -> Iterator[Path]:
+    """Files to read: those named, and of folders all wanted files below them, in sorted order, each once.
+
+    A file that was named is read whatever it is called: the reader says what is wrong with it.
+    """
+    seen: set[Path] = set()
+    for entry in paths:
+        found = sorted(walk(entry.path, wanted)) if entry.path.is_dir() else [entry.path]
+        if not found:
+            raise InputError(
+                f"{entry.path}: no file of this format in the folder",
+                found="a folder without one",
+                hint="name the folder the harness wrote into, or the files themselves",
+            )
+        for path in found:
+            if path not in seen:
+                seen.add(path)
+                yield path
+
+
+def walk(folder: Path, wanted: Callable[[Path], bool]) -> Iterator[Path]:
+    """Wanted files below a folder; links to folders are not followed, so that none leads in circles."""
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = Path(root, name)
+            if path.is_file() and wanted(path):  # looking into a named pipe would wait for ever
+                yield path
+
+
+def model_of(path: Path, logged: str | None, rules: ExportRules, *, label: str | None = None) -> str:
+    """The model of a file: by the rule for paths, else as the log says, else the label.
+
+    Raises
+    ------
+    InputError
+        If nothing names it.
+    UsageError
+        If the rule for paths does not fit the path.
+    """
+    if rules.model_from_path is not None:
+        return _model_in(path, rules.model_from_path)
+    name = (logged or label or "").strip()
+    if not name:
+        raise InputError(
+            f"{path}: the file does not say which model it is of",
+            found="no model name in it",
+            hint=f"write NAME={path}, or find it in the path with {option('model_from_path')}",
+        )
+    return name
+
+
+def _model_in(path: Path, pattern: str) -> str:
+    try:
+        expression = re.compile(pattern)
+    except re.error as error:
+        raise UsageError(
+            f"{option('model_from_path', pattern)} is no regular expression",
+            found=str(error),
+            hint=f"write one with a group around the model: {option('model_from_path', 'runs/([^/]+)/')}",
+        ) from None
+    if "model" not in expression.groupindex and expression.groups != 1:
+        raise UsageError(
+            f"{option('model_from_path', pattern)} needs one group around the model",
+            found=f"{expression.groups} groups",
+            hint=f"for example {option('model_from_path', 'runs/([^/]+)/')}; others may be (?:…)",
+        )
+    match = expression.search(path.as_posix())
+    name = match and match["model" if "model" in expression.groupindex else 1]
+    if not name:
+        raise UsageError(
+            f"{option('model_from_path', pattern)} finds no model in a path",
+            found=str(path),
+            hint="the pattern is searched in the path as it was given, with folders",
+        )
+    return name
+
+
+def choose(
+    parameter: str, asked: Sequence[str], available: Iterable[str], *, what: str, where: str
+) -> tuple[str, ...]:
+    """Which of several filters, splits or the like to keep; never a guess.
+
+    Parameters
+    ----------
+    parameter : {"filter", "split"}
+        The rule that decides.
+    asked : sequence of str
+        What the rule says; ``*`` is all.
+    available : iterable of str
+        What there is, in the order of the export.
+    what, where : str
+        For the message: ``"filters"``, ``"task gsm8k"``.
+
+    Raises
+    ------
+    UsageError
+        If there are several and the rule does not pick among them.
+    """
+    there = tuple(dict.fromkeys(available))
+    if ALL in asked:
+        return there
+    kept = tuple(name for name in there if name in asked)
+    if kept or len(there) <= 1:
+        return kept or there
+    close = next((found for name in asked if (found := nearest(name, there))), None)
+    raise UsageError(
+        f"{where}: several {what}, and which of them counts is for you to say",
+        found=listing(there, 20) + (f"; {option(parameter)} names {listing(asked)}" if asked else ""),
+        hint=f"did you mean {option(parameter, close)}?"
+        if close
+        else f"pick one: {option(parameter, there[0])}; or keep all: {option(parameter, ALL)}",
+    )
+
+
+def check_used(parameter: str, asked: Sequence[str], available: Mapping[str, object] | Iterable[str]) -> None:
+    """Refuse a rule that names what is nowhere in the export.
+
+    Raises
+    ------
+    UsageError
+    """
+    there = tuple(dict.fromkeys(available))
+    for name in asked:
+        if name != ALL and name not in there:
+            raise UsageError(
+                f"{option(parameter, name)}: there is none of that name",
+                found=f"the export holds {listing(there, 20)}",
+                hint=did_you_mean(name, there, parameter=parameter, otherwise="name one of these"),
+            )
+
+
+def refuse_rules(rules: ExportRules, *parameters: str) -> None:
+    """Refuse filters or splits where a format has none; all of none is no mistake.
+
+    Raises
+    ------
+    UsageError
+    """
+    chosen = {"filter": rules.filters, "split": rules.splits}
+    for parameter in parameters:
+        if set(chosen[parameter]) - {ALL}:
+            raise UsageError(
+                f"{option(parameter)} has nothing to choose from in these files",
+                found="a format that has nothing of the kind",
+                hint=f"leave out {option(parameter)}",
+            )

@@ -1,0 +1,261 @@
+"""What HELM writes: a folder a run, with ``per_instance_stats.json`` and ``run_spec.json``.
+
+Train trials are draws of an instance. Splits and perturbations are kept apart: entries that were perturbed
+repeat the instance's identifier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.exports.fields import a_name, an_object
+from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.exports.helm_perturbations import (
+    Perturbation,
+    PerturbationNames,
+    perturbation_of,
+    refuse_ambiguous,
+)
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.bounded import parse_json
+
+NAME = "helm"
+
+# What HELM counts and times beside its metrics.
+_BOOKKEEPING = re.compile(
+    r"num_.*|finish_reason_.*|training_.*|.*inference_.*runtime.*|batch_size|prompt_truncated|max_prob|logprob"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Score:
+    """One statistic of one instance in one trial."""
+
+    instance: str
+    trial: str
+    split: str
+    perturbation: Perturbation | None
+    metric: str
+    value: object
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    path: Path
+    model: str
+    task: str
+    scores: Sequence[_Score]
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file holds statistics of instances."""
+    if path.suffix != ".json":
+        return False
+    head = first_bytes(path)
+    return head.lstrip()[:1] == b"[" and b'"instance_id"' in head and b'"stats"' in head
+
+
+def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+    """Read runs, each of one model on one scenario.
+
+    Parameters
+    ----------
+    files : sequence of LabelledPath
+        ``per_instance_stats.json`` files, or folders of runs.
+    rules : ExportRules
+        `splits` picks splits (``test``) and perturbations (``test:misspellings``); `metrics` may name what
+        HELM counts beside its metrics, which is left out otherwise.
+
+    Returns
+    -------
+    Export
+        A sample is ``scenario/instance``, a draw a train trial; further columns are ``task``, ``split`` and
+        ``perturbation``.
+
+    Raises
+    ------
+    InputError, UsageError
+    """
+    return read_groups([files], rules)[0]
+
+
+def read_groups(groups: Sequence[Sequence[LabelledPath]], rules: ExportRules) -> list[Export]:
+    """Read runs in groups that are compared with each other: a perturbation has one name in all of them."""
+    refuse_rules(rules, "filter")
+    gathered = [_gathered(files, rules) for files in groups]
+    settings: dict[str, set[str]] = defaultdict(set)
+    for _, runs in gathered:
+        for run in runs:
+            for score in run.scores:
+                if score.perturbation:
+                    settings[score.perturbation.name].add(score.perturbation.settings)
+    names = PerturbationNames({name for name, found in settings.items() if len(found) > 1})
+    everywhere = (_part(score, names) for _, runs in gathered for run in runs for score in run.scores)
+    refuse_ambiguous(rules.splits, dict.fromkeys(everywhere))
+    return [_export(gathering, runs, names) for gathering, runs in gathered]
+
+
+def _part(score: _Score, names: PerturbationNames) -> str:
+    """Split and perturbation, as the rule for splits names them."""
+    perturbation = names.of(score.perturbation)
+    return f"{score.split}:{perturbation}" if perturbation else score.split
+
+
+def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gathering, list[_Run]]:
+    gathering = Gathering(rules)
+    label = files[0].label if files else None
+    runs: list[_Run] = []
+    for path in files_of(files, recognises):
+        if path.name in ("run_spec.json", "stats.json", "scenario.json"):
+            continue  # named by a pattern over the folder
+        gathering.take(path, partial(_read_run, path, gathering, runs, label))
+    return gathering, runs
+
+
+def _export(gathering: Gathering, runs: Sequence[_Run], names: PerturbationNames) -> Export:
+    rules = gathering.rules
+    parts: dict[str, dict[str, None]] = defaultdict(dict)
+    for run in runs:
+        parts[run.task].update(dict.fromkeys(_part(score, names) for score in run.scores))
+    if runs:
+        check_used("split", rules.splits, [part for there in parts.values() for part in there])
+    kept = {
+        task: choose("split", rules.splits, there, what="splits or perturbations", where=f"scenario {task}")
+        for task, there in parts.items()
+    }
+    folders: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    for run in runs:
+        folders[run.model, run.task].append(run.path)
+    for (model, task), paths in folders.items():
+        if len(paths) > 1:
+            gathering.note(
+                f"{len(paths)} runs of model '{model}' on '{task}', from {listing(paths, 3)}: they are "
+                "repeats of the same samples"
+            )
+    for run in runs:
+        several = len(folders[run.model, run.task]) > 1
+        gathering.attempt(run.path, partial(_add, run, kept[run.task], gathering, names, several=several))
+    return gathering.export()
+
+
+def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | None, data: bytes) -> None:
+    entries = parse_json(str(path), data)
+    spec = _spec(path, gathering)
+    if not isinstance(entries, list):
+        raise _malformed(path, "no list of instances")
+    if not entries:
+        raise InputError(
+            f"{path}: no instances in it", found="an empty list", hint="was the run finished and scored?"
+        )
+    wanted = set(gathering.rules.metrics)
+    scores, left_out = [], set()
+    for number, entry in enumerate(entries, start=1):
+        if (
+            not isinstance(entry, dict)
+            or not isinstance(entry.get("stats"), list)
+            or "instance_id" not in entry
+        ):
+            raise _malformed(path, f"entry {number} without instance_id or stats")
+        place = f"{path}: entry {number}"
+        instance = a_name(f"{place}, instance_id", entry["instance_id"])
+        trial = a_name(f"{place}, train_trial_index", entry.get("train_trial_index"), otherwise="0")
+        for stat in entry["stats"]:
+            name = stat.get("name") if isinstance(stat, dict) else None
+            if not isinstance(name, dict) or not isinstance(name.get("name"), str):
+                raise _malformed(path, f"entry {number} with a statistic without a name")
+            if _BOOKKEEPING.fullmatch(name["name"]) and name["name"] not in wanted:
+                left_out.add(name["name"])
+                continue
+            changed = entry.get("perturbation") or name.get("perturbation")
+            scores.append(
+                _Score(
+                    instance=instance,
+                    trial=trial,
+                    split=a_name(f"{place}, split", name.get("split"), otherwise="all"),
+                    perturbation=perturbation_of(f"{place}, perturbation", changed),
+                    metric=name["name"],
+                    value=stat.get("mean"),
+                )
+            )
+    if left_out:
+        gathering.note(
+            f"left out as bookkeeping ({option('metric')} keeps what it names): "
+            f"{listing(sorted(left_out), 30)}"
+        )
+    name_in_spec = spec.get("name")
+    name = name_in_spec if isinstance(name_in_spec, str) and name_in_spec else path.parent.name
+    runs.append(
+        _Run(
+            path=path,
+            model=model_of(path, _logged_model(path, spec), gathering.rules, label=label),
+            task=_task(name),
+            scores=scores,
+        )
+    )
+
+
+def _spec(path: Path, gathering: Gathering) -> Mapping[str, Any]:
+    beside = path.with_name("run_spec.json")
+    if not beside.is_file():
+        return {}
+    spec = parse_json(str(beside), gathering.read(beside))
+    return an_object(str(beside), spec)
+
+
+def _logged_model(path: Path, spec: Mapping[str, Any]) -> str:
+    place = f"{path.with_name('run_spec.json')}: adapter_spec"
+    adapter = an_object(place, spec.get("adapter_spec"))
+    return a_name(f"{place}.model", adapter.get("model"), otherwise="")
+
+
+def _task(name: str) -> str:
+    """Scenario and its arguments, without the model; a folder may write - for the colon."""
+    scenario, colon, arguments = name.partition(":")
+    if not colon and "=" in name:
+        head, _, first = name.partition("=")
+        scenario, _, key = head.rpartition("-")
+        arguments = f"{key}={first}"
+    kept = [
+        part for part in arguments.split(",") if part and not part.startswith(("model=", "model_deployment="))
+    ]
+    return f"{scenario}:{','.join(kept)}" if kept else scenario
+
+
+def _add(
+    run: _Run, kept: tuple[str, ...], gathering: Gathering, names: PerturbationNames, *, several: bool
+) -> None:
+    for score in run.scores:
+        if _part(score, names) not in kept:
+            continue
+        sample = f"{run.task}/{score.instance}"
+        perturbation = names.of(score.perturbation)
+        # Pooled with others, a changed instance is a sample of its own.
+        if perturbation and len(kept) > 1:
+            sample += f":{perturbation}"
+        columns = {"task": run.task, "split": score.split}
+        if perturbation:
+            columns["perturbation"] = perturbation
+        gathering.add(
+            model=run.model,
+            sample=sample,
+            metric=score.metric,
+            value=score.value,
+            draw=f"{run.path.parent} {score.trial}" if several else score.trial,
+            **columns,
+        )
+
+
+def _malformed(path: Path, found: str) -> InputError:
+    return InputError(
+        f"{path}: no statistics of instances as HELM writes them",
+        found=found,
+        hint="name per_instance_stats.json files or folders of runs; copy them again if they were cut short",
+    )

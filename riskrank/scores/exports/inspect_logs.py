@@ -1,0 +1,434 @@
+"""What Inspect writes: ``.eval`` archives, whatever they are compressed with, and ``.json`` logs.
+
+Every scorer is a metric; of a scorer whose value is an object, every key is (``scorer.key``). Epochs are
+draws of a sample, so reducers are the caller's choice of what to do about repeats. A sample's metadata are
+columns, as far as they are short.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.exports.fields import a_list, a_name, an_object, shown
+from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.exports.inspect_copies import Evaluation, copies
+from riskrank.scores.exports.inspect_grades import GRADES, Grades
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.bounded import parse_json
+from riskrank.scores.files.zip_members import ZipMembers, open_members
+from riskrank.scores.table.columns import FOUND_BY_NAME
+
+NAME = "inspect"
+
+# Layouts of a log: samples with one score, and samples with scores by scorer. The oldest do not say.
+_VERSIONS = (None, 1, 2)
+_ZIP = b"PK\x03\x04"
+_FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
+# Columns that mean something else already, and words no column of a row can be called.
+_TAKEN = {*FOUND_BY_NAME, "cluster", "value", "task", "self"}
+_LONGEST_METADATA = 200
+# Bytes of a sample that is read for its metadata alone.
+_LONGEST_SAMPLE = 1 << 24
+# An id may hold slashes and the word epoch, so that only the end of a member's name is known.
+_SAMPLE = re.compile(r"^samples/.+_epoch_\d+(?:\.json|/sample\.json)$")
+_JOURNAL = re.compile(r"^_journal/summaries/(\d+)\.json$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Log:
+    """One log: its header, and the id, epoch, scores, metadata and error of every sample."""
+
+    path: Path
+    model: str
+    task: str
+    arguments: Mapping[str, Any]
+    run: str
+    evaluation: str
+    samples: Sequence[Mapping[str, Any]]
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file is a log of Inspect."""
+    if path.suffix not in (".eval", ".json"):
+        return False
+    head = first_bytes(path)
+    if head[:4] == _ZIP:
+        return path.suffix == ".eval" or head[30:60].startswith(_FIRST_MEMBERS)
+    described = b'"eval"' in head and b'"task"' in head and (b'"run_id"' in head or b'"status"' in head)
+    return path.suffix == ".eval" or (head.lstrip()[:1] == b"{" and described)
+
+
+def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+    """Read logs, each of one model on one task.
+
+    Parameters
+    ----------
+    files : sequence of LabelledPath
+        Logs, or folders of them.
+    rules : ExportRules
+        `filters` picks scorers.
+
+    Returns
+    -------
+    Export
+        A sample is ``task/id``, a draw an epoch; further columns are ``task`` and the samples' metadata.
+
+    Raises
+    ------
+    InputError, UsageError
+    """
+    return read_groups([files], rules)[0]
+
+
+def read_groups(groups: Sequence[Sequence[LabelledPath]], rules: ExportRules) -> list[Export]:
+    """Read logs in groups that are compared with each other: letters mean the same in all of them."""
+    refuse_rules(rules, "split")
+    gathered = [_gathered(files, rules) for files in groups]
+    grades = Grades()
+    for _, logs in gathered:
+        _check_scorers(logs, rules)
+        for log in logs:
+            for sample in log.samples:
+                grades.meet(log.path, str(sample["id"]), _flat(_scores(sample), rules))
+    if not rules.skip_bad:
+        grades.refuse_strays()
+    return [_export(gathering, logs, grades) for gathering, logs in gathered]
+
+
+def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gathering, list[_Log]]:
+    gathering = Gathering(rules)
+    label = files[0].label if files else None
+    logs: list[_Log] = []
+    for path in files_of(files, recognises):
+        gathering.attempt(path, partial(_read_log, path, gathering, label, logs))
+    left = copies([_evaluation(log) for log in logs])
+    for path, kept in left.items():
+        gathering.note(f"{path}: left out, as it holds the evaluation of {kept} once more")
+        gathering.forget(path)
+    return gathering, [log for log in logs if log.path not in left]
+
+
+def _evaluation(log: _Log) -> Evaluation:
+    scores = {(str(sample["id"]), str(sample["epoch"])): _scores(sample) for sample in log.samples}
+    return Evaluation(path=log.path, identifier=(log.evaluation, log.model, log.task), scores=scores)
+
+
+def _export(gathering: Gathering, logs: Sequence[_Log], grades: Grades) -> Export:
+    for text in grades.notes():
+        gathering.note(text)
+    tasks = _task_names(logs, gathering)
+    runs: dict[tuple[str, str], list[_Log]] = defaultdict(list)
+    for log in logs:
+        gathering.expect(log.model)
+        runs[log.model, tasks[log.path]].append(log)
+    for (model, task), same in runs.items():
+        if len(same) > 1:
+            gathering.note(
+                f"{len(same)} logs of model '{model}' on task '{task}', from "
+                f"{listing((log.path for log in same), 3)}: they are repeats of the same samples"
+            )
+        for log in same:
+            run = log.run if len(same) > 1 else ""
+            gathering.attempt(log.path, partial(_add, log, task, gathering, grades, run=run))
+    return gathering.export()
+
+
+def _read_log(path: Path, gathering: Gathering, label: str | None, logs: list[_Log]) -> None:
+    if first_bytes(path)[:4] == _ZIP:
+        gathering.stamp(path)
+        with open_members(path, gathering.rules.max_bytes) as archive:
+            header, samples = _header(path, archive), _samples(archive)
+    else:
+        header = parse_json(str(path), gathering.read(path))
+        samples = a_list(f"{path}: samples", header.get("samples")) if isinstance(header, dict) else []
+    evaluation = header.get("eval") if isinstance(header, dict) else None
+    if not isinstance(evaluation, dict) or not isinstance(evaluation.get("task"), str):
+        raise InputError(
+            f"{path}: no log of Inspect",
+            found="no 'eval' with a task in its header",
+            hint="name logs that inspect eval wrote",
+        )
+    _check_samples(path, header.get("version"), samples)
+    if not samples:
+        raise InputError(
+            f"{path}: the log holds no samples",
+            found=f"a header alone, status {header.get('status', 'unknown')}",
+            hint="write logs with their samples (inspect eval --log-samples); "
+            f"{option('skip_bad', True)} leaves such files out",
+        )
+    _note_status(path, header, evaluation, len(samples), gathering)
+    place = f"{path}: eval"
+    arguments = evaluation.get("task_args_passed") or evaluation.get("task_args")
+    run = evaluation.get("created") or evaluation.get("run_id")
+    logs.append(
+        _Log(
+            path=path,
+            model=model_of(
+                path,
+                a_name(f"{place}.model", evaluation.get("model"), otherwise=""),
+                gathering.rules,
+                label=label,
+            ),
+            task=evaluation["task"],
+            arguments=an_object(f"{place}.task_args", arguments),
+            run=a_name(f"{place}.created", run, otherwise=str(path)),
+            evaluation=a_name(f"{place}.eval_id", evaluation.get("eval_id"), otherwise=""),
+            samples=samples,
+        )
+    )
+
+
+def _check_samples(path: Path, version: object, samples: Sequence[Any]) -> None:
+    """Refuse what is no sample, or is one of another layout than the rest."""
+    if version not in _VERSIONS or isinstance(version, bool):
+        raise InputError(
+            f"{path}: a log of a version that is not known",
+            found=f"version {shown(version)}; known are 1 and 2",
+            hint="write it again with the Inspect whose logs riskrank knows (inspect log convert), or update "
+            f"riskrank; {option('skip_bad', True)} leaves such files out",
+        )
+    layouts: dict[int, str] = {}
+    for number, sample in enumerate(samples, start=1):
+        if not isinstance(sample, dict) or "id" not in sample or "epoch" not in sample:
+            keys = f"keys {listing(sample)}" if isinstance(sample, dict) else shown(sample)
+            raise InputError(
+                f"{path}: samples that are none",
+                found=f"sample {number} without id or epoch: {keys}",
+                hint=f"copy the log again; {option('skip_bad', True)} leaves such files out",
+            )
+        place = f"{path}: sample {number}"
+        named = a_name(f"{place}, id", sample["id"])
+        a_name(f"{place}, epoch", sample["epoch"])
+        an_object(f"{place}, metadata", sample.get("metadata"))
+        for name, score in an_object(f"{place}, scores", sample.get("scores")).items():
+            an_object(f"{place}, score {name}", score)
+            layouts.setdefault(2, named)
+        if sample.get("scores") is None and an_object(f"{place}, score", sample.get("score")):
+            layouts.setdefault(1, named)
+    if len(layouts) > 1:
+        raise InputError(
+            f"{path}: samples of two versions in one log",
+            found=f"sample {layouts[1]} with one 'score' (version 1), sample {layouts[2]} with 'scores' "
+            "(version 2)",
+            hint=f"write the log again with one Inspect; {option('skip_bad', True)} leaves such files out",
+        )
+
+
+def _header(path: Path, archive: ZipMembers) -> Any:
+    """Header of an archive; a run that was killed left only what it began with."""
+    if "header.json" in archive:
+        return archive.json("header.json")
+    if "_journal/start.json" in archive:
+        start = archive.json("_journal/start.json")
+        return start | {"status": None} if isinstance(start, dict) else start
+    raise InputError(
+        f"{path}: no log of Inspect",
+        found=f"an archive of {listing(archive.names, 3)}",
+        hint="name logs that inspect eval wrote",
+    )
+
+
+def _samples(archive: ZipMembers) -> list[Any]:
+    """Samples of an archive: by their summaries, which hold the scores, unless some are missing there."""
+    members = [name for name in archive.names if _SAMPLE.match(name)]
+    found = archive.json("summaries.json") if "summaries.json" in archive else []
+    if not isinstance(found, list) or len(found) < len(members):
+        pieces = sorted((int(match[1]), name) for name in archive.names if (match := _JOURNAL.match(name)))
+        found = [entry for _, name in pieces for entry in _listed(archive.json(name))]
+    # A sample that was run again comes once more; the last counts.
+    distinct = {_key(entry): entry for entry in found}
+    if len(distinct) < len(members):
+        return [_short(_whole(name, archive)) for name in members]
+    # Older summaries leave out the metadata, and only these.
+    told = any(isinstance(entry, dict) and "metadata" in entry for entry in distinct.values())
+    if members and not told and _described(members[0], archive)[1]:
+        for key, metadata in (_described(name, archive) for name in members):
+            if key in distinct:
+                distinct[key] = {**distinct[key], "metadata": metadata}
+    return list(distinct.values())
+
+
+def _whole(name: str, archive: ZipMembers, *, most: int | None = None) -> Any:
+    """A sample; of one in pieces, its metadata lie beside it."""
+    sample = archive.json(name, most=most)
+    beside = name.removesuffix("sample.json") + "metadata.json"
+    if name.endswith("/sample.json") and beside in archive and isinstance(sample, dict):
+        return sample | {"metadata": archive.json(beside, most=most)}
+    return sample
+
+
+def _described(name: str, archive: ZipMembers) -> tuple[object, Mapping[str, Any]]:
+    """Key and metadata of a sample whose scores are known already: one damaged or very long has none."""
+    try:
+        sample = _whole(name, archive, most=_LONGEST_SAMPLE)
+    except InputError:
+        return None, {}
+    return _key(sample), _metadata(sample)
+
+
+def _metadata(sample: object) -> Mapping[str, Any]:
+    found = sample.get("metadata") if isinstance(sample, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _key(entry: object) -> object:
+    return (repr(entry.get("id")), repr(entry.get("epoch"))) if isinstance(entry, dict) else id(entry)
+
+
+def _short(sample: object) -> object:
+    """What is needed of a sample, so that prompts do not pile up."""
+    wanted = ("id", "epoch", "scores", "score", "error", "metadata")
+    return {key: sample[key] for key in wanted if key in sample} if isinstance(sample, dict) else sample
+
+
+def _note_status(
+    path: Path, header: Mapping[str, Any], evaluation: Mapping[str, Any], found: int, gathering: Gathering
+) -> None:
+    status = header.get("status")
+    if header.get("invalidated"):
+        gathering.note(f"{path}: the log is marked as invalidated")
+    if status == "success":
+        return
+    ids = an_object(f"{path}: eval.dataset", evaluation.get("dataset")).get("sample_ids")
+    epochs = an_object(f"{path}: eval.config", evaluation.get("config")).get("epochs") or 1
+    known = len(ids) * epochs if isinstance(ids, list) and isinstance(epochs, int) else None
+    expected = "" if known is None else f" of {known:,}"
+    how = f"with status {status}" if status else "before it was done"
+    gathering.note(f"{path}: the run ended {how}: {found:,}{expected} samples, epochs counted")
+
+
+def _check_scorers(logs: Sequence[_Log], rules: ExportRules) -> None:
+    there = dict.fromkeys(name for log in logs for sample in log.samples for name in _scores(sample))
+    if logs:
+        check_used("filter", rules.filters, there)
+
+
+def _scores(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores of a sample by scorer; the oldest logs have but one, without a name."""
+    found = sample.get("scores")
+    if isinstance(found, dict):
+        return {name: score["value"] for name, score in found.items() if _has_value(score)}
+    single = sample.get("score")
+    return {"score": single["value"]} if isinstance(single, dict) and "value" in single else {}
+
+
+def _has_value(score: Any) -> bool:
+    return isinstance(score, dict) and "value" in score
+
+
+def _task_names(logs: Sequence[_Log], gathering: Gathering) -> dict[Path, str]:
+    """Names of tasks; where one model ran a task with different arguments, these are part of the name."""
+    names = {log.path: log.task for log in logs}
+    by_task: dict[str, list[_Log]] = defaultdict(list)
+    for log in logs:
+        by_task[log.task].append(log)
+    for task, same in by_task.items():
+        keys = sorted({key for log in same for key in log.arguments})
+        differing = [key for key in keys if len({_canonical(log.arguments.get(key)) for log in same}) > 1]
+        if not differing:
+            continue
+        gathering.note(f"task '{task}' was run with different values of {listing(differing)}")
+        settings: dict[str, set[str]] = defaultdict(set)
+        for log in same:
+            settings[log.model].add(_canonical([log.arguments.get(key) for key in differing]))
+        if max(map(len, settings.values())) > 1:
+            for log in same:
+                values = (f"{key}={_plain(log.arguments.get(key))}" for key in differing)
+                names[log.path] = f"{task}[{','.join(values)}]"
+    return names
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else _canonical(value)
+
+
+def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str) -> None:
+    flat = [_flat(_scores(sample), gathering.rules) for sample in log.samples]
+    metrics = tuple(dict.fromkeys(name for scores in flat for name in scores))
+    about = _columns(log, gathering)
+    scalar: set[str] = set()
+    missing: list[tuple[str, str, list[str], dict[str, str]]] = []
+    failed_with_score = []
+    for sample, scores, columns in zip(log.samples, flat, about, strict=True):
+        name, draw = f"{task}/{sample['id']}", f"{run} {sample['epoch']}".strip()
+        absent = [metric for metric in metrics if metric not in scores]
+        failed = sample.get("error") is not None
+        if failed and scores:
+            failed_with_score.append(name)
+        if absent:
+            gathering.count("samples that failed, without a score" if failed else "samples not scored")
+            missing.append((name, draw, absent, columns))
+        for metric, value in scores.items():
+            if isinstance(value, str) and grades.is_graded(metric):
+                if value not in GRADES:
+                    gathering.count(f"{metric}: values among grades that are none, left out")
+                    missing.append((name, draw, [metric], columns))
+                    continue
+                value = GRADES[value]
+            before = gathering.height
+            gathering.add(
+                model=log.model, sample=name, metric=metric, value=value, draw=draw, task=task, **columns
+            )
+            if gathering.height == before + 1:
+                scalar.add(metric)
+    if failed_with_score:
+        gathering.note(
+            f"{log.path}: samples that failed and yet have a score, which counts as in Inspect: "
+            f"{len(failed_with_score):,} ({listing(failed_with_score, 3)})"
+        )
+    for name, draw, absent, columns in missing:
+        for metric in absent:
+            if metric in scalar:
+                gathering.add_missing(
+                    model=log.model, sample=name, metric=metric, draw=draw, task=task, **columns
+                )
+
+
+def _columns(log: _Log, gathering: Gathering) -> list[dict[str, str]]:
+    """Metadata by sample, where a key is a number, a boolean or a short text in all of them."""
+    metadata = [_metadata(sample) for sample in log.samples]
+    keys = dict.fromkeys(key for found in metadata for key in found)
+    long = [key for key in keys if not all(_is_short(found.get(key)) for found in metadata)]
+    if long:
+        gathering.note(f"{log.path}: metadata that are no short text or number, left out: {listing(long)}")
+    names = {key: f"metadata_{key}" if key in _TAKEN or not key else key for key in keys if key not in long}
+    return [
+        {name: _plain(found[key]) for key, name in names.items() if found.get(key) is not None}
+        for found in metadata
+    ]
+
+
+def _is_short(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= _LONGEST_METADATA
+    return value is None or isinstance(value, bool | int | float)
+
+
+def _flat(scores: Mapping[str, Any], rules: ExportRules) -> dict[str, Any]:
+    """Values by metric: objects are one metric a key."""
+    kept = choose("filter", rules.filters or ("*",), scores, what="scorers", where="log")
+    flat: dict[str, Any] = {}
+    for name in kept if scores else ():
+        value = scores[name]
+        if isinstance(value, dict):
+            flat |= {f"{name}.{key}": part for key, part in value.items()}
+        else:
+            flat[name] = value
+    return flat

@@ -1,0 +1,121 @@
+"""What a reader of a harness's exports is told, and what it hands over.
+
+A reader is a module with three names: ``NAME``, ``recognises(path)`` and ``read(files, rules)``. It turns
+the files of one harness into long rows; which of several filters, epochs, splits or repeats count is never
+its guess: it raises, naming the rule to give. Where a name hangs on all files given, those of other labels
+too, a reader also has ``read_groups(groups, rules)``, and gets the files of all labels at once.
+`riskrank.scores.exports.gathering` has what readers share: bounded reading of files, counting what is no
+score, naming models, asking for a rule; `riskrank.scores.exports.fields` refuses fields of a wrong type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import polars as pl
+
+from riskrank.scores.files.source import InputFile
+
+# More bytes than any export of a real evaluation has, in one file or one member of an archive.
+MAX_BYTES = 2 * 1024**3
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledPath:
+    """One path of the command line: a file, or the folder a harness writes into.
+
+    Attributes
+    ----------
+    path : Path
+    label : str or None
+        Name of the model, from ``LABEL=PATH``. `read_export` puts it in the place of the model's name
+        afterwards; a reader needs it only where the files name no model at all.
+    """
+
+    path: Path
+    label: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportRules:
+    """What only a person can decide about an export.
+
+    Attributes
+    ----------
+    filters : tuple of str
+        Which of several filters, prompts, scorers or the like count, where an export holds several; ``*``
+        for all of them, each of which then is a metric (or model) of its own.
+    splits : tuple of str
+        Which of several splits, perturbations or the like to keep; ``*`` for all of them.
+    metrics : tuple of str
+        The metrics somebody wants; empty for all. A reader need not leave out others, but asks for no rule
+        that only they would need.
+    model_from_path : str or None
+        Regular expression with one group (or one named ``model``) that finds the model in a path.
+    parts : bool
+        Whether a list of numbers becomes one metric a part (``mcc.0``, ``mcc.1``) instead of being left out.
+    skip_bad : bool
+        Whether files and entries that cannot be read are counted and left out instead of refused.
+    max_bytes : int
+        Most bytes a file, or one member of an archive, may have once decompressed.
+    """
+
+    filters: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    model_from_path: str | None = None
+    parts: bool = False
+    skip_bad: bool = False
+    max_bytes: int = MAX_BYTES
+
+    def given(self) -> tuple[str, ...]:
+        """Parameters that were given, by the names a caller gave them under; limits are none of these."""
+        named = {
+            "filter": self.filters,
+            "split": self.splits,
+            "model_from_path": self.model_from_path is not None,
+            "parts": self.parts,
+            "skip_bad": self.skip_bad,
+        }
+        return tuple(name for name, value in named.items() if value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """Scores of an export as long rows.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        Columns ``model``, ``sample``, ``metric`` (strings), ``score`` (float, null where there is none),
+        ``draw`` (string, only where samples repeat), and further columns that tell rows apart or group
+        them (``task``, ``split``, ``subject``, ...), all strings. A sample's name holds its task, so that
+        two tasks may number their samples alike.
+    directions : mapping of str to {"higher", "lower"}
+        Of the metrics whose direction the export itself tells.
+    notes : tuple of str
+        What was left out and how often: unscored, failed, cancelled, truncated, no scalar.
+    inputs : tuple of InputFile
+    """
+
+    rows: pl.DataFrame
+    directions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    inputs: tuple[InputFile, ...] = ()
+
+
+class Reader(Protocol):
+    """A module that reads one harness's exports."""
+
+    NAME: str
+
+    def recognises(self, path: Path) -> bool:
+        """Whether this harness wrote a file, from its name and first bytes alone."""
+        ...
+
+    def read(self, files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+        """Read the files; raises InputError for what cannot be read, UsageError for a rule to give."""
+        ...

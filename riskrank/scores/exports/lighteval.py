@@ -1,0 +1,167 @@
+"""lighteval: details in Parquet, a row a document, beside a JSON of results that tells directions."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from riskrank.errors import InputError, listing
+from riskrank.scores.exports.fields import a_name, an_object, objects
+from riskrank.scores.exports.gathering import Gathering, files_of, model_of
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.readings import finish, refuse_rules
+
+NAME = "lighteval"
+_DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
+
+
+def recognises(path: Path) -> bool:
+    """Whether this is a file of details."""
+    return bool(_DETAILS.fullmatch(path.name))
+
+
+def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+    """Read the metrics of every document of every task.
+
+    The model is in the results file of the same date, else it is the folders between ``details`` and the
+    date. The sample is task and document, by its id, else by its row. Two runs are repeats.
+    """
+    refuse_rules(rules, NAME)
+    gathering = Gathering(rules)
+    label = files[0].label if files else None
+    for entry in files:
+        _refuse_results(entry.path)
+    for path in files_of(files, recognises):
+        gathering.take(path, partial(_add, gathering, label, path))
+    return finish(gathering.export())
+
+
+def _refuse_results(path: Path) -> None:
+    if path.is_file() and path.suffix == ".json":
+        raise InputError(
+            f"{path}: this file holds averages of tasks, no scores of samples",
+            found="a JSON file of results",
+            hint="name the folder of details (details/<model>/<date>/details_<task>_<date>.parquet)",
+        )
+
+
+def _add(gathering: Gathering, label: str | None, path: Path, data: bytes) -> None:
+    frame = _load(path, data)
+    named = _DETAILS.fullmatch(path.name)
+    date = named["date"] if named else ""
+    results = _results(gathering, path, date)
+    model = model_of(path, _model(path, results) or _model_in_path(path), gathering.rules, label=label)
+    task = named["task"] if named else path.stem
+    docs = frame["doc"].to_list() if "doc" in frame.columns else [None] * frame.height
+    for row, (doc, scores) in enumerate(zip(docs, frame["metric"].to_list(), strict=True)):
+        known = doc if isinstance(doc, dict) else {}
+        of_task = a_name(f"{path}: row {row + 1}, task_name", known.get("task_name"), otherwise=task)
+        name = a_name(f"{path}: row {row + 1}, id", known.get("id"), otherwise=str(row))
+        for metric, value in (scores or {}).items():
+            gathering.add(
+                model=model,
+                sample=f"{of_task}/{name}",
+                metric=metric,
+                value=value,
+                task=of_task,
+                run=date,
+            )
+            direction = _direction(path, results, of_task, metric)
+            if direction:
+                gathering.direct(metric, direction, of=str(path))
+
+
+def _load(path: Path, data: bytes) -> pl.DataFrame:
+    """Decode the scores and what names a document; the prompts and answers are left where they are."""
+    try:
+        schema = pl.read_parquet_schema(io.BytesIO(data))
+        column = next((name for name in ("metric", "metrics") if name in schema), None)
+        if column is None or not isinstance(schema[column], pl.Struct):
+            raise InputError(
+                f"{path}: there is no column of metrics",
+                found=f"columns: {listing(schema, 20)}",
+                hint="lighteval's details have a column 'metric' with a field a metric",
+            )
+        picked = [pl.col(column).alias("metric")]
+        doc = schema.get("doc")
+        if isinstance(doc, pl.Struct):
+            fields = {field.name for field in doc.fields}
+            kept = [name for name in ("id", "task_name") if name in fields]
+            if kept:
+                picked.append(pl.struct(pl.col("doc").struct.field(name) for name in kept).alias("doc"))
+        frame = pl.scan_parquet(io.BytesIO(data)).select(picked).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(
+            f"{path}: the file cannot be read as Parquet",
+            found=str(error).splitlines()[0],
+            hint="copy the file again; it may be cut short",
+        ) from None
+    if frame.height == 0:
+        raise InputError(
+            f"{path}: the file is empty",
+            found="a Parquet file without rows",
+            hint="check the run that wrote it",
+        )
+    return frame
+
+
+def _results(gathering: Gathering, path: Path, date: str) -> dict[str, Any]:
+    """The results of the same run, from ``results/<model>/results_<date>.json``, if they are there."""
+    folders = path.resolve().parents
+    for folder in folders:
+        if folder.name == "details":
+            inside = path.resolve().relative_to(folder).parts[:-2]
+            beside = folder.parent.joinpath("results", *inside, f"results_{date}.json")
+            break
+    else:
+        beside = path.with_name(f"results_{date}.json")
+    try:
+        found = json.loads(beside.read_bytes())
+    except OSError:
+        gathering.note(f"{path}: no results file of the same run, so no directions")
+        return {}
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{beside}: the file is not valid JSON",
+            found=str(error)[:80],
+            hint="copy the file again, or take it away: without it directions are not known",
+        ) from None
+    return an_object(str(beside), found)
+
+
+def _model(path: Path, results: Mapping[str, Any]) -> str:
+    place = f"{path}: results, config_general"
+    general = an_object(place, results.get("config_general"))
+    inner = an_object(f"{place}.model_config", general.get("model_config"))
+    found = general.get("model_name") or inner.get("model_name")
+    return a_name(f"{place}.model_name", found, otherwise="")
+
+
+def _model_in_path(path: Path) -> str | None:
+    parts = path.parts
+    if "details" not in parts:
+        return None
+    at = len(parts) - 1 - parts[::-1].index("details")
+    return "/".join(parts[at + 1 : -2]) or None
+
+
+def _direction(path: Path, results: Mapping[str, Any], task: str, metric: str) -> str | None:
+    """Look a metric up in the configuration of its task; a group of metrics has a direction each."""
+    place = f"{path}: results, config_tasks"
+    config = an_object(f"{place}.{task}", an_object(place, results.get("config_tasks")).get(task))
+    for entry in objects(f"{place}.{task}.metrics", config.get("metrics") or config.get("metric")):
+        names = entry.get("metric_name")
+        better = entry.get("higher_is_better")
+        if isinstance(better, dict):
+            better = better.get(metric)
+        matches = metric in names if isinstance(names, list) else metric == names
+        if (matches or isinstance(entry.get("higher_is_better"), dict)) and isinstance(better, bool):
+            return "higher" if better else "lower"
+    return None

@@ -1,0 +1,284 @@
+"""What lm-evaluation-harness writes under ``--log_samples``, in every layout it has had.
+
+``samples_<task>_<date>.jsonl`` stand beside ``results_<date>.json`` in a folder a model (tree) or in one
+folder for all (flat: only the dates tell runs apart); before 0.4.3, ``<model arguments>_<task>.jsonl`` are
+JSON arrays beside ``results.json``. A document has a row a filter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+
+from riskrank.errors import InputError, listing
+from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.lm_eval_results import Results
+from riskrank.scores.exports.lm_eval_rows import frame_of
+from riskrank.scores.files.beginnings import first_bytes
+
+NAME = "lm-eval"
+
+_DATE = r"(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)"
+_SUFFIX = r"(?:\.gz|\.zst)?$"
+_SAMPLES = re.compile(rf"^samples_(.+)_{_DATE}\.jsonl{_SUFFIX}")
+_RESULTS = re.compile(rf"^results(?:_{_DATE})?\.json{_SUFFIX}")
+_LINES = re.compile(rf"\.jsonl{_SUFFIX}")
+PERPLEXITY = "perplexity"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """The rows of one file: columns ``doc``, ``hash``, ``filter``, ``metric``, ``score``.
+
+    `aggregates` are, by filter and metric, of metrics that are no means of samples.
+    """
+
+    path: Path
+    model: str
+    task: str
+    date: str
+    rows: pl.DataFrame
+    aggregates: Mapping[tuple[str, str], float]
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file is one of samples."""
+    if not _LINES.search(path.name):
+        return False
+    head = first_bytes(path).lstrip(b"[ \r\n\t")
+    documents = b'"doc_id"' in head and (b'"doc"' in head or b'"resps"' in head)
+    return documents or (_SAMPLES.match(path.name) is not None and not head.startswith(b'{"schema_version"'))
+
+
+def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+    """Read sample files, each with the results file of its run.
+
+    Parameters
+    ----------
+    files : sequence of LabelledPath
+        Sample files, or folders.
+    rules : ExportRules
+        `filters` picks among the filters of a task.
+
+    Returns
+    -------
+    Export
+        A sample is ``task/doc_id``; further columns are ``task`` and ``filter``.
+
+    Raises
+    ------
+    InputError, UsageError
+    """
+    refuse_rules(rules, "split")
+    gathering = Gathering(rules)
+    runs = _Runs(gathering)
+    parts: list[_Part] = []
+    label = files[0].label if files else None
+    for path in files_of(files, recognises):
+        if _RESULTS.match(path.name):
+            continue
+        gathering.take(path, partial(_read_samples, path, runs, gathering, parts, label))
+    _note_aggregates(parts, rules, gathering)
+    parts = [part for part in parts if part.rows.height]
+    if runs.cut_short:
+        gathering.note(f"fewer samples than were evaluated: {listing(runs.cut_short, 3)}")
+    if parts:
+        check_used("filter", rules.filters, [name for part in parts for name in part.rows["filter"].unique()])
+    parts = _wanted(parts, rules.metrics)
+    _note_repeated_runs(parts, gathering)
+    filters = _chosen_filters(parts, rules)
+    dates = Counter((part.model, part.task) for part in parts)
+    for part in parts:
+        repeated = dates[part.model, part.task] > 1
+        gathering.add_frame(_named(part, filters[part.task], repeated=repeated), of=part.path)
+    _check_documents(parts, gathering)
+    export = gathering.export()
+    kept = export.rows["metric"].unique().to_list()
+    told = ((name, _direction(name, gathering.directions)) for name in sorted(kept))
+    return replace(export, directions={name: way for name, way in told if way})
+
+
+class _Runs:
+    """Results files, read once each, found by the folder and date of a sample file."""
+
+    def __init__(self, gathering: Gathering) -> None:
+        self._gathering = gathering
+        self.cut_short: list[str] = []
+        self._folders: dict[Path, dict[str, Path]] = {}
+        self._read: dict[Path, Results] = {}
+
+    def of(self, path: Path) -> Results | None:
+        """The run of a sample file: of its date, else the only one of the folder."""
+        folder = path.parent
+        if folder not in self._folders:
+            found = ((_RESULTS.match(entry.name), entry) for entry in sorted(folder.iterdir()))
+            self._folders[folder] = {match[1] or "": entry for match, entry in found if match}
+        there = self._folders[folder]
+        match = _SAMPLES.match(path.name)
+        if match and match[2] in there:
+            return self._open(there[match[2]])
+        if len(there) == 1 and ("" in there or not match):
+            return self._open(next(iter(there.values())))
+        return None
+
+    def _open(self, path: Path) -> Results:
+        if path not in self._read:
+            self._read[path] = Results.parsed(path, self._gathering.read(path))
+        return self._read[path]
+
+
+def _read_samples(
+    path: Path, runs: _Runs, gathering: Gathering, parts: list[_Part], label: str | None, data: bytes
+) -> None:
+    try:
+        run = runs.of(path)
+    except InputError as error:
+        if not gathering.rules.skip_bad:
+            raise
+        # Without it neither the model nor the filters are sure.
+        lines = sum(1 for line in data.splitlines() if line.strip())
+        raise InputError(
+            f"{path} with {lines:,} line{'s' if lines != 1 else ''}, as its results file cannot be read: "
+            f"{error.what}",
+            found=error.found,
+            hint=error.hint,
+        ) from None
+    task, date = _task_of(path, run)
+    model = model_of(path, _model_name(path, run), gathering.rules, label=label)
+    metrics = run.metrics(task) if run else ()
+    told = dict(run.directions(task)) if run else {}
+    filters = run.filters(task) if run else ()
+    aggregates: dict[tuple[str, str], float] = {}
+    rows = frame_of(path, data, gathering, filters=filters, metrics=metrics, aggregates=aggregates)
+    if not rows.height and not aggregates:
+        gathering.note(f"{path}: no score in it")
+    if rows.filter(pl.col("metric") == PERPLEXITY).height and _are_log_likelihoods(rows):
+        told[PERPLEXITY] = True
+        gathering.note(
+            f"'{PERPLEXITY}': samples hold log-likelihoods, of which higher is better; their perplexity is "
+            "exp(−mean)"
+        )
+    for metric, up in told.items():
+        gathering.direct(metric, "higher" if up else "lower", of=str(run.path if run else path))
+    expected = run.evaluated(task) if run else None
+    found = rows["doc"].n_unique()
+    if expected is not None and rows.height and found < expected:
+        runs.cut_short.append(f"{path} has {found:,} of {expected:,}")
+    parts.append(_Part(path=path, model=model, task=task, date=date, rows=rows, aggregates=aggregates))
+
+
+def _are_log_likelihoods(rows: pl.DataFrame) -> bool:
+    """Whether what is called perplexity is the log-likelihood it comes from: a perplexity is at least 1."""
+    largest = rows.filter(pl.col("metric") == PERPLEXITY)["score"].max()
+    return isinstance(largest, float) and largest <= 0
+
+
+def _note_aggregates(parts: Sequence[_Part], rules: ExportRules, gathering: Gathering) -> None:
+    """Note what metrics come to that are no means of samples, to the last digit."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for part in parts:
+        several = len({name for name, _ in part.aggregates}) > 1
+        for (name, metric), value in part.aggregates.items():
+            if rules.metrics and metric not in rules.metrics:
+                continue
+            called = f"{metric},{name}" if several else metric
+            found[part.task, called].append(f"{value!r} for {part.model}")
+    for (task, metric), values in found.items():
+        gathering.note(f"{task}: {metric}, over all samples and no mean of them, is {listing(values, 40)}")
+
+
+def _task_of(path: Path, run: Results | None) -> tuple[str, str]:
+    """Task and date from a file's name: the task may hold underscores, and begin like another task."""
+    match = _SAMPLES.match(path.name)
+    if match:
+        return match[1], match[2]
+    stem = _LINES.sub("", path.name)
+    fitting = [task for task in (run.tasks if run else ()) if stem == task or stem.endswith(f"_{task}")]
+    if fitting:
+        return max(fitting, key=len), ""
+    raise InputError(
+        f"{path}: cannot tell the task from the file's name",
+        found="neither samples_TASK_DATE.jsonl nor the name of a task of a results.json beside it",
+        hint="copy the folder of the run as a whole, with its results file",
+    )
+
+
+def _model_name(path: Path, run: Results | None) -> str | None:
+    """Model by the results file, else by the folder of the tree layout, whose name writes / as __."""
+    if run is not None and run.model:
+        return run.model
+    folder = path.parent.name
+    return folder.replace("__", "/") if run is None and "__" in folder else None
+
+
+def _wanted(parts: list[_Part], metrics: Sequence[str]) -> list[_Part]:
+    """Parts with a metric that is wanted, so that no filter is asked for that nobody needs."""
+    bare = {*metrics, *(name.rpartition(",")[0] for name in metrics)}
+    kept = [part for part in parts if not bare.isdisjoint(part.rows["metric"].unique())]
+    return kept or parts
+
+
+def _direction(name: str, told: Mapping[str, str]) -> str | None:
+    """Direction of a metric, which may be called ``metric,filter``."""
+    return told.get(name) or told.get(name.rpartition(",")[0])
+
+
+def _chosen_filters(parts: Sequence[_Part], rules: ExportRules) -> dict[str, tuple[str, ...]]:
+    """Filters to keep, a task at a time: the same ones for every model."""
+    there: dict[str, dict[str, None]] = defaultdict(dict)
+    for part in parts:
+        there[part.task].update(dict.fromkeys(part.rows["filter"].unique(maintain_order=True)))
+    return {
+        task: choose("filter", rules.filters, names, what="filters", where=f"task {task}")
+        for task, names in there.items()
+    }
+
+
+def _named(part: _Part, filters: tuple[str, ...], *, repeated: bool) -> pl.DataFrame:
+    metric = pl.col("metric")
+    if len(filters) > 1:
+        metric = pl.concat_str(metric, "filter", separator=",")
+    frame = part.rows.filter(pl.col("filter").is_in(filters)).select(
+        model=pl.lit(part.model),
+        sample=pl.lit(f"{part.task}/") + pl.col("doc"),
+        metric=metric,
+        score="score",
+        task=pl.lit(part.task),
+        filter="filter",
+    )
+    return frame.with_columns(draw=pl.lit(part.date or part.path.as_posix())) if repeated else frame
+
+
+def _note_repeated_runs(parts: Sequence[_Part], gathering: Gathering) -> None:
+    runs: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    for part in parts:
+        runs[part.model, part.task].append(part.path)
+    for (model, task), paths in runs.items():
+        if len(paths) > 1:
+            gathering.note(
+                f"{len(paths)} runs of model '{model}' on task '{task}', from {listing(paths, 3)}: they are "
+                "repeats of the same samples"
+            )
+
+
+def _check_documents(parts: Sequence[_Part], gathering: Gathering) -> None:
+    """Note documents that differ between models under one number: their scores cannot be paired."""
+    tasks: dict[str, list[pl.DataFrame]] = defaultdict(list)
+    for part in parts:
+        tasks[part.task].append(part.rows.select("doc", "hash").unique())
+    for task, frames in tasks.items():
+        if len(frames) > 1:
+            known = pl.concat(frames).drop_nulls().unique()
+            differing = known.height - known["doc"].n_unique()
+            if differing:
+                gathering.note(
+                    f"task '{task}': {differing:,} doc_ids stand for different documents in different files; "
+                    "were the runs made with different data or limits?"
+                )

@@ -1,0 +1,103 @@
+"""What an lm-eval results file says about the sample files beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, option
+from riskrank.scores.exports.fields import a_name, an_object, objects, shown
+from riskrank.scores.files.bounded import parse_json
+
+# Where a model's name stands among its arguments, in the order the harness itself looks.
+_MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """One results file. What has a type it cannot have is refused where it is asked for."""
+
+    path: Path
+    document: Mapping[str, Any]
+
+    @classmethod
+    def parsed(cls, path: Path, data: bytes) -> Results:
+        """Parse a results file.
+
+        Raises
+        ------
+        InputError
+            If it is none.
+        """
+        document = parse_json(str(path), data)
+        if not isinstance(document, dict) or not isinstance(document.get("results"), dict):
+            raise InputError(
+                f"{path}: no results of lm-eval in it",
+                found="a document without 'results'",
+                hint="copy the folder of the run again, with its results file",
+            )
+        return cls(path=path, document=document)
+
+    @property
+    def tasks(self) -> Mapping[str, Any]:
+        """Aggregates by task."""
+        return an_object(f"{self.path}: results", self.document.get("results"))
+
+    @property
+    def model(self) -> str | None:
+        """Name of the model, or its name among the model's arguments."""
+        name = a_name(f"{self.path}: model_name", self.document.get("model_name"), otherwise="")
+        if name:
+            return name
+        config = an_object(f"{self.path}: config", self.document.get("config"))
+        arguments = config.get("model_args")
+        if isinstance(arguments, str):
+            arguments = dict(part.split("=", 1) for part in arguments.split(",") if "=" in part)
+        place = f"{self.path}: config.model_args"
+        found = an_object(place, arguments)
+        return next(
+            (a_name(f"{place}.{key}", found[key]) for key in _MODEL_ARGUMENTS if found.get(key)), None
+        )
+
+    def filters(self, task: str) -> tuple[str, ...]:
+        """Names of the filters in the order of their rows."""
+        place = f"{self.path}: configs.{task}.filter_list"
+        found = objects(place, self._of(task, "configs").get("filter_list"))
+        return tuple(a_name(f"{place}, name", entry.get("name")) for entry in found) or ("none",)
+
+    def metrics(self, task: str) -> tuple[str, ...]:
+        """Metrics that have an aggregate; keys are ``metric,filter``, with standard errors among them."""
+        names = [key.partition(",")[0] for key in self._of(task, "results") if "," in key]
+        return tuple(dict.fromkeys(name for name in names if not name.endswith("_stderr")))
+
+    def directions(self, task: str) -> dict[str, bool]:
+        """Whether higher is better, of the metrics of which the file says so."""
+        entries = objects(
+            f"{self.path}: configs.{task}.metric_list", self._of(task, "configs").get("metric_list")
+        )
+        listed = {
+            entry["metric"]: entry.get("higher_is_better")
+            for entry in entries
+            if isinstance(entry.get("metric"), str)
+        }
+        listed |= self._of(task, "higher_is_better")
+        for name, up in listed.items():
+            if up is not None and not isinstance(up, bool):
+                raise InputError(
+                    f"{self.path}: higher_is_better of {task}, {name} is neither true nor false",
+                    found=shown(up),
+                    hint=f"correct it, or take it out; {option('skip_bad', True)} leaves out the run",
+                )
+        return {name: up for name, up in listed.items() if up is not None}
+
+    def evaluated(self, task: str) -> int | None:
+        """Samples that were evaluated."""
+        found = self._of(task, "n-samples").get("effective")
+        return found if isinstance(found, int) else None
+
+    def _of(self, task: str, part: str) -> Mapping[str, Any]:
+        """What a part of the document holds about a task."""
+        whole = an_object(f"{self.path}: {part}", self.document.get(part))
+        return an_object(f"{self.path}: {part}.{task}", whole.get(task))

@@ -1,0 +1,211 @@
+"""The rows of one lm-eval sample file: by Polars where they are plain, else one by one."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from riskrank.errors import InputError, option
+from riskrank.scores.exports.fields import a_list, shown, wrong_type
+from riskrank.scores.exports.gathering import Gathering
+from riskrank.scores.exports.lm_eval_aggregates import aggregate
+from riskrank.scores.files.bounded import parse_json
+from riskrank.scores.files.json_objects import halves, no_unicode
+
+# Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
+_BOOKKEEPING = frozenset(
+    {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "task_name"}
+    | {"doc_hash", "prompt_hash", "target_hash", "doc_task_alias"}
+)
+_NO_NAME = r"^(?:\[.*\]|\{.*\}|true|false|-?[0-9]*\.[0-9.e+-]*)$"
+_NO_TEXT = rf"{_NO_NAME}|^-?[0-9]+$"
+_SCHEMA = {"doc": pl.String, "hash": pl.UInt64, "filter": pl.String, "metric": pl.String, "score": pl.Float64}
+
+
+def frame_of(
+    path: Path,
+    data: bytes,
+    gathering: Gathering,
+    *,
+    filters: Sequence[str],
+    metrics: Sequence[str],
+    aggregates: dict[tuple[str, str], float],
+) -> pl.DataFrame:
+    """Scores of a sample file, one row a document, filter and metric.
+
+    Parameters
+    ----------
+    path : Path
+    data : bytes
+        JSON lines, or an array of objects whatever the file is called.
+    gathering : Gathering
+        Counts what is no score.
+    filters : sequence of str
+        For rows that do not name their filter: the filters in the order of the rows.
+    metrics : sequence of str
+        Metrics of the results file, for rows that do not list theirs.
+    aggregates : dict
+        Gets the metrics that are no means of samples, by filter and metric.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``doc``, ``hash`` (of the document, null where it has none), ``filter``, ``metric``,
+        ``score``.
+    """
+    if data.lstrip()[:1] == b"[":
+        return _one_by_one(path, _array(path, data, gathering), gathering, filters, metrics, aggregates)
+    plain = _at_once(data, gathering)
+    if plain is not None:
+        return plain
+    return _one_by_one(path, gathering.lines(path, data), gathering, filters, metrics, aggregates)
+
+
+def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
+    """Read rows that all have the same numeric metrics; None for any others.
+
+    Polars refuses whatever is no number, so nothing but numbers and nulls comes through here.
+    """
+    first = data.lstrip().partition(b"\n")[0]
+    try:
+        row = json.loads(first)
+    except (ValueError, RecursionError):
+        return None
+    names = row.get("metrics") if isinstance(row, dict) else None
+    if not names or not isinstance(names, list) or "filter" not in row or "doc_id" not in row:
+        return None
+    if not all(isinstance(name, str) and type(row.get(name)) in (int, float) for name in names):
+        return None
+    text = dict.fromkeys(("doc_id", "doc_hash", "filter"), pl.String)
+    schema = text | {"metrics": pl.List(pl.String)} | dict.fromkeys(names, pl.Float64)
+    if len(schema) != 4 + len(set(names)):
+        return None
+    try:
+        frame = pl.read_ndjson(io.BytesIO(data), schema=schema)
+    except (pl.exceptions.PolarsError, OSError):
+        return None
+    if frame["doc_id"].null_count() or frame["filter"].null_count() or frame["metrics"].n_unique() != 1:
+        return None
+    # Polars writes whatever it finds as text where it is told to expect text.
+    if frame["doc_id"].str.contains(_NO_NAME).any() or frame["filter"].str.contains(_NO_TEXT).any():
+        return None
+    for name in names:
+        gathering.count(f"{name}: rows without a score", frame[name].null_count())
+    frame = frame.select(
+        pl.col("doc_id").alias("doc"),
+        pl.col("doc_hash").hash().alias("hash"),
+        "filter",
+        *dict.fromkeys(names),
+    )
+    return frame.unpivot(index=["doc", "hash", "filter"], variable_name="metric", value_name="score")
+
+
+def _array(path: Path, data: bytes, gathering: Gathering) -> Iterable[tuple[int, dict[str, Any]]]:
+    rows = parse_json(str(path), data)
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict):
+            yield number, row
+        elif gathering.rules.skip_bad:
+            gathering.count(f"{path}: entries that are no objects, left out")
+        else:
+            raise InputError(
+                f"{path}: entry {number} is not an object",
+                found=shown(row),
+                hint="is it a file of samples that lm-eval wrote?",
+            )
+
+
+def _one_by_one(
+    path: Path,
+    rows: Iterable[tuple[int, dict[str, Any]]],
+    gathering: Gathering,
+    filters: Sequence[str],
+    metrics: Sequence[str],
+    aggregates: dict[tuple[str, str], float],
+) -> pl.DataFrame:
+    logged: dict[tuple[str, str], list[object]] = defaultdict(list)
+    found: list[tuple[str, str | None, str | None, str, float | None]] = []
+    seen: Counter[str] = Counter()
+    nameless = 0
+    for number, row in rows:
+        document = row.get("doc_id")
+        if isinstance(document, bool) or not isinstance(document, int | str):
+            if gathering.rules.skip_bad:
+                gathering.count(f"{path}: rows without a doc_id, left out")
+                continue
+            raise InputError(
+                f"{path}: row {number} has no doc_id",
+                found=f"keys {', '.join(list(row)[:8]) or 'none'}",
+                hint=f"is it a file of lm-eval? {option('skip_bad', True)} leaves such rows out",
+            )
+        doc, hashed = str(document), row.get("doc_hash")
+        name = row.get("filter")
+        if name is not None and not isinstance(name, str):
+            raise wrong_type(f"{path}: row {number}, filter", "a text", name)
+        if name is None:
+            # Before 0.4.5 rows come filter after filter and do not say which.
+            place = seen[doc]
+            name = filters[place] if place < len(filters) else f"filter {place + 1}"
+            nameless = max(nameless, place + 1)
+        seen[doc] += 1
+        for metric in _metrics_of(path, number, row, metrics):
+            value = _brier(row[metric]) if metric == "brier_score" else row[metric]
+            if isinstance(value, list):
+                logged[name, metric].append(value)
+            for part, score in gathering.scores(metric, value):
+                found.append((doc, hashed if isinstance(hashed, str) else None, name, part, score))
+    if nameless > max(1, len(filters)):
+        raise InputError(
+            f"{path}: rows that do not say which filter they are of",
+            found=f"a document has {nameless} rows; the run names {len(filters) or 'no'} filters",
+            hint="keep results.json beside the file: it lists the filters",
+        )
+    totals = {(name, metric): aggregate(metric, values) for (name, metric), values in logged.items()}
+    aggregates |= {key: total for key, total in totals.items() if total is not None}
+    schema = _SCHEMA | {"hash": pl.String}
+    try:
+        frame = pl.DataFrame(found, schema=schema, orient="row")
+    except UnicodeEncodeError:
+        wrong = halves([dict(zip(schema, row, strict=True)) for row in found])
+        if not gathering.rules.skip_bad:
+            raise no_unicode(str(path), next(iter(wrong.values()))) from None
+        gathering.count("rows with names that are no Unicode text, left out", len(wrong))
+        left = [row for place, row in enumerate(found) if place not in wrong]
+        frame = pl.DataFrame(left, schema=schema, orient="row")
+    return frame.with_columns(
+        hash=pl.when(pl.col("hash").is_null()).then(None).otherwise(pl.col("hash").hash())
+    )
+
+
+def _metrics_of(path: Path, number: int, row: dict[str, Any], known: Sequence[str]) -> list[str]:
+    """Metrics of a row: as it lists them, else as the results file does, else whatever is no bookkeeping."""
+    if row.get("metrics") is not None:
+        listed = a_list(f"{path}: row {number}, metrics", row["metrics"])
+        if not all(isinstance(name, str) for name in listed):
+            raise wrong_type(f"{path}: row {number}, metrics", "a list of names", listed)
+        return [name for name in dict.fromkeys(listed) if name in row]
+    present = [name for name in row if name not in _BOOKKEEPING]
+    return [name for name in present if name in known] if known else present
+
+
+def _brier(value: object) -> object:
+    """Squared distance of the probabilities from the right answer, of which the metric is the mean.
+
+    The log holds the right answer's index and the probabilities, these as NumPy prints them.
+    """
+    if not isinstance(value, list) or len(value) != 2 or type(value[0]) is not int:
+        return value
+    gold, text = value
+    try:
+        shares = [float(share) for share in (text.strip("[] ").split() if isinstance(text, str) else text)]
+    except (TypeError, ValueError):
+        return value
+    if not 0 <= gold < len(shares):
+        return value
+    return sum((share - (place == gold)) ** 2 for place, share in enumerate(shares))

@@ -1,0 +1,293 @@
+"""What promptfoo writes with ``--output``: results as JSON, a line a row, or a table as CSV.
+
+A column of its table is a prompt with a provider. Repeats of a test get numbers of their own and nothing
+says which repeat a row is: rows of one test under one column are draws.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, listing
+from riskrank.scores.exports.fields import a_list, a_name, an_object, shown
+from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.promptfoo_copies import RunFile, copies
+from riskrank.scores.exports.promptfoo_tables import is_table, results
+from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.bounded import parse_json
+
+NAME = "promptfoo"
+
+_ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """One answer: of a provider to a prompt, on a test."""
+
+    path: Path
+    provider: str
+    prompt: str
+    column: str
+    test: str
+    row: Mapping[str, Any]
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended in an error; `error` also tells of assertions that failed."""
+        reason = self.row.get("failureReason")
+        if reason is not None:
+            return reason == _ERROR
+        return bool(self.row.get("error")) and not self.row.get("gradingResult")
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file holds results of promptfoo."""
+    head = first_bytes(path)
+    if _ending(path) == ".csv":
+        return is_table(head)
+    if path.suffix == ".jsonl":
+        return b'"namedScores"' in head and (b'"promptIdx"' in head or b'"promptId"' in head)
+    if path.suffix != ".json" or head.lstrip()[:1] != b"{":
+        return False
+    return b'"evalId"' in head[:200] or (b'"results"' in head[:200] and b'"provider"' in head)
+
+
+def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+    """Read results, each file of several models.
+
+    Parameters
+    ----------
+    files : sequence of LabelledPath
+        JSON, JSONL or CSV files, or folders of them.
+    rules : ExportRules
+        `filters` picks prompts. Of several, each with a provider is a model of its own.
+
+    Returns
+    -------
+    Export
+        A sample is a test, a draw a repeat of it; metrics are ``score``, ``success`` and the named scores;
+        a further column is ``prompt``.
+
+    Raises
+    ------
+    InputError, UsageError
+    """
+    refuse_rules(rules, "split")
+    gathering = Gathering(rules)
+    rows: list[_Row] = []
+    runs: list[RunFile] = []
+    for path in files_of(files, recognises):
+        gathering.take(path, partial(_read_file, path, gathering, rows, runs))
+    rows = _without_copies(rows, runs, gathering)
+    prompts = dict.fromkeys(row.prompt for row in rows)
+    if rows:
+        check_used("filter", rules.filters, prompts)
+    kept = choose("filter", rules.filters, prompts, what="prompts", where=str(files[0].path))
+    rows = [row for row in rows if row.prompt in kept]
+    models = _models(rows, several=len(kept) > 1, rules=rules)
+    _note_repeats(rows, models, gathering)
+    names = _test_names(rows)
+    named: dict[str, dict[str, None]] = defaultdict(dict)
+    for row in rows:
+        named[row.test].update(dict.fromkeys(_named_scores(row)))
+    # Older tables tell only who passed.
+    general = [name for name in ("score", "success") if any(row.row.get(name) is not None for row in rows)]
+    seen: Counter[tuple[str, str]] = Counter()
+    for row, model in zip(rows, models, strict=True):
+        seen[model, row.test] += 1
+        draw = str(seen[model, row.test])
+        gathering.attempt(
+            row.path,
+            partial(_add, row, model, names[row.test], draw, general, tuple(named[row.test]), gathering),
+        )
+    gathering.direct("score", "higher")
+    gathering.direct("success", "higher")
+    return gathering.export()
+
+
+def _without_copies(rows: Sequence[_Row], runs: Sequence[RunFile], gathering: Gathering) -> list[_Row]:
+    """Rows of every run once; what is left out or rounded is noted."""
+    left = copies(runs)
+    for path, kept in left.items():
+        gathering.note(f"{path}: left out, as it holds the run of {kept} once more")
+        gathering.forget(path)
+    there = [run for run in runs if run.path not in left]
+    for run in there:
+        if run.ending == ".csv":
+            gathering.note(
+                f"{run.path}: promptfoo's CSV has scores of two decimals; its JSON holds them whole"
+            )
+    return [row for row in rows if row.path not in left]
+
+
+def _note_repeats(rows: Sequence[_Row], models: Sequence[str], gathering: Gathering) -> None:
+    """Note files that were run on the same tests by the same models."""
+    files: dict[tuple[str, str], dict[Path, None]] = defaultdict(dict)
+    for row, model in zip(rows, models, strict=True):
+        files[model, row.test][row.path] = None
+    repeated = dict.fromkeys(path for paths in files.values() if len(paths) > 1 for path in paths)
+    if repeated:
+        gathering.note(
+            f"{len(repeated)} files of the same models and tests, {listing(repeated, 3)}: they are repeats "
+            "of the same samples"
+        )
+
+
+def _read_file(path: Path, gathering: Gathering, rows: list[_Row], runs: list[RunFile], data: bytes) -> None:
+    found: list[Any]
+    columns: list[Any] = []
+    evaluation = ""
+    if _ending(path) == ".jsonl":
+        found = [row for _, row in gathering.lines(path, data)]
+    elif _ending(path) == ".csv":
+        found = results(path, data)
+    else:
+        document = parse_json(str(path), data)
+        part = document.get("results") if isinstance(document, dict) else None
+        if not isinstance(part, dict) or not isinstance(part.get("results"), list):
+            raise InputError(
+                f"{path}: no results of promptfoo",
+                found="a document without results.results",
+                hint="write it with promptfoo eval --output results.json",
+            )
+        found, columns = part["results"], a_list(f"{path}: results.prompts", part.get("prompts"))
+        evaluation = a_name(f"{path}: evalId", document.get("evalId"), otherwise="")
+    if not found:
+        raise InputError(f"{path}: no rows in it", found="an empty list", hint="was the evaluation finished?")
+    own: list[_Row] = []
+    for number, row in enumerate(found, start=1):
+        provider = row.get("provider") if isinstance(row, dict) else None
+        if isinstance(provider, dict):
+            provider = provider.get("label") or provider.get("id")
+        if not isinstance(provider, str) or not provider:
+            raise InputError(
+                f"{path}: row {number} names no provider",
+                found=shown(row),
+                hint="is it a file of results that promptfoo wrote?",
+            )
+        place = f"{path}: row {number}"
+        an_object(f"{place}, namedScores", row.get("namedScores"))
+        own.append(
+            _Row(
+                path=path,
+                provider=provider,
+                prompt=_prompt(place, row, columns),
+                column=a_name(f"{place}, promptIdx", row.get("promptIdx"), otherwise=""),
+                test=_test(place, row),
+                row=row,
+            )
+        )
+    rows += own
+    answers = [(row.provider, row.row) for row in own]
+    ending = _ending(path) if _ending(path) in (".jsonl", ".csv") else ".json"
+    runs.append(RunFile(path=path, ending=ending, evaluation=evaluation, rows=answers))
+
+
+def _ending(path: Path) -> str:
+    """Suffix of a file's name, that of a compression apart."""
+    return Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
+
+
+def _prompt(where: str, row: Mapping[str, Any], columns: Sequence[Any]) -> str:
+    """Name of a prompt: its label, else its template; the row itself holds it with the variables put in."""
+    place = row.get("promptIdx")
+    of_column = columns[place] if isinstance(place, int) and 0 <= place < len(columns) else None
+    known = an_object(f"{where}, its entry of results.prompts", of_column)
+    own = an_object(f"{where}, prompt", row.get("prompt"))
+    for source in (known, own):
+        name = source.get("label") or source.get("display")
+        if isinstance(name, str) and name:
+            return name
+    return a_name(f"{where}, promptId", row.get("promptId") or known.get("raw"), otherwise="prompt")
+
+
+def _test(place: str, row: Mapping[str, Any]) -> str:
+    """What makes a test: its variables, assertions and description; repeats have the same."""
+    case = an_object(f"{place}, testCase", row.get("testCase"))
+    variables = an_object(f"{place}, vars", row.get("vars") or case.get("vars"))
+    description = a_name(f"{place}, description", case.get("description"), otherwise="")
+    return json.dumps([variables, description or None, case.get("assert")], sort_keys=True)
+
+
+def _test_names(rows: Sequence[_Row]) -> dict[str, str]:
+    """Names of tests that are the same in other files: descriptions, else variables."""
+    tests = list(dict.fromkeys(row.test for row in rows))
+    parsed = {test: json.loads(test) for test in tests}
+    described = Counter(str(parsed[test][1]) for test in tests)
+    names: dict[str, str] = {}
+    taken: Counter[str] = Counter()
+    for test in tests:
+        variables, description, _ = parsed[test]
+        if description and described[str(description)] == 1:
+            name = str(description)
+        else:
+            name = _short(
+                ", ".join(f"{key}={_text(value)}" for key, value in sorted(variables.items())) or "test"
+            )
+        taken[name] += 1
+        names[test] = name if taken[name] == 1 else f"{name} #{taken[name]}"
+    return names
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def _short(name: str) -> str:
+    line = " ".join(name.split())
+    if len(line) <= _LONGEST_NAME:
+        return line
+    return f"{line[:_LONGEST_NAME]}… {hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def _models(rows: Sequence[_Row], *, several: bool, rules: ExportRules) -> list[str]:
+    """Models by row: the provider, with the prompt where several count; columns of one name are numbered."""
+    columns: dict[tuple[Path, str], dict[str, int]] = defaultdict(dict)
+    models = []
+    for row in rows:
+        name = model_of(row.path, row.provider, rules)
+        if several:
+            name = f"{name} [{row.prompt}]"
+        places = columns[row.path, name]
+        place = places.setdefault(row.column, len(places) + 1)
+        models.append(name if place == 1 else f"{name} #{place}")
+    return models
+
+
+def _named_scores(row: _Row) -> Mapping[str, Any]:
+    found = row.row.get("namedScores")
+    return found if isinstance(found, dict) else {}
+
+
+def _add(
+    row: _Row,
+    model: str,
+    sample: str,
+    draw: str,
+    general: Sequence[str],
+    named: Sequence[str],
+    gathering: Gathering,
+) -> None:
+    place = {"model": model, "sample": sample, "draw": draw, "prompt": row.prompt}
+    if row.failed:
+        gathering.count("rows that ended in an error, whose score counts 0 as in promptfoo")
+    for metric in general:
+        gathering.add(metric=metric, value=row.row.get(metric), **place)
+    scores = _named_scores(row)
+    for metric in named:
+        name = f"namedScores.{metric}" if metric in ("score", "success") else metric
+        if metric in scores:
+            gathering.add(metric=name, value=scores[metric], **place)
+        else:
+            gathering.count(f"{name}: rows without a score")
+            gathering.add_missing(metric=name, **place)

@@ -1,0 +1,156 @@
+"""The table of readers, and the one way in to any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+
+from riskrank.errors import InputError, UsageError, listing, one_of, option
+from riskrank.scores.exports.catalogue import EXPORTS
+from riskrank.scores.exports.gathering import contradiction, tidy, walk
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath, Reader
+from riskrank.scores.files.paths import labelled_paths
+
+# Format → module, imported when it is asked for.
+READERS = {name: module for name, (module, _text) in EXPORTS.items()}
+AUTO = "auto"
+
+
+def reader(name: str) -> Reader:
+    """The reader of a format.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name, with the nearest.
+    """
+    one_of("from", name, tuple(READERS))
+    return cast(Reader, import_module(f"riskrank.scores.exports.{READERS[name]}"))
+
+
+def read_export(
+    name: str,
+    paths: Sequence[str],
+    rules: ExportRules | None = None,
+) -> Export:
+    """Read what a harness wrote.
+
+    Parameters
+    ----------
+    name : str
+        A format of the table, or ``auto`` to recognise it.
+    paths : sequence of str
+        Files, folders and glob patterns, each also as ``LABEL=PATH``.
+    rules : ExportRules, optional
+
+    Returns
+    -------
+    Export
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or nothing in it is a score.
+    UsageError
+        If the format is unknown or not recognised, or a rule has to be given.
+    """
+    rules = rules or ExportRules()
+    files = [entry for path in paths for entry in labelled(path)]
+    if not files:
+        raise UsageError(
+            "no exports were given", found="an empty list of paths", hint="name files, folders or patterns"
+        )
+    chosen = recognise(files) if name == AUTO else reader(name)
+    groups: dict[str | None, list[LabelledPath]] = {}
+    for entry in sorted(files, key=lambda entry: entry.label is not None):
+        groups.setdefault(entry.label, []).append(entry)
+    exports = [
+        export if label is None else replace(export, rows=_relabelled(export.rows, label))
+        for label, export in zip(groups, _read_groups(chosen, [*groups.values()], rules), strict=True)
+    ]
+    return exports[0] if len(exports) == 1 else _together(exports)
+
+
+def _read_groups(
+    chosen: Reader, groups: Sequence[Sequence[LabelledPath]], rules: ExportRules
+) -> list[Export]:
+    """Read files that have a label in common; a reader that names things by all files gets all groups."""
+    together = getattr(chosen, "read_groups", None)
+    if together is not None:
+        return cast(list[Export], together(groups, rules))
+    return [chosen.read(group, rules) for group in groups]
+
+
+def labelled(text: str) -> list[LabelledPath]:
+    """Paths of one argument: a path or pattern, also as ``LABEL=PATH``; what exists by that name goes first.
+
+    Raises
+    ------
+    InputError
+        If there is nothing of that name.
+    """
+    found = [LabelledPath(path=Path(path), label=label) for label, path in labelled_paths(text, folders=True)]
+    for entry in found:
+        if not entry.path.exists():
+            raise InputError(
+                f"{entry.path}: no such file or folder",
+                found="nothing at that path",
+                hint="check the path; exports are read from this machine's folders",
+            )
+    return found
+
+
+def recognise(files: Sequence[LabelledPath]) -> Reader:
+    """The one reader that recognises every file.
+
+    Raises
+    ------
+    UsageError
+        If none does, or several do.
+    """
+    fitting = [name for name in READERS if all(_recognised(reader(name), entry.path) for entry in files)]
+    if len(fitting) == 1:
+        return reader(fitting[0])
+    shown = listing((entry.path for entry in files), 3)
+    raise UsageError(
+        f"{shown}: cannot tell which harness wrote this",
+        found=f"it could be {listing(fitting)}" if fitting else "no format fits every path",
+        hint=f"name it: {option('from', fitting[0] if fitting else '…')}, one of {listing(READERS, 30)}",
+    )
+
+
+def _recognised(found: Reader, path: Path) -> bool:
+    """Whether a reader knows a file, or some file of a folder."""
+    if path.is_dir():
+        return next(walk(path, found.recognises), None) is not None
+    return found.recognises(path)
+
+
+def _relabelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
+    """Put the label in the place of the model's name; of several models it goes before each."""
+    if rows["model"].n_unique() == 1:
+        return rows.with_columns(model=pl.lit(label))
+    return rows.with_columns(model=pl.lit(f"{label}/") + pl.col("model"))
+
+
+def _together(exports: Sequence[Export]) -> Export:
+    notes = list(dict.fromkeys(note for export in exports for note in export.notes))
+    directions: dict[str, tuple[str, str]] = {}
+    for export in exports:
+        source = listing((entry.path for entry in export.inputs), 2)
+        for metric, way in export.directions.items():
+            kept, first = directions.setdefault(metric, (way, source))
+            if kept and kept != way:
+                directions[metric] = ("", "")
+                notes.append(contradiction(metric, {kept: first, way: source}))
+    return Export(
+        rows=tidy(pl.concat([export.rows for export in exports], how="diagonal")),
+        directions={metric: way for metric, (way, _) in directions.items() if way},
+        notes=tuple(notes),
+        inputs=tuple({entry.path: entry for export in exports for entry in export.inputs}.values()),
+    )

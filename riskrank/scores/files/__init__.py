@@ -1,0 +1,1 @@
+"""Containers: one file a format that holds columns, and how files are found and opened."""

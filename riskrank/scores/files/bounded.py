@@ -1,0 +1,195 @@
+"""Reading files that others made: whole, decompressed, and never more of them than allowed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from riskrank.errors import InputError, option
+from riskrank.scores.files.paths import read_bytes
+
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+# Bytes of deflate taken, and unpacked, at a time: one call for all doubles its room until it has enough.
+_PIECE = 1 << 24
+# Bytes of Zstandard taken at a time: each may unpack to some 40,000, so a bomb is noticed within 40 MB.
+_CHUNK = 1 << 10
+
+
+def read_bounded(path: str | Path, limit: int) -> bytes:
+    """The bytes of a file as they are on disk.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, unreadable, empty, or larger than `limit` bytes.
+    """
+    path = Path(path)
+    if path.is_file() and path.stat().st_size > limit:
+        raise too_large(str(path), limit)
+    data = read_bytes(str(path))
+    if not data.strip():
+        raise InputError(
+            f"{path}: the file is empty",
+            found=f"{len(data)} bytes",
+            hint=f"was the run that wrote it stopped? {option('skip_bad', True)} leaves such files out",
+        )
+    return data
+
+
+def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True) -> bytes:
+    """Undo gzip and Zstandard, told by their first bytes; other data stays as it is.
+
+    Parameters
+    ----------
+    label : str
+    data : bytes
+    limit : int
+        Most bytes it may unpack to.
+    skippable : bool
+        Whether the caller can leave out what is corrupt.
+
+    Raises
+    ------
+    InputError
+        If the data is cut short or corrupt, or holds more than `limit` bytes.
+    """
+    if data[:2] == _GZIP:
+        return inflate(label, data, limit, window=31, skippable=skippable)
+    return unzstd(label, data, limit, skippable=skippable) if data[:4] == _ZSTD else data
+
+
+def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable: bool = True) -> bytes:
+    """Undo deflate (``window=-15``) or gzip (``window=31``, members one after another)."""
+    parts: list[bytes] = []
+    size, stream = 0, zlib.decompressobj(window)
+    try:
+        for start in range(0, len(data), _PIECE):
+            rest, full = data[start : start + _PIECE], False
+            while rest or full:
+                if stream.eof:
+                    if window < 16:  # what follows a bare stream is not part of it
+                        return b"".join(parts)
+                    stream = zlib.decompressobj(window)
+                part = stream.decompress(rest, _PIECE)
+                parts.append(part)
+                size += len(part)
+                if size > limit:
+                    raise too_large(label, limit)
+                rest = stream.unused_data if stream.eof else stream.unconsumed_tail
+                full = len(part) == _PIECE and not stream.eof
+        if data and not stream.eof:
+            raise zlib.error("the compressed data ends too early")
+    except zlib.error as error:
+        raise _corrupt(label, str(error), skippable) from None
+    return b"".join(parts)
+
+
+def unzstd(label: str, data: bytes, limit: int, *, skippable: bool = True) -> bytes:
+    """Undo Zstandard, frame after frame."""
+    parts: list[bytes] = []
+    size = 0
+    stream = zstandard.ZstdDecompressor().decompressobj()
+    try:
+        for start in range(0, len(data), _CHUNK):
+            chunk = data[start : start + _CHUNK]
+            while chunk:
+                if stream.eof:
+                    stream = zstandard.ZstdDecompressor().decompressobj()
+                parts.append(stream.decompress(chunk))
+                size += len(parts[-1])
+                if size > limit:
+                    raise too_large(label, limit)
+                chunk = stream.unused_data
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise _corrupt(label, str(error) or type(error).__name__, skippable) from None
+    if not stream.eof:
+        raise _corrupt(label, "the compressed data ends too early", skippable)
+    return b"".join(parts)
+
+
+def parse_json(
+    label: str, data: bytes, *, hook: Callable[[list[tuple[str, object]]], object] | None = None
+) -> Any:
+    """Parse a JSON document; NaN and Infinity are numbers, as Python writes them.
+
+    Parameters
+    ----------
+    label : str
+    data : bytes
+    hook : callable, optional
+        Makes an object of its names and values.
+
+    Raises
+    ------
+    InputError
+        If the text is not UTF-8, not JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(data, object_pairs_hook=hook)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{label}: the file is not valid JSON",
+            found=_reason(error, data),
+            hint=f"it may be cut short: copy it again; {option('skip_bad', True)} leaves such files out",
+        ) from None
+
+
+def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
+    """Parse JSON lines one by one; what cannot be parsed comes as an InputError in the value's place.
+
+    Yields
+    ------
+    number : int
+        Line, counted from 1; blank lines are passed over.
+    value : object
+    """
+    start, number = 0, 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        line = data[start : end if end >= 0 else len(data)]
+        start = end + 1 if end >= 0 else len(data)
+        number += 1
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield (
+                number,
+                InputError(
+                    f"{label}: line {number} is not valid JSON",
+                    found=_reason(error, line),
+                    hint=f"it may be cut short; {option('skip_bad', True)} leaves such lines out",
+                ),
+            )
+
+
+def too_large(label: str, limit: int) -> InputError:
+    """Tell that a file or a member of an archive holds more than allowed."""
+    return InputError(
+        f"{label}: more than {limit:,} bytes once read",
+        found="a file that large, or compressed data that unpacks to it",
+        hint=f"if it is what you want, allow it: {option('max_bytes', 2 * limit)}",
+    )
+
+
+def _corrupt(label: str, reason: str, skippable: bool) -> InputError:
+    return InputError(
+        f"{label}: the file cannot be decompressed",
+        found=reason,
+        hint="copy the file again (it may be cut short)"
+        + (f"; {option('skip_bad', True)} leaves such files out" if skippable else ""),
+    )
+
+
+def _reason(error: BaseException, data: bytes) -> str:
+    if isinstance(error, RecursionError):
+        return "values nested too deeply"
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte 0x{data[error.start]:02x} at {error.start}, which is not UTF-8"
+    return str(error)[:200]

@@ -1,0 +1,197 @@
+"""A folder of files as one table: parts below each other, with columns that folders name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from riskrank.errors import InputError, listing
+from riskrank.scores.files.folders import Part
+from riskrank.scores.files.source import InputFile, Source, first_line
+
+
+class DataSetSource(Source):
+    """Files of one format as one table.
+
+    A column that a part lacks is empty there. A column that a folder names (``metric=acc``) is text, in every
+    row of the files below; a file may hold it too, if it says the same.
+
+    Parameters
+    ----------
+    label : str
+        The folder as it was given.
+    parts : sequence of Part
+    sources : sequence of Source
+        The parts, opened.
+
+    Raises
+    ------
+    InputError
+        If the parts write numbers differently.
+    """
+
+    def __init__(self, label: str, parts: Sequence[Part], sources: Sequence[Source]) -> None:
+        super().__init__(label, b"", None)
+        self._parts = tuple(parts)
+        self._sources = tuple(sources)
+        for source in sources:
+            source.may_be_empty = True
+        of_files = [name for source in sources for name in source.columns]
+        self.folder_columns = tuple(dict.fromkeys(name for part in parts for name in part.keys))
+        self.columns = tuple(dict.fromkeys([*of_files, *self.folder_columns]))
+        self.columnar = all(source.columnar for source in sources)
+        self.decimal_comma = sources[0].decimal_comma
+        other = next((one for one in sources if one.decimal_comma != self.decimal_comma), None)
+        if other is not None:
+            raise InputError(
+                f"{other.label}: this part is separated by other signs than {sources[0].label}",
+                found="semicolons in one, whose numbers may have a decimal comma, and not in the other",
+                hint="write all parts alike, or name the files one by one",
+            )
+        self._heights: list[int] | None = None
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns of all parts, one below the other."""
+        frames = [self._of_part(which, names) for which in range(len(self._parts))]
+        if not any(frame.height for frame in frames):
+            raise self._empty(f"{len(frames):,} files without rows")
+        return self._together(frames, names)
+
+    def load_rows(self, names: Sequence[str], kept: np.ndarray) -> pl.DataFrame:
+        """The named columns of some rows; parts that hold none of these are not read."""
+        ends = np.cumsum(self._lengths())
+        cuts = np.searchsorted(kept, ends)
+        frames = [
+            self._of_part(which, names)[kept[first:last] - (end - length)]
+            for which, (first, last, end, length) in enumerate(
+                zip([0, *cuts[:-1]], cuts, ends, self._lengths(), strict=True)
+            )
+            if last > first
+        ]
+        return self._together(frames, names)
+
+    def scan(self, names: Sequence[str]) -> pl.LazyFrame | None:
+        """The named columns without reading them yet, where all parts have the same."""
+        parts = [self._scanned(which, names) for which in range(len(self._parts))]
+        scans = [part for part in parts if part is not None]
+        if len(scans) < len(parts) or len({tuple(scan.collect_schema().items()) for scan in scans}) > 1:
+            return None
+        return pl.concat(scans)
+
+    def lacking(self, column: str) -> str | None:
+        """The first part with rows that neither holds a column nor lies in a folder that names it."""
+        for part, source in zip(self._parts, self._sources, strict=True):
+            if column not in part.keys and column not in source.columns and source.height():
+                return source.label
+        return None
+
+    def height(self) -> int:
+        """The number of rows."""
+        return sum(self._lengths())
+
+    def row_number(self, position: int) -> int:
+        """The number of a row in its part."""
+        which, inside = self._locate(position)
+        return self._sources[which].row_number(inside)
+
+    def file_of(self, position: int) -> str:
+        """The part a row stands in."""
+        return self._sources[self._locate(position)[0]].label
+
+    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """The provenance of every part, with its own rows, without parts of which none is kept."""
+        counts = np.array(self._lengths())
+        if kept is not None:
+            counts = np.bincount(self._parts_of(kept), minlength=counts.size)
+        files = zip(self._sources, counts.tolist(), strict=True)
+        return tuple(source.input_file(count) for source, count in files if count or kept is None)
+
+    def _of_part(self, which: int, names: Sequence[str]) -> pl.DataFrame:
+        part, source = self._parts[which], self._sources[which]
+        held = [name for name in names if name in source.columns]
+        frame = source.load(held) if held else pl.DataFrame()
+        height = frame.height if held else source.height()
+        columns = []
+        for name in names:
+            inside = frame[name] if name in held else None
+            if name in part.keys:
+                _require_agreement(source.label, name, part.keys[name], inside)
+                columns.append(pl.repeat(part.keys[name], height, dtype=pl.String, eager=True).alias(name))
+            else:
+                absent = pl.repeat(None, height, dtype=pl.Null, eager=True).alias(name)
+                columns.append(absent if inside is None else inside)
+        return pl.DataFrame(columns)
+
+    def _scanned(self, which: int, names: Sequence[str]) -> pl.LazyFrame | None:
+        part, source = self._parts[which], self._sources[which]
+        if any((name in part.keys) == (name in source.columns) for name in names):
+            return None  # what both say is compared, what neither says is filled up
+        scan = source.scan([name for name in names if name in source.columns] or source.columns[:1])
+        keys = [pl.lit(part.keys[name], dtype=pl.String).alias(name) for name in names if name in part.keys]
+        return None if scan is None else scan.with_columns(keys).select(names)
+
+    def _together(self, frames: Sequence[pl.DataFrame], names: Sequence[str]) -> pl.DataFrame:
+        return pl.DataFrame([self._stacked(name, [frame[name] for frame in frames]) for name in names])
+
+    def _stacked(self, name: str, columns: Sequence[pl.Series]) -> pl.Series:
+        """One column of all parts; of different types, as text, from which it is read like that of a CSV."""
+        filled = [column for column in columns if column.dtype != pl.Null]
+        types = {column.dtype for column in filled}
+        if len(types) <= 1:
+            whole = filled[0].dtype if filled else pl.Null()
+            return pl.concat([column.cast(whole) for column in columns], rechunk=True)
+        try:
+            # A short float gets the digits of its full value, as it has where it is read as a number.
+            wide = [column.cast(pl.Float64) if column.dtype.is_float() else column for column in columns]
+            return pl.concat([column.cast(pl.String) for column in wide], rechunk=True)
+        except pl.exceptions.PolarsError as error:
+            raise InputError(
+                f"{self.label}: column '{name}' is not the same in all parts",
+                found=f"types {listing(sorted(map(str, types)))}: {first_line(error)}",
+                hint="write all parts alike",
+            ) from None
+
+    def _lengths(self) -> list[int]:
+        if self._heights is None:
+            self._heights = [source.height() for source in self._sources]
+        return self._heights
+
+    def _parts_of(self, positions: np.ndarray) -> np.ndarray:
+        return np.searchsorted(np.cumsum(self._lengths()), positions, side="right")
+
+    def _locate(self, position: int) -> tuple[int, int]:
+        which = int(self._parts_of(np.array([position]))[0])
+        return which, position - sum(self._lengths()[:which])
+
+
+def _require_agreement(label: str, name: str, key: str | None, inside: pl.Series | None) -> None:
+    """Refuse a file that holds the column its folder names, with something else in it."""
+    if inside is None or inside.is_empty():
+        return
+    different = _different(key, inside)
+    if different.any():
+        row = int(different.arg_max() or 0)
+        raise InputError(
+            f"{label}: column '{name}' contradicts the folder {name}={key}",
+            found=f"{str(inside[row])[:80]!r}, in {int(different.sum()):,} of {inside.len():,} rows",
+            hint="correct the folder's name or the file, or leave the column out of the file",
+        )
+
+
+def _different(key: str | None, inside: pl.Series) -> pl.Series:
+    if key is None:
+        return inside.is_not_null()
+    wanted: object = key.strip()
+    if inside.dtype == pl.Boolean:
+        inside, wanted = inside.cast(pl.String), key.strip().casefold()
+    elif inside.dtype.is_numeric():
+        try:
+            number = float(key)
+        except ValueError:
+            number = float("nan")  # equals no number
+        return ~(inside.cast(pl.Float64) == number).fill_null(False) | (number != number)
+    else:
+        inside = inside.cast(pl.String, strict=False).str.strip_chars()
+    return ~(inside == wanted).fill_null(False)

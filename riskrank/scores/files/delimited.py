@@ -1,0 +1,138 @@
+"""Files of separated values: CSV, TSV and their relatives."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import polars as pl
+
+from riskrank.errors import InputError
+from riskrank.scores.files.source import Source, decode, first_line
+
+_SEPARATORS = (",", ";", "\t")
+
+
+class DelimitedSource(Source):
+    """A CSV or TSV file: its separator is the one its header uses most."""
+
+    def __init__(self, label: str, data: bytes, sha256: str, *, separator: str) -> None:
+        data = data.removeprefix(b"\xef\xbb\xbf")
+        if b"\n" not in data and b"\r" in data:
+            data = data.replace(b"\r", b"\n")
+        body = data.lstrip(b"\r\n")
+        self._skipped_lines = data[: len(data) - len(body)].count(b"\n")
+        if body.endswith((b"\n\n", b"\n\r\n")):
+            body = body.rstrip(b"\r\n")
+        super().__init__(label, body, sha256)
+        if not body or body.isspace():
+            raise self._empty(f"{len(data)} bytes, no header line")
+        header = decode(label, body.partition(b"\n")[0].rstrip(b"\r"))
+        self._separator = _sniff_separator(header, separator)
+        try:
+            with long_fields():
+                self._name_columns(next(csv.reader([header], delimiter=self._separator)))
+        except csv.Error as error:
+            raise self._no_csv(str(error)) from None
+        self._blank: set[int] | None = None
+        self.decimal_comma = self._separator == ";"
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns."""
+        known = {name: place for place, name in enumerate(self.columns)}
+        places = [known[name] for name in names]
+        # The last column tells whether a row was cut short: Polars fills the rest of such a row with nulls.
+        last = len(self.columns) - 1
+        frame = self._read(sorted({*places, last}))
+        if frame.height == 0 and not self.may_be_empty:
+            raise self._empty("a header line and no rows")
+        if frame[f"c{last}"].null_count():
+            frame = self._without_blank_rows(frame)
+        return frame.select(pl.col(f"c{place}").alias(self.columns[place]) for place in places)
+
+    def row_number(self, position: int) -> int:
+        """The number of a data row as a reader of the file would count it."""
+        number = position + 2 + self._skipped_lines
+        for blank in sorted(self._blank or ()):
+            number += blank + 2 + self._skipped_lines <= number
+        return number
+
+    def _read(self, places: Sequence[int]) -> pl.DataFrame:
+        try:
+            return (
+                pl.scan_csv(
+                    io.BytesIO(self._data),
+                    separator=self._separator,
+                    infer_schema=False,
+                    with_column_names=lambda found: [f"c{place}" for place in range(len(found))],
+                )
+                .select(f"c{place}" for place in places)
+                .collect()
+            )
+        except (pl.exceptions.PolarsError, OSError) as error:
+            decode(self.label, self._data)
+            self._check_lengths(allow_short=True)
+            raise self._no_csv(first_line(error)) from None
+
+    def _no_csv(self, found: str) -> InputError:
+        return InputError(
+            f"{self.label}: the file cannot be read as CSV",
+            found=found,
+            hint="look for a quote that is never closed; fields that hold quotes double them",
+        )
+
+    def _without_blank_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        expected = (len(self.columns) - 1) * (frame.height + 1)
+        if b'"' not in self._data and self._data.count(self._separator.encode()) == expected:
+            return frame
+        if self._blank is None:
+            self._blank = self._check_lengths(allow_short=False)
+        if not self._blank:
+            return frame
+        keep = [row for row in range(frame.height) if row not in self._blank]
+        return frame[keep]
+
+    def _check_lengths(self, *, allow_short: bool) -> set[int]:
+        """The positions of blank lines; raise at the first row with too many or too few fields."""
+        try:
+            with long_fields():
+                return self._checked_lengths(allow_short)
+        except csv.Error as error:
+            raise self._no_csv(str(error)) from None
+
+    def _checked_lengths(self, allow_short: bool) -> set[int]:
+        blank = set()
+        text = io.TextIOWrapper(io.BytesIO(self._data), encoding="utf-8", newline="")
+        rows = csv.reader(text, delimiter=self._separator)
+        for position, row in enumerate(itertools.islice(rows, 1, None)):
+            if not row or (len(row) == 1 < len(self.columns) and not row[0].strip()):
+                blank.add(position)
+            elif len(row) > len(self.columns) or (len(row) < len(self.columns) and not allow_short):
+                raise InputError(
+                    f"{self.label}: row {position + 2 + self._skipped_lines} has {len(row)} fields, "
+                    f"the header has {len(self.columns)}",
+                    found=self._separator.join(row)[:120],
+                    hint="quote fields that hold the separator, or fill the row up",
+                )
+        return blank
+
+
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """Let Python read fields of any length, as a column of responses has them; its limit is for everyone."""
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _sniff_separator(header: str, default: str) -> str:
+    outside = "".join(header.split('"')[::2])
+    counts = {separator: outside.count(separator) for separator in (default, *_SEPARATORS)}
+    best = max(counts, key=lambda separator: counts[separator])
+    return best if counts[best] else default

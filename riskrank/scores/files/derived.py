@@ -1,0 +1,163 @@
+"""Sources made from other sources, which still know where each row came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from riskrank.errors import UsageError, option
+from riskrank.scores.files.source import InputFile, Source
+from riskrank.scores.table.columns import no_column
+
+# A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
+WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
+
+
+class DerivedSource(Source):
+    """A source that hands out what another one holds, in another form."""
+
+    def __init__(self, inner: Source) -> None:
+        super().__init__(inner.label, b"", inner.sha256)
+        self.columns = inner.columns
+        self.decimal_comma = inner.decimal_comma
+        self.model_label = inner.model_label
+        self.queried = inner.queried
+        self.folder_columns = inner.folder_columns
+        self._inner = inner
+
+    def file_of(self, position: int) -> str:
+        """The file a row stands in."""
+        return self._inner.file_of(position)
+
+    def row_number(self, position: int) -> int:
+        """The number of a data row as a reader of the file would count it."""
+        return self._inner.row_number(position)
+
+    def column_of(self, column: str, position: int) -> str:
+        """The column of the file that a value of a column stands in."""
+        return self._inner.column_of(column, position)
+
+    def input_file(self, rows: int) -> InputFile:
+        """The provenance of the file behind."""
+        return self._inner.input_file(rows)
+
+    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """The provenance of all files behind."""
+        return self._inner.input_files(rows, kept)
+
+
+class FilteredSource(DerivedSource):
+    """Some rows of a source.
+
+    Parameters
+    ----------
+    inner : Source
+    kept : ndarray of int, shape (n,)
+        Positions of the rows, ascending.
+    """
+
+    def __init__(self, inner: Source, kept: np.ndarray) -> None:
+        super().__init__(inner)
+        self.columnar = inner.columnar
+        self._kept = kept
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns of the rows kept."""
+        return self._inner.load_rows(names, self._kept)
+
+    def file_of(self, position: int) -> str:
+        """The file a row stands in."""
+        return self._inner.file_of(int(self._kept[position]))
+
+    def row_number(self, position: int) -> int:
+        """The number of a data row as a reader of the file would count it."""
+        return self._inner.row_number(int(self._kept[position]))
+
+    def column_of(self, column: str, position: int) -> str:
+        """The column of the file that a value of a column stands in."""
+        return self._inner.column_of(column, int(self._kept[position]))
+
+    def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
+        """The provenance of all files behind, with the rows that are kept of each."""
+        return self._inner.input_files(rows, self._kept if kept is None else self._kept[kept])
+
+
+class JoinedSource(DerivedSource):
+    """A source in which several columns together are one name: ``name+prompt``.
+
+    The columns a name is made of are no longer columns of their own, unless they have another role: in a
+    wide table they would become metrics.
+    """
+
+    def __init__(self, inner: Source, joined: dict[str, tuple[str, ...]], *, others: Sequence[str]) -> None:
+        super().__init__(inner)
+        used = {part for parts in joined.values() for part in parts} - set(others)
+        self.columns = (*(name for name in inner.columns if name not in used), *joined)
+        self._joined = joined
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns; a joined name is missing where one of its parts is."""
+        wanted = dict.fromkeys(part for name in names for part in self._joined.get(name, (name,)))
+        frame = self._inner.load(list(wanted))
+        return frame.select(
+            _join(parts).alias(name) if (parts := self._joined.get(name)) else pl.col(name) for name in names
+        )
+
+
+def _join(parts: Sequence[str]) -> pl.Expr:
+    """Join columns with "+"; a "+" inside a part is escaped, so that different parts stay different."""
+    texts = [
+        pl.col(part)
+        .cast(pl.String)
+        .str.strip_chars()
+        .str.replace(WHOLE_FLOAT, "$1")
+        .str.replace_all("\\", "\\\\", literal=True)
+        .str.replace_all("+", "\\+", literal=True)
+        for part in parts
+    ]
+    blank = pl.any_horizontal(text.is_null() | (text == "") for text in texts)
+    return pl.when(blank).then(None).otherwise(pl.concat_str(texts, separator="+"))
+
+
+def with_joined_columns(source: Source, named: dict[str, str], roles: Sequence[str]) -> Source:
+    """Let a role be several columns, ``sample=name+prompt``, where no column is called like that.
+
+    Parameters
+    ----------
+    source : Source
+    named : dict of str to str
+        Columns that were named, by their roles.
+    roles : sequence of str
+        All roles; one that was not named has the column of its own name.
+
+    Raises
+    ------
+    InputError
+        If some of the columns are there and others are not.
+    UsageError
+        If a score is to be joined.
+    """
+    joined: dict[str, tuple[str, ...]] = {}
+    for role, column in named.items():
+        parts = tuple(part.strip() for part in column.split("+"))
+        if column in source.columns or len(parts) == 1:
+            continue
+        missing = [part for part in parts if part not in source.columns]
+        if len(missing) == len(parts):
+            continue
+        if missing:
+            raise no_column(source, role, parts, missing[0])
+        if role == "score":
+            query = f"SELECT *, {' + '.join(parts)} AS score FROM scores"
+            raise UsageError(
+                f"{option('columns', f'score={column}')}: scores cannot be joined",
+                found="several columns for one number",
+                hint=f"compute it: {option('sql', query)}",
+            )
+        joined[column] = parts
+    if not joined:
+        return source
+    others = [named.get(role, role) for role in roles]
+    return JoinedSource(source, joined, others=others)

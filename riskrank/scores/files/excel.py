@@ -1,0 +1,151 @@
+"""Excel workbooks."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.files.bounded import too_large
+from riskrank.scores.files.cells import column
+from riskrank.scores.files.query import TABLE, run_sql
+from riskrank.scores.files.source import Source
+
+
+class ExcelSource(Source):
+    """A sheet of a workbook, or what a query makes of its sheets.
+
+    Parameters
+    ----------
+    label, data, sha256
+        As for any source.
+    sql : str, optional
+        Query over the sheets by their names; the only sheet is also called ``scores``.
+    limit : int
+        Most bytes it may unpack to.
+    """
+
+    def __init__(self, label: str, data: bytes, sha256: str, *, sql: str | None = None, limit: int) -> None:
+        super().__init__(label, b"", sha256)
+        if not data:
+            raise self._empty("0 bytes")
+        _require_size(label, data, limit)
+        sheets = _sheets(label, data)
+        if not sheets:
+            raise self._empty("no sheet with a header and rows")
+        if sql is None and len(sheets) > 1:
+            query = f'SELECT * FROM "{next(iter(sheets))}"'
+            raise UsageError(
+                f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
+                found=f"sheets: {listing(sheets)}",
+                hint=f"choose: {option('sql', query)}",
+            )
+        only = next(iter(sheets.values()))
+        self._frame = only
+        self._first_row = 2
+        if sql is not None:
+            tables = sheets if len(sheets) > 1 else sheets | {TABLE: only}
+            self._frame = run_sql(tables, sql, label=label)
+            self.queried = True
+            self._first_row = 1
+        self._name_columns(self._frame.columns)
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns."""
+        raw = dict(zip(self.columns, self._frame.columns, strict=True))
+        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
+
+    def row_number(self, position: int) -> int:
+        """The number of a row of the sheet, whose first row is the header."""
+        return position + self._first_row
+
+
+def _sheets(label: str, data: bytes) -> dict[str, pl.DataFrame]:
+    """Read the sheets that hold a table: a header in the first row, and rows below it."""
+    try:
+        import openpyxl  # type: ignore[import-untyped]
+    except ImportError:
+        raise UsageError(
+            f"{label}: reading Excel needs the package openpyxl",
+            found="it is not installed",
+            hint="pip install 'riskrank[excel]', or save the sheet as CSV",
+        ) from None
+    try:
+        # Formulas have the values Excel last computed for them.
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        frames = {
+            sheet.title: frame
+            for sheet in book.worksheets
+            if (frame := _frame(label, sheet.title, list(sheet.values))) is not None
+        }
+        gaps = [title for title, frame in frames.items() if sum(frame.null_count().row(0))]
+        if gaps:
+            formulas = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
+            for title in gaps:
+                _refuse_uncomputed(label, title, formulas[title].iter_rows(), book[title].iter_rows())
+        return frames
+    except InputError:
+        raise
+    except Exception as error:  # openpyxl lets through whatever zipfile, XML and its own parts raise
+        raise InputError(
+            f"{label}: the file cannot be read as an Excel workbook",
+            found=f"{type(error).__name__}: {error}".splitlines()[0],
+            hint="save it again as .xlsx; older .xls files and encrypted ones cannot be read",
+        ) from None
+
+
+def _frame(label: str, title: str, rows: list[tuple[object, ...]]) -> pl.DataFrame | None:
+    rows = [row for row in rows if any(cell is not None for cell in row)]
+    if len(rows) < 2:
+        return None
+    header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
+    width = len(header)
+    names = [name for name in header if name]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"{label}: two columns of sheet {title} are called '{twice}'",
+            found=f"columns: {listing(names, 20)}",
+            hint="rename one of them",
+        )
+    cells = [(*row, *[None] * width)[:width] for row in rows[1:]]
+    return pl.DataFrame([column(name, [row[at] for row in cells]) for at, name in enumerate(header) if name])
+
+
+def _refuse_uncomputed(
+    label: str, title: str, formulas: Iterable[Sequence[Any]], values: Iterable[Sequence[Any]]
+) -> None:
+    """Refuse formulas that nothing has computed: programs that write workbooks leave that to Excel."""
+    cells = [
+        cell.coordinate
+        for row, computed in zip(formulas, values, strict=True)
+        for cell, value in zip(row, computed, strict=True)
+        # A formula that gave an empty text was computed.
+        if cell.value is not None
+        and cell.data_type == "f"
+        and value.value is None
+        and value.data_type != "str"
+    ]
+    if cells:
+        raise InputError(
+            f"{label}: formulas in sheet {title} that have no value yet",
+            found=f"{len(cells):,} such cell{'s' if len(cells) > 1 else ''}: {listing(cells)}",
+            hint="open the workbook in a spreadsheet program and save it, which computes them; or save the "
+            "sheet as CSV",
+        )
+
+
+def _require_size(label: str, data: bytes, limit: int) -> None:
+    """Refuse a workbook whose parts say they unpack to more than allowed; openpyxl believes them too."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except zipfile.BadZipFile:
+        return  # told of where it is read
+    if size > limit:
+        raise too_large(label, limit)

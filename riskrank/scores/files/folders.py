@@ -1,0 +1,189 @@
+"""What lies in a folder that is read as one table: its parts, and what the names of their folders say."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from urllib.parse import unquote
+
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.formats import COMPRESSIONS, DATABASES, SUFFIXES
+
+# Formats of a part; a database or workbook is a table of its own.
+PART_FORMATS = tuple(kind for kind in dict.fromkeys(SUFFIXES.values()) if kind not in (*DATABASES, "xlsx"))
+# How writers of partitioned tables name a value that is missing.
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+# Folders by which a table says which of its files still count; that takes its own library.
+_TABLES = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One file of a folder.
+
+    Attributes
+    ----------
+    path : str
+        Below the folder as it was given.
+    keys : dict of str to (str or None)
+        Columns that folders name (``metric=acc``), folder by folder; None where a value is missing.
+    """
+
+    path: str
+    keys: dict[str, str | None]
+
+
+def parts_of(folder: str, input_format: str | None = None) -> list[Part]:
+    """The parts of a folder, in the order of their paths whatever the file system lists first.
+
+    Parameters
+    ----------
+    folder : str
+    input_format : str, optional
+        Format of the parts; files of other suffixes are passed over.
+
+    Raises
+    ------
+    InputError
+        If there are none, or of several formats, a folder is closed, or a key is there twice.
+    """
+    files = sorted(_files(folder), key=lambda path: PurePath(path).parts)
+    kinds = {path: part_format(path) for path in files}
+    if input_format is not None:
+        # What bears no known suffix is of that format only where nothing else is.
+        asked = [path for path in files if kinds[path] == input_format]
+        kept = asked or [path for path in files if kinds[path] is None]
+    else:
+        kept = [path for path in files if kinds[path] is not None]
+    _require_one_format(folder, [input_format or str(kinds[path]) for path in kept])
+    if not kept:
+        raise InputError(
+            f"{folder}: there is no score table in this directory",
+            found=f"{len(files):,} files of other kinds, such as {files[0]}" if files else "no files",
+            hint=f"name a directory of {listing(PART_FORMATS)} files; "
+            f"if a harness wrote it, add {option('from', 'auto')}",
+        )
+    return [Part(path=path, keys=_keys(folder, path)) for path in kept]
+
+
+def part_format(path: str) -> str | None:
+    """Format of a file by its suffix, None if no table is called like that."""
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+    return SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+def tables_below(folder: str) -> list[str]:
+    """Files below a folder that may be parts, as far as it is open; for what must not be written over."""
+    return [
+        os.path.join(root, name)
+        for root, _, names in os.walk(folder)
+        for name in names
+        if part_format(name) is not None
+    ]
+
+
+def _files(folder: str) -> Iterator[str]:
+    """Files below a folder but hidden ones; links are followed, but never in circles."""
+    waiting: list[tuple[str, tuple[tuple[int, int], ...]]] = [(folder, ())]
+    while waiting:
+        place, above = waiting.pop()
+        try:
+            status = Path(place).stat()
+            here = (status.st_dev, status.st_ino)
+            if here in above:
+                continue
+            with os.scandir(place) as entries:
+                found = [(entry.name, entry.is_dir(), entry.is_file()) for entry in entries]
+        except OSError as error:
+            raise InputError(
+                f"{place}: the directory cannot be read",
+                found=error.strerror or str(error),
+                hint="check its permissions: a table without a part of it would be another table",
+            ) from None
+        for name, is_folder, is_file in found:
+            if name in _TABLES:
+                raise InputError(
+                    f"{place}: this is a table of {_TABLES[name]}, whose log says which files count",
+                    found=f"the directory {name}",
+                    hint="export it as Parquet, or read it with its own library and give the frame in Python",
+                )
+            if _is_hidden(name):
+                continue
+            path = os.path.join(place, name)
+            if is_folder:
+                waiting.append((path, (*above, here)))
+            elif is_file:
+                yield path
+            elif part_format(name) is not None:
+                raise InputError(
+                    f"{path}: this part of the directory is no file",
+                    found="a link to nothing" if Path(path).is_symlink() else "a pipe, socket or device",
+                    hint="mend or remove it: a table without a part of it would be another table",
+                )
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a name is one of those that writers of tables give what is no data: ``_SUCCESS``, ``.crc``."""
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _require_one_format(folder: str, kinds: list[str]) -> None:
+    counts = Counter(kinds)
+    if len(counts) > 1 or (counts and kinds[0] not in PART_FORMATS):
+        fitting = [kind for kind, _ in counts.most_common() if kind in PART_FORMATS]
+        raise InputError(
+            f"{folder}: the files in this directory are no parts of one table",
+            found=listing(f"{count:,} of format {kind}" for kind, count in sorted(counts.items())),
+            hint=f"say which count: {option('input_format', fitting[0])}"
+            if fitting
+            else "name the files one by one",
+        )
+
+
+def _keys(folder: str, path: str) -> dict[str, str | None]:
+    """Columns named by the folders between a folder and a file, and by those the folder itself ends in."""
+    below = Path(path).relative_to(folder).parts[:-1]
+    names = [*_ending(PurePath(folder).parts), *below]
+    keys: dict[str, str | None] = {}
+    for name in names:
+        key, equals, value = name.partition("=")
+        key = _decoded(path, key).strip() if equals else ""
+        if not key:
+            continue
+        text = None if value == NO_VALUE or not value else _decoded(path, value)
+        if key in keys and keys[key] != text:
+            raise InputError(
+                f"{path}: two folders say different things about '{key}'",
+                found=f"{key}={keys[key]} and {key}={text}",
+                hint="rename one of the folders",
+            )
+        keys[key] = text
+    return keys
+
+
+def _decoded(path: str, text: str) -> str:
+    """Text of a folder's name without the escapes of addresses."""
+    try:
+        found = unquote(text, errors="strict")
+        found.encode()
+    except UnicodeError:
+        raise InputError(
+            f"{path}: the name of a folder is no Unicode text",
+            found=repr(text),
+            hint="rename the folder: what it names is a column",
+        ) from None
+    return found
+
+
+def _ending(names: tuple[str, ...]) -> list[str]:
+    ending: list[str] = []
+    for name in reversed(names):
+        if "=" not in name:
+            break
+        ending.insert(0, name)
+    return ending

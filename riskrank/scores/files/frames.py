@@ -1,0 +1,60 @@
+"""Data frames as sources: whatever speaks the Arrow PyCapsule protocol, or a dict of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from riskrank.errors import InputError
+from riskrank.scores.files.source import InputFile, Source
+
+LABEL = "frame"
+
+
+def is_frame(given: object) -> bool:
+    """Whether an object holds columns rather than the name of a file."""
+    return isinstance(given, Mapping | pl.LazyFrame) or hasattr(given, "__arrow_c_stream__")
+
+
+class FrameSource(Source):
+    """A frame in memory.
+
+    Parameters
+    ----------
+    given : object
+        A frame of Polars, pandas, PyArrow, DuckDB or any other that exports an Arrow stream, or a
+        mapping of column names to sequences.
+    """
+
+    def __init__(self, given: Any) -> None:
+        super().__init__(LABEL, b"", "")
+        self._frame = _as_polars(given)
+        self._name_columns(self._frame.columns)
+        if self._frame.height == 0:
+            raise self._empty("a frame with no rows")
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns."""
+        raw = dict(zip(self.columns, self._frame.columns, strict=True))
+        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
+
+    def input_file(self, rows: int) -> InputFile:
+        """The provenance: a frame has no bytes to hash."""
+        return InputFile(path=self.label, sha256=None, rows=rows)
+
+
+def _as_polars(given: Any) -> pl.DataFrame:
+    try:
+        if isinstance(given, pl.LazyFrame):
+            return given.collect()
+        frame = pl.DataFrame(dict(given) if isinstance(given, Mapping) else given)
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        raise InputError(
+            "the frame cannot be read",
+            found=str(error).strip().partition("\n")[0] or type(error).__name__,
+            hint="give columns of equal length: a frame, or a dict such as "
+            "{'model': [...], 'sample': [...], 'metric': [...], 'score': [...]}",
+        ) from None
+    return frame.rechunk()

@@ -1,0 +1,44 @@
+"""JSON files that hold a whole table: an array of rows, or columns beside data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from riskrank.scores.exports.data_frames import json_columns
+from riskrank.scores.files.json_lines import json_text
+from riskrank.scores.files.json_objects import is_half, no_unicode
+from riskrank.scores.files.source import Source, decode
+
+
+class JsonArraySource(Source):
+    """A JSON document that is a table, in any of the ways pandas writes one."""
+
+    def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        data = data.removeprefix(b"\xef\xbb\xbf")
+        super().__init__(label, data, sha256)
+        if not data.strip():
+            raise self._empty(f"{len(data)} bytes")
+        decode(label, data)
+        columns = json_columns(Path(label), data)
+        texts = {name: list(map(json_text, cells)) for name, cells in columns.items()}
+        self._halves = {}
+        for name, cells in texts.items():
+            at = next((at for at, cell in enumerate(cells) if cell is not None and is_half(cell)), None)
+            if is_half(name):
+                raise no_unicode(label, name)
+            if at is not None:
+                self._halves[name], texts[name] = at + 1, [None] * len(cells)
+        self._frame = pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
+        self._data = b""
+        self._name_columns(self._frame.columns)
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns."""
+        raw = dict(zip(self.columns, self._frame.columns, strict=True))
+        for name in names:
+            if raw[name] in self._halves:
+                raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
+        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)

@@ -1,0 +1,145 @@
+"""Files with one JSON object a line."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import re
+from collections.abc import Sequence
+
+import polars as pl
+
+from riskrank.errors import InputError
+from riskrank.scores.files.json_objects import Pairs, is_half, no_unicode, repeated_name
+from riskrank.scores.files.source import Source, decode, excerpt
+
+# An escape for half of a surrogate pair, without the other half beside it.
+_HALF = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|"
+    rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
+# A name written with an escape: Polars takes the first of two such columns where others take the last.
+_ESCAPED_NAME = re.compile(rb'"(?:[^"\\]++|\\[^u])*+\\u(?:[^"\\]++|\\.)*+"\s*+:')
+
+
+class JsonLinesSource(Source):
+    """A file with one JSON object a line."""
+
+    def __init__(self, label: str, data: bytes, sha256: str) -> None:
+        super().__init__(label, data.removeprefix(b"\xef\xbb\xbf"), sha256)
+        if not self._data.strip():
+            raise self._empty(f"{len(data)} bytes")
+        self._frame: pl.DataFrame | None = None
+        self._halves: dict[str, int] = {}
+        escaped = b"\\u" in self._data
+        if escaped and (_HALF.search(self._data) or _ESCAPED_NAME.search(self._data)):
+            self._frame = self._read_line_by_line()
+        try:
+            # Every line is looked at: a metric that first occurs far down must not be lost.
+            if self._frame is None:
+                schema = pl.scan_ndjson(io.BytesIO(self._data), infer_schema_length=None).collect_schema()
+                raw = list(schema)
+            else:
+                raw = self._frame.columns
+        except (pl.exceptions.PolarsError, OSError):
+            self._frame = self._read_line_by_line()
+            raw = self._frame.columns
+        self._raw = raw
+        self._name_columns(raw)
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns."""
+        raw = dict(zip(self.columns, self._raw, strict=True))
+        schema = {raw[name]: pl.String for name in names}
+        for name in names:
+            if raw[name] in self._halves:
+                raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
+        if self._frame is None:
+            try:
+                frame = pl.read_ndjson(io.BytesIO(self._data), schema=schema)
+                self._refuse_repeated(frame)
+                return frame.select(pl.col(raw[name]).alias(name) for name in names)
+            except (pl.exceptions.PolarsError, OSError):
+                self._frame = self._read_line_by_line()
+        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
+
+    def row_number(self, position: int) -> int:
+        """The number of a data row as a reader of the file would count it."""
+        lines = (number for number, line in enumerate(self._data.split(b"\n"), start=1) if line.strip())
+        return next(itertools.islice(lines, position, None), position + 1)
+
+    def _read_line_by_line(self) -> pl.DataFrame:
+        """Read as Python does, which names the line that is wrong and accepts its own NaN and Infinity."""
+        columns: dict[str, list[str | None]] = {}
+        height = 0
+        for number, line in enumerate(self._data.split(b"\n"), start=1):
+            if not line.strip():
+                continue
+            for name, value in self._object(number, line).items():
+                if is_half(name):
+                    raise no_unicode(f"{self.label}: row {number}", name)
+                values = columns.setdefault(name, [])
+                values.extend([None] * (height - len(values)))
+                text = json_text(value)
+                if text is not None and is_half(text):
+                    self._halves.setdefault(name, number)
+                    text = None
+                values.append(text)
+            height += 1
+        for values in columns.values():
+            values.extend([None] * (height - len(values)))
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+    def _refuse_repeated(self, frame: pl.DataFrame) -> None:
+        """Refuse a line that names a column twice, of which Polars would take one without a word.
+
+        Names are counted first: where there are as many as rows, and no row lacks one, none has two.
+        """
+        for name in frame.columns:
+            key = json.dumps(name, ensure_ascii=False).encode()
+            filled = frame.height - frame[name].null_count()
+            # The name may also be a value somewhere; only then is it worth looking for the colon.
+            if self._data.count(key) <= filled:
+                continue
+            if len(re.findall(re.escape(key) + rb"\s*:", self._data)) > filled:
+                break
+        else:
+            return
+        for number, line in enumerate(self._data.split(b"\n"), start=1):
+            if line.strip():
+                self._object(number, line)
+
+    def _object(self, number: int, line: bytes) -> dict:
+        try:
+            value = json.loads(line.decode(), object_pairs_hook=Pairs)
+        except UnicodeDecodeError:
+            decode(self.label, self._data)
+            raise
+        except (ValueError, RecursionError) as error:
+            reason = "values nested too deeply" if isinstance(error, RecursionError) else str(error)
+            if "integer string conversion" in reason:
+                reason = "a number of thousands of digits"
+            raise InputError(
+                f"{self.label}: row {number} is not valid JSON",
+                found=f"{excerpt(line)} ({reason})",
+                hint="write one JSON object a line; a file cut short ends in the middle of a line",
+            ) from None
+        if isinstance(value, Pairs) and value.repeated is not None:
+            raise repeated_name(f"{self.label}: row {number}", value.repeated)
+        if not isinstance(value, dict):
+            raise InputError(
+                f"{self.label}: row {number} is not a JSON object",
+                found=excerpt(line),
+                hint='write one object a line, not an array: {"model": "A", "sample": "1", …}',
+            )
+        return value
+
+
+def json_text(value: object) -> str | None:
+    """A JSON value as the text a cell of it would be."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, int | float) else json.dumps(value)

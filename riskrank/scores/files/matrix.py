@@ -1,0 +1,146 @@
+"""A matrix of scores: one row a sample, one column a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import polars as pl
+
+from riskrank.errors import InputError, UsageError, index_of, listing, option
+from riskrank.scores.files.derived import DerivedSource
+from riskrank.scores.files.source import Source
+from riskrank.scores.table.columns import named_columns, synonym
+from riskrank.scores.table.guesses import looks_like_an_identifier
+from riskrank.scores.table.parsing import column_kind, numeric_share
+
+# A text column with at least this share of numbers may be a model with failures in it.
+_DOUBTFUL_SHARE = 0.2
+_ROLES = ("sample", "draw", "cluster")
+_COUNTERS = re.compile(r"index|row|id|(sample|item|question|case|example|doc).*|.*_id", re.IGNORECASE)
+
+
+class MatrixSource(DerivedSource):
+    """A matrix as long rows: model, sample, metric and score.
+
+    Parameters
+    ----------
+    inner : Source
+    metric : str
+        What the numbers are.
+    named : dict of str to str
+        Columns of the roles sample, draw and cluster, as they were given.
+    models : sequence of str
+        Columns asked for; all numeric ones by default.
+
+    Raises
+    ------
+    InputError
+        If no column holds a model's scores, or nothing names the samples and a column might.
+    UsageError
+        If another role is named: a matrix has no such columns.
+    """
+
+    def __init__(self, inner: Source, metric: str, named: dict[str, str], models: Sequence[str] = ()) -> None:
+        super().__init__(inner)
+        for role in named:
+            if role not in _ROLES:
+                raise UsageError(
+                    f"{option('columns', f'{role}={named[role]}')} contradicts {option('matrix', metric)}",
+                    found="a matrix, in which every column of numbers is a model",
+                    hint="leave one of the two out",
+                )
+        # A column that happens to be called cluster has to be named: it is not among those looked for.
+        self._of_sample = named_columns(inner, named, _ROLES[:2])
+        self._models = _models(inner, tuple(self._of_sample.values()), models)
+        if "sample" not in self._of_sample:
+            _refuse_unnamed_samples(inner)
+        self._metric = metric
+        self._height = inner.load([self._models[0]]).height
+        further = [role for role in _ROLES[1:] if role in self._of_sample]
+        self.columns = ("model", "sample", "metric", "score", *further)
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns of the long table, model after model."""
+        return pl.DataFrame([self._column(name) for name in names])
+
+    def file_of(self, position: int) -> str:
+        """The file a score stands in."""
+        return self._inner.file_of(position % self._height)
+
+    def row_number(self, position: int) -> int:
+        """The number of the row of the file a score stands in."""
+        return self._inner.row_number(position % self._height)
+
+    def column_of(self, column: str, position: int) -> str:
+        """The column of the file a score stands in: its model's."""
+        return self._models[position // self._height] if column == "score" else column
+
+    def _column(self, name: str) -> pl.Series:
+        models = len(self._models)
+        if name == "score":
+            frame = self._inner.load(self._models)
+            parts = [frame.select(pl.col(model).alias(name)) for model in self._models]
+            return pl.concat(parts, how="vertical_relaxed")[name]
+        if name == "model":
+            cells = [pl.repeat(model, self._height, dtype=pl.String, eager=True) for model in self._models]
+            return pl.concat(cells).alias(name)
+        if name == "metric":
+            return pl.repeat(self._metric, models * self._height, eager=True).alias(name)
+        column = self._of_sample.get(name)
+        if column is None:
+            cells_of = pl.Series(name, [str(row) for row in range(1, self._height + 1)])
+        else:
+            cells_of = self._inner.load([column])[column].alias(name)
+        return pl.concat([cells_of] * models)
+
+
+def _models(source: Source, taken: Sequence[str], asked: Sequence[str]) -> tuple[str, ...]:
+    free = [name for name in source.columns if name and name not in taken]
+    if asked:
+        return tuple(free[index_of(name, free, kind="column", parameter="models")] for name in asked)
+    free = [name for name in free if not name.startswith("Unnamed: ") and name not in source.folder_columns]
+    frame = source.load(free)
+    models: list[str] = []
+    for name in free:
+        kind = column_kind(frame[name], source.decimal_comma)
+        if kind == "number":
+            models.append(name)
+            continue
+        share = numeric_share(frame[name], source.decimal_comma) if kind == "text" else 0.0
+        if share >= _DOUBTFUL_SHARE:
+            raise InputError(
+                f"{source.label}: column '{name}' holds numbers and text",
+                found=f"{share:.0%} numbers",
+                hint=f"clean it if it is a model, or pick the models with {option('models')}",
+            )
+    if not models:
+        raise InputError(
+            f"{source.label}: no column is left that could be a model",
+            found=f"columns: {listing(source.columns, 20)}",
+            hint="a matrix has a column of numbers a model",
+        )
+    strange = [name for name in models if looks_like_an_identifier(name, frame[name], whole_name=True)]
+    if strange:
+        likely = ",".join(name for name in models if name not in strange) or "A,B"
+        raise InputError(
+            f"{source.label}: column '{strange[0]}' looks like an identifier, not like the scores of a model",
+            found=f"columns of numbers: {listing(models, 20)}",
+            hint=f"name the models: {option('models', likely)}; one that is called so belongs among them",
+        )
+    return tuple(models)
+
+
+def _refuse_unnamed_samples(source: Source) -> None:
+    """Number the samples by their rows only where no column looks as if it named them."""
+    names = [name for name in source.columns if name and name not in source.folder_columns]
+    frame = source.load(names)
+    texts = [name for name in names if column_kind(frame[name], source.decimal_comma) == "text"]
+    likely = synonym("sample", texts) or (texts[0] if texts else None)
+    likely = likely or next((name for name in names if _COUNTERS.fullmatch(name)), None)
+    if likely is not None:
+        raise InputError(
+            f"{source.label}: which column names the samples?",
+            found=f"columns: {listing(source.columns, 20)}",
+            hint=f"say so: {option('columns', f'sample={likely}')}",
+        )

@@ -1,0 +1,109 @@
+"""Files in object stores, and wherever else fsspec reaches: ``s3://``, ``gs://``, ``https://``.
+
+Credentials, regions and endpoints are those of the environment (``AWS_ENDPOINT_URL`` for a server that
+speaks S3), as every other tool of the store finds them.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.scores.files.source import first_line
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+def is_url(text: str) -> bool:
+    """Whether a text names a file elsewhere."""
+    return _URL.match(text) is not None
+
+
+def name_of(url: str) -> str:
+    """The part of an address that ends in the file's suffix, without a query behind it."""
+    parts = urlsplit(url)
+    return parts.path if parts.scheme in ("http", "https") else url
+
+
+def expand_url(url: str) -> list[str]:
+    """The addresses a pattern matches, in order; an address without a pattern is itself.
+
+    Raises
+    ------
+    InputError
+        If nothing matches, or the store cannot be reached.
+    """
+    scheme = urlsplit(url).scheme
+    if scheme in ("http", "https") or not glob.has_magic(url):
+        return [url]
+    try:
+        entries = _file_system(url).glob(url, detail=True)
+        found = sorted(str(path) for path, entry in entries.items() if entry.get("type") == "file")
+    except RiskrankError:
+        raise
+    except Exception as error:  # every store has exceptions of its own
+        raise _unreachable(url, error) from None
+    if not found:
+        raise InputError(
+            f"{url}: no file matches the pattern",
+            found="0 files",
+            hint="check bucket and folder; quote the pattern if the shell expands it",
+        )
+    return [path if is_url(path) else f"{scheme}://{path.removeprefix('/')}" for path in found]
+
+
+def read_url(url: str) -> bytes:
+    """The bytes behind an address.
+
+    Raises
+    ------
+    InputError
+        If there is nothing, or it cannot be reached.
+    UsageError
+        If the package for that kind of address is not installed.
+    """
+    try:
+        return bytes(_file_system(url).cat_file(url))
+    except RiskrankError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{url}: there is no such file",
+            found=first_line(error),
+            hint="check bucket and path; a server of one's own is named in AWS_ENDPOINT_URL",
+        ) from None
+    except Exception as error:  # every store has exceptions of its own
+        raise _unreachable(url, error) from None
+
+
+def _file_system(url: str) -> Any:
+    scheme = urlsplit(url).scheme
+    try:
+        import fsspec  # type: ignore[import-untyped]
+
+        return fsspec.core.url_to_fs(url)[0]
+    except ImportError as error:
+        raise UsageError(
+            f"{url}: reading from {scheme}:// needs a package",
+            found=first_line(error),
+            hint="pip install 'riskrank[s3]'"
+            if scheme == "s3"
+            else f"install what fsspec needs for {scheme}://",
+        ) from None
+    except ValueError as error:
+        raise UsageError(
+            f"{url}: {scheme}:// is no kind of address that can be read",
+            found=first_line(error),
+            hint="write s3://bucket/path, gs://bucket/path or https://…, or copy the file here",
+        ) from None
+
+
+def _unreachable(url: str, error: Exception) -> InputError:
+    return InputError(
+        f"{url}: the file cannot be read",
+        found=f"{type(error).__name__}: {first_line(error)}",
+        hint="check credentials, region and endpoint (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL)",
+    )

@@ -1,0 +1,190 @@
+"""Files of any supported format are found, decompressed and opened as sources."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.files.beginnings import sniffed
+from riskrank.scores.files.bounded import decompressed, too_large
+from riskrank.scores.files.data_sets import DataSetSource
+from riskrank.scores.files.databases import DatabaseSource
+from riskrank.scores.files.delimited import DelimitedSource
+from riskrank.scores.files.excel import ExcelSource
+from riskrank.scores.files.folders import parts_of
+from riskrank.scores.files.formats import COMPRESSIONS, DATABASES, FORMATS, SUFFIXES
+from riskrank.scores.files.json_arrays import JsonArraySource
+from riskrank.scores.files.json_lines import JsonLinesSource
+from riskrank.scores.files.object_stores import is_url, name_of
+from riskrank.scores.files.parquet import ParquetSource
+from riskrank.scores.files.paths import exists, is_folder, labelled_paths, read_bytes, require_file
+from riskrank.scores.files.source import InputFile, Source, excerpt
+
+# Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
+MAX_TABLE_BYTES = 16 * 1024**3
+
+__all__ = ["FORMATS", "InputFile", "Source", "open_sources", "read_bytes"]
+
+
+def open_sources(
+    paths: Sequence[str | Source],
+    *,
+    input_format: str | None = None,
+    stdin: BinaryIO | None = None,
+    sql: str | None = None,
+    max_bytes: int | None = None,
+) -> list[Source]:
+    """Open every input, globs expanded, in the order given.
+
+    Parameters
+    ----------
+    paths : sequence of str or Source
+        Files, folders of parts, glob patterns (an existing file of that very name goes first), ``-`` for
+        `stdin`, each also as ``LABEL=PATH``; or sources that are open already.
+    input_format : str, optional
+        One of `FORMATS`, of every input; without it the suffix of each name decides.
+    stdin : BinaryIO, optional
+        Where ``-`` reads from.
+    sql : str, optional
+        Query for inputs that hold several tables: databases, in their own SQL, and workbooks.
+    max_bytes : int, optional
+        Most bytes a file may unpack to; `MAX_TABLE_BYTES` by default. Databases are read where they are.
+
+    Returns
+    -------
+    list of Source
+
+    Raises
+    ------
+    InputError
+        If a file is missing, empty, of unknown format or unreadable in its format.
+    UsageError
+        If no path is given, or ``-`` without a format.
+    """
+    if not paths:
+        raise UsageError(
+            "no score files were given",
+            found="an empty list of paths",
+            hint="name at least one CSV, TSV, Parquet, JSON, Excel or database file, or - for standard input",
+        )
+    opened: list[Source] = []
+    for given in paths:
+        if isinstance(given, Source):
+            opened.append(given)
+        else:
+            for label, path in labelled_paths(given):
+                opener = _open_folder if is_folder(path) else _open
+                source = opener(path, input_format, stdin, sql, max_bytes or MAX_TABLE_BYTES)
+                source.model_label = label
+                opened.append(source)
+    return opened
+
+
+def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None, limit: int) -> Source:
+    if path == "-":
+        data = stdin.read(limit + 1) if stdin is not None else b""
+        told, compression = input_format or sniffed(data), None
+        if told is None:
+            raise UsageError(
+                "-: cannot tell the format of standard input from its beginning",
+                found=excerpt(data[:200].partition(b"\n")[0]),
+                hint=f"say it: {option('input_format')} with one of {listing(FORMATS)}",
+            )
+        kind = told
+    else:
+        kind, compression = _format_of(path, input_format)
+        if kind in DATABASES and is_url(path):
+            raise UsageError(
+                f"{path}: a database is read where it is, and this one is elsewhere",
+                found=f"a file of {kind} behind an address",
+                hint="copy it here first",
+            )
+        if kind in DATABASES:
+            return _open_database(path, kind, compression, sql)
+        _require_size(path, limit)
+        data = read_bytes(path)
+    if len(data) > limit:
+        raise too_large(path, limit)
+    if kind in DATABASES:
+        raise UsageError(
+            "-: a database cannot be read from standard input",
+            found=f"{option('input_format', kind)}",
+            hint="write it to a file and name that",
+        )
+    digest = hashlib.sha256(data).hexdigest()
+    data = _decompress(path, data, kind, compression, limit)
+    if kind == "parquet":
+        return ParquetSource(path, data, digest, limit)
+    if kind == "jsonl":
+        return JsonLinesSource(path, data, digest)
+    if kind == "json":
+        return JsonArraySource(path, data, digest)
+    if kind == "xlsx":
+        return ExcelSource(path, data, digest, sql=sql, limit=limit)
+    return DelimitedSource(path, data, digest, separator="\t" if kind == "tsv" else ",")
+
+
+def _open_folder(
+    path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None, limit: int
+) -> Source:
+    parts = parts_of(path, input_format)
+    return DataSetSource(path, parts, [_open(part.path, input_format, stdin, sql, limit) for part in parts])
+
+
+def _open_database(path: str, kind: str, compression: str | None, sql: str | None) -> Source:
+    """Open a file that its own library reads: it is hashed in pieces, and never decompressed."""
+    require_file(path)
+    if compression:
+        raise InputError(
+            f"{path}: a compressed database cannot be read",
+            found=f"suffix {compression}",
+            hint="decompress it first",
+        )
+    with Path(path).open("rb") as file:
+        head = file.read(16)
+        file.seek(0)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    # The suffix .db is used for both.
+    kind = "duckdb" if head[8:12] == b"DUCK" else "sqlite" if head[:6] == b"SQLite" else kind
+    return DatabaseSource(path, kind, digest, sql=sql)
+
+
+def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:
+    suffixes = [suffix.lower() for suffix in Path(name_of(path) if is_url(path) else path).suffixes]
+    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
+    kind = input_format or (SUFFIXES.get(suffixes[-1]) if suffixes else None)
+    if kind is None and (is_url(path) or (exists(path) and not Path(path).is_dir())):
+        raise InputError(
+            f"{path}: the suffix does not tell the format",
+            found=f"suffix {''.join(Path(path).suffixes[-2:]) or '(none)'}",
+            hint=f"add {option('input_format')} with one of {listing(FORMATS)}",
+        )
+    return kind or "csv", compression
+
+
+def _require_size(path: str, limit: int) -> None:
+    """Refuse a file that is too large as it lies there, before it is read."""
+    if not is_url(path) and exists(path) and Path(path).stat().st_size > limit:
+        raise too_large(path, limit)
+
+
+def _decompress(label: str, data: bytes, kind: str, compression: str | None, limit: int) -> bytes:
+    """Undo gzip and zstd, told by their magic numbers, so that a pipe of compressed bytes works too."""
+    if data[:2] == b"\x1f\x8b" or (data[:4] == b"\x28\xb5\x2f\xfd" and kind != "parquet"):
+        return decompressed(label, data, limit, skippable=False)
+    if data[:4] == b"\x28\xb5\x2f\xfd":
+        raise InputError(
+            f"{label}: a Parquet file inside zstd cannot be read",
+            found="zstd around Parquet, which is compressed inside already",
+            hint=f"decompress it first: zstd -d {label}",
+        )
+    if compression and data and kind == "parquet" and data[:4] != b"PAR1":
+        raise InputError(
+            f"{label}: the file is not {compression[1:]}",
+            found=f"first bytes {data[:4].hex(' ')}",
+            hint="copy the file again, or correct its suffix",
+        )
+    return data

@@ -1,0 +1,149 @@
+"""What a path on the command line stands for: a file, a pattern, or either with a name for its models."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable
+from pathlib import Path
+
+from riskrank.errors import InputError, UsageError, did_you_mean, option
+from riskrank.scores.files.folders import tables_below
+from riskrank.scores.files.object_stores import expand_url, is_url, read_url
+from riskrank.scores.files.patterns import matches
+
+STANDARD_INPUT = "-"
+
+
+def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None, str]]:
+    """Label and path of every file behind a path, a glob pattern or ``LABEL=PATH``.
+
+    A file whose own name holds a ``=`` goes first; the label is as short as the files there are allow.
+
+    Parameters
+    ----------
+    text : str
+    folders : bool
+        Whether patterns match folders too.
+
+    Raises
+    ------
+    InputError
+        If a pattern matches no file.
+    """
+    whole = _files(text, folders)
+    if whole:
+        return [(None, path) for path in whole]
+    places = [at for at, sign in enumerate(text) if sign == "=" and text[:at].strip() and text[at + 1 :]]
+    for at in places:
+        found = _files(text[at + 1 :], folders)
+        if found:
+            return [(_label(text[:at].strip()), path) for path in found]
+    # Nothing is there: a label that looks like a folder is more likely the beginning of a path.
+    path = text[places[0] + 1 :] if places and "/" not in text[: places[0]] else text
+    if not glob.has_magic(path):
+        return [(None, path)]
+    raise InputError(
+        f"{path}: no file matches the pattern",
+        found="0 files",
+        hint="check the directory and the suffix; quote the pattern if the shell expands it",
+    )
+
+
+def _files(text: str, folders: bool) -> list[str]:
+    if is_url(text):
+        return expand_url(text)
+    if text == STANDARD_INPUT or exists(text):
+        return [text]
+    if not glob.has_magic(text):
+        return []
+    found = matches(text)
+    # A pattern of partitions, ``runs/metric=*``; beside files a folder is not meant.
+    files = found if folders else [path for path in found if Path(path).is_file()]
+    return files or [path for path in found if Path(path).is_dir()]
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path is that of a folder on this machine."""
+    try:
+        return path != STANDARD_INPUT and not is_url(path) and Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def exists(path: str) -> bool:
+    """Whether there is something at a path; at one no system can have, there is nothing."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _label(text: str) -> str:
+    """Refuse a name for models that no table can hold: what the shell handed on was not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            "the name given to the models of a file is no Unicode text",
+            found=repr(text),
+            hint="write it in UTF-8",
+        ) from None
+    return text
+
+
+def require_file(path: str) -> None:
+    """Say what keeps a file away, without reading it."""
+    try:
+        with Path(path).open("rb"):
+            return
+    except OSError:
+        read_bytes(path)
+
+
+def named_files(inputs: Iterable[str]) -> list[str]:
+    """Every file or folder that inputs could mean, with and without a label, and those of patterns."""
+    found: dict[str, None] = {}
+    for text in inputs:
+        for name in (text, text.partition("=")[2]):
+            found[name] = None
+            if glob.has_magic(name) and not is_url(name):
+                found |= dict.fromkeys(matches(name))
+    for name in [name for name in found if name and is_folder(name)]:
+        found |= dict.fromkeys(tables_below(name))
+    return [name for name in found if name]
+
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a file; an error says what keeps them away."""
+    if is_url(path):
+        return read_url(path)
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        folder = Path(path).parent
+        there = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
+        raise InputError(
+            f"{path}: no such file",
+            found=f"nothing at that path, in directory {_resolved(folder)}",
+            hint=did_you_mean(path, there, otherwise="check the path"),
+        ) from None
+    except IsADirectoryError:
+        raise InputError(
+            f"{path}: this is a directory, not a file",
+            found="a directory",
+            hint=f"name the files in it, for example '{path.rstrip('/')}/*.csv'; "
+            f"if a harness wrote it, add {option('from', 'auto')}",
+        ) from None
+    except (OSError, ValueError) as error:  # a name with a null character is a wrong value to Python
+        raise InputError(
+            f"{path}: the file cannot be read",
+            found=getattr(error, "strerror", None) or str(error),
+            hint="check its name and its permissions",
+        ) from None
+
+
+def _resolved(folder: Path) -> str:
+    try:
+        return str(folder.resolve())
+    except FileNotFoundError:
+        return "one that is gone: change to another"

@@ -1,0 +1,96 @@
+"""Members of a zip archive one by one, Zstandard among them, and never more of one than allowed."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from riskrank.errors import InputError, option
+from riskrank.scores.files.bounded import inflate, parse_json, too_large, unzstd
+
+_STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+
+
+class ZipMembers:
+    """An open archive.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Each once, in the order of the archive; of members of one name the last counts.
+    """
+
+    def __init__(self, path: Path, file: BinaryIO, limit: int) -> None:
+        self._path = path
+        self._file = file
+        self._limit = limit
+        try:
+            # Only the directory is read here: Python cannot undo Zstandard before 3.14.
+            self._members = {entry.filename: entry for entry in zipfile.ZipFile(file).infolist()}
+        except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError) as error:
+            raise self._broken(str(error)) from None
+        self.names = tuple(self._members)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def json(self, name: str, *, most: int | None = None) -> Any:
+        """Parse a member as JSON.
+
+        Parameters
+        ----------
+        name : str
+        most : int, optional
+            Most bytes it may have, where that is fewer than are allowed anyway.
+
+        Raises
+        ------
+        InputError
+            If it is cut short, corrupt, too large, encrypted, or no JSON.
+        """
+        limit = self._limit if most is None else min(most, self._limit)
+        return parse_json(f"{self._path}: {name}", self._bytes(name, limit))
+
+    def _bytes(self, name: str, limit: int) -> bytes:
+        entry = self._members[name]
+        label = f"{self._path}: {name}"
+        # What the directory says may be a lie, and is checked again while the member is unpacked.
+        if max(entry.compress_size, entry.file_size) > limit:
+            raise too_large(label, limit)
+        try:
+            self._file.seek(entry.header_offset)
+            magic, name_size, extra_size = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
+            self._file.seek(name_size + extra_size, 1)
+            data = self._file.read(entry.compress_size)
+        except (OSError, ValueError, struct.error) as error:
+            raise self._broken(str(error)) from None
+        if magic != b"PK\x03\x04" or len(data) < entry.compress_size:
+            raise self._broken(f"member {name} is not where the directory says")
+        if entry.flag_bits & 1:
+            raise self._broken(f"member {name} is encrypted")
+        if entry.compress_type == _STORED:
+            return data
+        if entry.compress_type == _DEFLATED:
+            return inflate(label, data, limit)
+        if entry.compress_type == _ZSTANDARD:
+            return unzstd(label, data, limit)
+        raise self._broken(f"member {name} is compressed by method {entry.compress_type}")
+
+    def _broken(self, reason: str) -> InputError:
+        return InputError(
+            f"{self._path}: the archive cannot be read",
+            found=reason or "no zip archive",
+            hint=f"copy it again (it may be cut short); {option('skip_bad', True)} leaves such files out",
+        )
+
+
+@contextmanager
+def open_members(path: Path, limit: int) -> Iterator[ZipMembers]:
+    """Open an archive for reading members of at most `limit` bytes each."""
+    with path.open("rb") as file:
+        yield ZipMembers(path, file, limit)

@@ -1,1 +1,0 @@
-"""Readers: one file a format of score tables, or a harness whose exports become one."""

@@ -1,0 +1,92 @@
+"""A table of models by metrics: one value each, averaged over the samples."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.scores.table.metrics import original_units
+from riskrank.scores.table.score_table import ScoreTable
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelAverages:
+    """One value per model and metric.
+
+    Attributes
+    ----------
+    oriented : ndarray of float64, shape (N, m)
+        Averages of the transformed scores, larger is better; NaN where a score is missing.
+    raw : ndarray of float64, shape (N, m)
+        The same in original units, in the same order within a column or the opposite one: for ``neg_log``
+        the geometric mean.
+    larger_is_better : ndarray of bool, shape (m,)
+        Whether larger values in original units are better.
+    expected_scores, missing_scores : int
+        Number of (model, sample, metric) scores that should be there, and of those that are not.
+    first_missing : tuple of str, or None
+        Model, sample (``""`` without samples) and metric of the first of them.
+    """
+
+    oriented: np.ndarray
+    raw: np.ndarray
+    larger_is_better: np.ndarray
+    expected_scores: int
+    missing_scores: int
+    first_missing: tuple[str, str, str] | None
+
+
+def model_averages(table: ScoreTable) -> ModelAverages:
+    """Average the scores of every model on every metric.
+
+    An average over fewer samples than the others have is not comparable with theirs, so it is missing as
+    soon as one of its scores is. Metrics may have samples of their own: a score is expected on the samples
+    on which some model has one for that metric (for an unpaired table, among the model's own samples).
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Without draws; read with ``missing="keep"`` it may hold NaN.
+    """
+    values, sample = np.concatenate(table.values), np.concatenate(table.row_samples)
+    model = np.repeat(np.arange(len(table.models)), [len(rows) for rows in table.values])
+    known = ~np.isnan(values)
+    expected = np.zeros((len(table.samples), values.shape[1]), dtype=bool)
+    np.logical_or.at(expected, sample, known)
+    expected[:, ~expected.any(axis=0)] = True  # a metric nobody has a score for
+    gap = expected[sample] & ~known
+    oriented = values.copy() if len(values) == len(table.models) else _means(table, known)
+    lacking = np.zeros_like(oriented, dtype=bool)
+    np.logical_or.at(lacking, model, gap)
+    oriented[lacking] = np.nan
+    first = np.argwhere(gap)[:1]
+    logarithm = np.array([spec.transform == "neg_log" for spec in table.metrics])
+    upward = np.array([spec.direction == "higher" for spec in table.metrics])
+    return ModelAverages(
+        oriented=oriented,
+        raw=original_units(oriented, table.metrics),
+        larger_is_better=upward ^ logarithm,
+        expected_scores=int(expected[sample].sum()),
+        missing_scores=int(gap.sum()),
+        first_missing=_place(table, model, sample, *first[0]) if len(first) else None,
+    )
+
+
+def _means(table: ScoreTable, known: np.ndarray) -> np.ndarray:
+    """Average with exact sums: models with the same scores in another order stay tied."""
+    means = np.full((len(table.models), known.shape[1]), np.nan)
+    ends = np.cumsum([len(rows) for rows in table.values])
+    for i, (rows, has) in enumerate(zip(table.values, np.split(known, ends[:-1]), strict=True)):
+        for k in range(known.shape[1]):
+            scores = rows[has[:, k], k].tolist()
+            if scores:
+                means[i, k] = math.fsum(scores) / len(scores)
+    return means
+
+
+def _place(
+    table: ScoreTable, model: np.ndarray, sample: np.ndarray, row: int, metric: int
+) -> tuple[str, str, str]:
+    return table.models[model[row]], table.samples[sample[row]], table.metrics[metric].name

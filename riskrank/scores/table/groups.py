@@ -1,0 +1,98 @@
+"""The part of a score table that belongs to each group of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.table.score_table import ScoreTable
+
+
+def group_tables(table: ScoreTable) -> dict[str, ScoreTable]:
+    """Tables of the groups by their names, numbers in their order.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        With groups.
+
+    Raises
+    ------
+    InputError
+        If a model has no sample of a group.
+    """
+    codes = table.groups
+    if codes is None:
+        raise ValueError("the samples of this table have no groups")
+    found = {}
+    for number in sorted(range(len(table.group_names)), key=lambda at: _order(table.group_names[at])):
+        kept = [np.flatnonzero(code == number) for code in codes]
+        if any(rows.size == 0 for rows in kept):
+            raise _absent(table, number, [rows.size == 0 for rows in kept].index(True))
+        found[table.group_names[number]] = _of_rows(table, kept)
+    return found
+
+
+def leaving_out(table: ScoreTable, names: Sequence[str]) -> str:
+    """Words that say how to read a table without some of its groups."""
+    column = str(table.options.group_by)
+    quoted = column if column.isidentifier() else '"' + column.replace('"', '""') + '"'
+    numbers = all(_is_number(name) for name in table.group_names)
+    values = [name if numbers else "'" + name.replace("'", "''") + "'" for name in names]
+    condition = f"{quoted} NOT IN ({', '.join(values)})"
+    given = table.options.where
+    if given is not None:
+        condition = f"({given}) AND {condition}"
+    return f"leave {'it' if len(names) == 1 else 'them'} out: {option('where', condition)}"
+
+
+def _of_rows(table: ScoreTable, kept: Sequence[np.ndarray]) -> ScoreTable:
+    def taken(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        return tuple(array[rows] for array, rows in zip(arrays, kept, strict=True))
+
+    used, samples = _renumbered(taken(table.row_samples))
+    units, clusters = _renumbered(taken(table.clusters))
+    names = table.cluster_names
+    return replace(
+        table,
+        samples=tuple(table.samples[code] for code in used),
+        values=taken(table.values),
+        row_samples=samples,
+        clusters=samples if names is None else clusters,
+        cluster_names=None if names is None else tuple(names[code] for code in units),
+        has_draws=any(np.any(np.diff(sample) == 0) for sample in samples),
+        groups=None,
+        group_names=(),
+    )
+
+
+def _renumbered(codes: Sequence[np.ndarray]) -> tuple[list[int], tuple[np.ndarray, ...]]:
+    """Codes that are in use, sorted, and all codes as indices into these."""
+    used, numbers = np.unique(np.concatenate(codes), return_inverse=True)
+    cuts = np.cumsum([part.size for part in codes])[:-1]
+    return used.tolist(), tuple(np.split(numbers.astype(np.int64), cuts))
+
+
+def _absent(table: ScoreTable, group: int, model: int) -> InputError:
+    assert table.groups is not None
+    name, who = table.group_names[group], table.models[model]
+    own = [table.group_names[code] for code in np.unique(table.groups[model]).tolist()]
+    return InputError(
+        f"model '{who}' has no sample in the group '{name}' of {table.options.group_by}",
+        found=f"it has samples in {listing(own)}",
+        hint=f"{leaving_out(table, [name])}, or choose the models that have it: {option('models', 'A,B')}",
+    )
+
+
+def _order(name: str) -> tuple[bool, float, str]:
+    return (False, float(name), name) if _is_number(name) else (True, 0.0, name)
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return bool(np.isfinite(float(name)))
+    except ValueError:
+        return False

@@ -1,0 +1,202 @@
+"""What is known about a metric: which way is better, its weight, scale, transform and bounds."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
+
+# Stands in --lower or --higher for the metrics that have no direction otherwise.
+ALL_OTHERS = "*"
+
+# Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
+_COST_NAMES = """loss losses logloss error errors err latency cost costs toxicity toxic perplexity ppl brier
+    rmse mse mae mape smape rmsle wer cer ter fpr fnr eer fid time runtime walltime duration seconds secs
+    milliseconds ms price co2 emission emissions carbon energy memory ram nll crossentropy regret risk
+    distance divergence kl penalty hallucination hallucinations violation violations failure failures misses
+    bias ece flops overhead delay deviation"""
+_COST_WORDS = frozenset(_COST_NAMES.split())
+_WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+
+
+def resolve_metrics(
+    names: Sequence[str],
+    *,
+    known: Sequence[str],
+    options: ReadOptions,
+    told: Mapping[str, str] | None = None,
+) -> tuple[tuple[MetricSpec, ...], tuple[str, ...]]:
+    """Combine the command line and the metrics file into one description per selected metric.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The selected metrics, in the order of the result.
+    known : sequence of str
+        Every metric of the table, selected or not: what options may name.
+    options : ReadOptions
+    told : mapping of str to {"higher", "lower"}, optional
+        What the files themselves say; the caller knows better.
+
+    Returns
+    -------
+    specs : tuple of MetricSpec
+    warnings : tuple of str
+        About directions nobody declared and directions that cancel a transform.
+
+    Raises
+    ------
+    UsageError
+        If an option names an unknown metric, contradicts the file or gives an impossible weight.
+    InputError
+        If the metrics file is unreadable or describes a metric that is not in the table.
+    """
+    _require_known([name for name in options.lower if name != ALL_OTHERS], known, "lower")
+    _require_known([name for name in options.higher if name != ALL_OTHERS], known, "higher")
+    _require_known(options.weights, known, "weight", of="=…")
+    unused = [name for name in options.weights if name not in names]
+    if unused:
+        raise UsageError(
+            f"{option('weight', f'{unused[0]}=…')} is for a metric that is not selected",
+            found=f"selected: {listing(names)}",
+            hint=f"add {option('metric', unused[0])}, or remove its weight",
+        )
+    described = read_metrics_file(options.metrics_file) if options.metrics_file else {}
+    for name in described:
+        if name not in known:
+            raise InputError(
+                f"{options.metrics_file}: metric '{name}' is not in the scores",
+                found=f"the scores hold {listing(known)}",
+                hint=did_you_mean(name, known, write="[{}]".format, otherwise=f"remove the table [{name}]"),
+            )
+    told = told or {}
+    specs = tuple(
+        _combine(described.get(name, MetricSpec(name=name)), options, told.get(name)) for name in names
+    )
+    _check_weights(specs)
+    named = {
+        *options.lower,
+        *options.higher,
+        *told,
+        *(name for name, spec in described.items() if spec.declared),
+    }
+    return specs, tuple(
+        text for spec in specs for text in _direction_warnings(spec, named=spec.name in named)
+    )
+
+
+def original_units(values: np.ndarray, specs: Sequence[MetricSpec]) -> np.ndarray:
+    """Undo orientation and transform.
+
+    Parameters
+    ----------
+    values : ndarray, shape (rows, m)
+        Transformed and oriented scores; larger is better.
+    specs : sequence of m MetricSpec
+
+    Returns
+    -------
+    ndarray, shape (rows, m)
+        In the units of the file; exact but for ``neg_log``, which is undone by exp(−x).
+    """
+    # Adding zero turns −0 into 0.
+    raw = values * np.array([spec.sign for spec in specs]) + 0.0
+    for place, spec in enumerate(specs):
+        if spec.transform == "neg_log":
+            raw[:, place] = np.exp(-raw[:, place])
+    return raw
+
+
+def oriented_bounds(spec: MetricSpec) -> tuple[float, float]:
+    """Bounds of a metric after transform and orientation; NaN where there are none, or no finite one."""
+    if spec.bounds is None:
+        return math.nan, math.nan
+    ends = spec.bounds
+    if spec.transform == "neg_log":
+        low, high = (-math.log(end) if end > 0 else math.inf for end in ends)
+        ends = (low, high)
+    low, high = sorted(spec.sign * end for end in ends)
+    return (low + 0.0 if math.isfinite(low) else math.nan), (high + 0.0 if math.isfinite(high) else math.nan)
+
+
+def looks_like_a_cost(name: str) -> bool:
+    """Whether a word of the metric's name says that less of it is better."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    return any(word in _COST_WORDS or word.rstrip("0123456789") in _COST_WORDS for word in words)
+
+
+def _require_known(named: Sequence[str] | dict, known: Sequence[str], parameter: str, of: str = "") -> None:
+    for name in named:
+        if name not in known:
+            raise UsageError(
+                f"{option(parameter, name + of)}: there is no metric '{name}'",
+                found=f"the scores hold {listing(known)}",
+                hint=did_you_mean(
+                    name,
+                    known,
+                    write=lambda close: option(parameter, close + of),
+                    otherwise="name one of these metrics",
+                ),
+            )
+
+
+def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> MetricSpec:
+    asked = "lower" if spec.name in options.lower else "higher" if spec.name in options.higher else None
+    if asked and spec.declared and spec.direction != asked:
+        raise UsageError(
+            f"{option(asked, spec.name)} contradicts {options.metrics_file}",
+            found=f'direction = "{spec.direction}" in the metrics file',
+            hint=f"remove {option(asked, spec.name)}, or change the file",
+        )
+    if asked:
+        spec = replace(spec, direction=asked, declared=True)
+    if not spec.declared and told is not None:
+        spec = replace(spec, direction=told, declared=True)
+    if not spec.declared and ALL_OTHERS in (*options.lower, *options.higher):
+        spec = replace(spec, direction="lower" if ALL_OTHERS in options.lower else "higher", declared=True)
+    if spec.name in options.weights:
+        spec = replace(spec, weight=float(options.weights[spec.name]))
+    return spec
+
+
+def _check_weights(specs: Sequence[MetricSpec]) -> None:
+    for spec in specs:
+        if spec.weight is not None and not (math.isfinite(spec.weight) and spec.weight >= 0):
+            raise UsageError(
+                f"bad weight for metric '{spec.name}'",
+                found=f"weight {spec.weight:g}",
+                hint="a weight is a finite number that is zero or positive: "
+                f"{option('weight', f'{spec.name}=1')}",
+            )
+    given = [spec.weight for spec in specs if spec.weight is not None]
+    # Metrics without a weight may yet get what is left of one.
+    if len(given) == len(specs) and sum(given) == 0:
+        raise UsageError(
+            "the weights of the selected metrics sum to 0",
+            found=listing(f"{spec.name}={spec.weight:g}" for spec in specs if spec.weight is not None),
+            hint="give at least one metric a positive weight",
+        )
+
+
+def _direction_warnings(spec: MetricSpec, *, named: bool) -> list[str]:
+    """Warn of directions that nobody gave for this very metric, and of those that cancel a transform."""
+    texts = []
+    higher = spec.direction == "higher"
+    if not named and higher and spec.transform == "none" and looks_like_a_cost(spec.name):
+        texts.append(
+            f"metric '{spec.name}' is taken as higher-is-better, but its name suggests the opposite: "
+            f"{option('lower', spec.name)} says so, {option('higher', spec.name)} confirms it"
+        )
+    if spec.transform == "neg_log" and spec.direction == "lower":
+        texts.append(
+            f"metric '{spec.name}' has transform neg_log and direction lower: the direction is that of −log, "
+            "so larger raw scores count as better"
+        )
+    return texts

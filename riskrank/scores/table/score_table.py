@@ -1,0 +1,300 @@
+"""The validated score table: what every command computes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO
+
+import numpy as np
+
+from riskrank.engine.types import Integers
+from riskrank.errors import InputError, UsageError, did_you_mean, listing
+from riskrank.scores.files.opening import InputFile, Source
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.table.assemble import assemble
+from riskrank.scores.table.entries import Entries, select
+from riskrank.scores.table.metrics import original_units, resolve_metrics
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.reading import read_entries
+from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.validate import (
+    constant_metrics,
+    divided_samples,
+    out_of_range,
+    too_few_models,
+    too_large,
+    unusable_scores,
+)
+
+__all__ = ["InputFile", "ReadOptions", "ScoreTable", "read_metrics_apart", "read_scores"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreTable:
+    """Scores of several models, oriented so that larger is better.
+
+    Attributes
+    ----------
+    models : tuple of str
+        Sorted by name.
+    metrics : tuple of MetricSpec
+        In the order asked for, else sorted by name.
+    samples : tuple of str
+        Sorted; those of all models together.
+    paired : bool
+        Whether every model has every sample.
+    values : tuple of ndarray of float64, each of shape (rows_i, m)
+        Per model, transformed and oriented; sorted by sample, the draws of a sample by their values.
+        Read-only.
+    row_samples : tuple of ndarray of int64, each of shape (rows_i,)
+        Per model, the sample of each row as an index into `samples`; non-decreasing. Read-only.
+    clusters : tuple of ndarray of int64, each of shape (rows_i,)
+        Per model, the unit of resampling of each row: its sample, or an index into `cluster_names`.
+        Read-only.
+    cluster_names : tuple of str, or None
+        Sorted; None where samples are drawn one by one.
+    groups : tuple of ndarray of int64, each of shape (rows_i,), or None
+        Per model, the group of each row as an index into `group_names`; None where nobody grouped samples.
+    group_names : tuple of str
+        Sorted.
+    has_draws : bool
+        Whether some model has more than one row for a sample.
+    inputs : tuple of InputFile
+    warnings : tuple of str
+    rows : int
+        Input rows read.
+    options : ReadOptions
+        How it was read.
+    """
+
+    models: tuple[str, ...]
+    metrics: tuple[MetricSpec, ...]
+    samples: tuple[str, ...]
+    paired: bool
+    values: tuple[np.ndarray, ...]
+    row_samples: tuple[np.ndarray, ...]
+    clusters: tuple[np.ndarray, ...]
+    cluster_names: tuple[str, ...] | None
+    has_draws: bool
+    inputs: tuple[InputFile, ...]
+    warnings: tuple[str, ...]
+    rows: int
+    options: ReadOptions = field(default_factory=ReadOptions)
+    groups: tuple[Integers, ...] | None = None
+    group_names: tuple[str, ...] = ()
+
+    def index(self, model: str) -> int:
+        """The index of a model by its name; a UsageError names the nearest."""
+        if model not in self.models:
+            raise UsageError(
+                f"there is no model '{model}'",
+                found=f"the scores hold {listing(self.models)}",
+                hint=did_you_mean(model, self.models, otherwise="name one of these models"),
+            )
+        return self.models.index(model)
+
+    def column(self, metric: int) -> tuple[np.ndarray, ...]:
+        """One metric, by its index: per model an array of shape (rows_i,)."""
+        return tuple(values[:, metric] for values in self.values)
+
+    def as_matrix(self) -> np.ndarray:
+        """All scores of a paired table without draws, shape (models, samples, metrics).
+
+        Raises
+        ------
+        ValueError
+            If the table is unpaired or has draws: the caller chose the wrong form.
+        """
+        if not self.paired or self.has_draws:
+            raise ValueError("only a paired table without draws is a matrix")
+        return np.stack(self.values)
+
+    def as_draws(self) -> np.ndarray:
+        """All scores of a paired table, shape (models, samples, draws, metrics).
+
+        A sample with fewer draws than the most is filled up with rows of NaN.
+
+        Raises
+        ------
+        ValueError
+            If the table is unpaired: the caller chose the wrong form.
+        """
+        if not self.paired:
+            raise ValueError("an unpaired table has no common samples")
+        counts = [np.bincount(sample, minlength=len(self.samples)) for sample in self.row_samples]
+        most = max(int(count.max()) for count in counts)
+        scores = np.full((len(self.models), len(self.samples), most, len(self.metrics)), np.nan)
+        for model, (rows, sample, count) in enumerate(
+            zip(self.values, self.row_samples, counts, strict=True)
+        ):
+            draw = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
+            scores[model, sample, draw] = rows
+        return scores
+
+    def raw(self, model: int) -> np.ndarray:
+        """A model's scores in their original units, shape (rows_i, m).
+
+        Exact but for ``neg_log``, which is undone by exp(−x).
+        """
+        return original_units(self.values[model], self.metrics)
+
+
+def read_scores(
+    paths: Sequence[str | Source], options: ReadOptions | None = None, stdin: BinaryIO | None = None
+) -> ScoreTable:
+    """Read, check and orient the scores of one or more files.
+
+    Parameters
+    ----------
+    paths : sequence of str or Source
+        Files, glob patterns, ``-`` for `stdin`, or open sources.
+    options : ReadOptions, optional
+    stdin : BinaryIO, optional
+
+    Returns
+    -------
+    ScoreTable
+        The same arrays, bit for bit, whatever the order of the rows and the format of the files.
+
+    Raises
+    ------
+    InputError
+        If a file, its columns or its values cannot be used.
+    UsageError
+        If the options contradict each other or name something unknown.
+    """
+    options = options or ReadOptions()
+    return _checked(read_entries(paths, options, stdin), options)
+
+
+def read_metrics_apart(
+    paths: Sequence[str | Source],
+    options: ReadOptions,
+    stdin: BinaryIO | None = None,
+    *,
+    wanted: Callable[[Sequence[str]], Sequence[str]],
+) -> tuple[ScoreTable, ...]:
+    """Read some metrics, each on the samples it was scored on.
+
+    Parameters
+    ----------
+    paths, options, stdin
+        As for `read_scores`.
+    wanted : callable
+        Chooses among the metrics there are; nothing is asked of the others.
+
+    Returns
+    -------
+    tuple of ScoreTable
+        One of all metrics if they were scored on the same samples, else one a metric, of the same models.
+
+    Raises
+    ------
+    InputError, UsageError
+        As `read_scores`, of all metrics or of the one that cannot be used.
+    """
+    entries = read_entries(paths, options, stdin)
+    names = tuple(wanted(select(entries, options).metrics))
+    try:
+        return (_checked(entries, replace(options, metrics=names)),)
+    except InputError:
+        if len(names) < 2:
+            raise
+        tables = tuple(_checked(entries, replace(options, metrics=(name,))) for name in names)
+        if any(table.models != tables[0].models for table in tables):
+            raise
+        return tables
+
+
+def _checked(entries: Entries, options: ReadOptions) -> ScoreTable:
+    """Select, check and orient what was read."""
+    entries = select(entries, options)
+    specs, warnings = resolve_metrics(
+        entries.metrics, known=entries.known_metrics, options=options, told=entries.directions
+    )
+    _check(too_few_models(entries, options.min_models))
+    _check(unusable_scores(entries, nan_is_missing=options.missing != "error"))
+    _check(too_large(entries, options.largest))
+    _check(out_of_range(entries, specs))
+    _check(divided_samples(entries, unpaired=options.unpaired))
+    rows, dropped = assemble(entries, _orient(entries, specs), options)
+    _check(() if options.allow_constant else constant_metrics(entries, rows.values, specs))
+    return _table(entries, rows, specs, (*entries.notes, *warnings, *dropped), options)
+
+
+def _check(problems: Iterable[InputError]) -> None:
+    for error in problems:
+        raise error
+
+
+def _orient(entries: Entries, specs: Sequence[MetricSpec]) -> np.ndarray:
+    """Apply transforms and make larger better; NaN stays NaN."""
+    scores = entries.value
+    for code, spec in enumerate(specs):
+        if spec.transform == "neg_log":
+            of_metric = entries.metric == code
+            scores = np.where(of_metric, -np.log(np.where(of_metric, scores, 1.0)), scores)
+    if any(spec.sign < 0 for spec in specs):
+        scores = scores * np.array([spec.sign for spec in specs])[entries.metric]
+    # Adding zero turns −0 into 0, which would compare equal but not be the same bytes.
+    return scores + 0.0
+
+
+def _table(
+    entries: Entries,
+    rows: Rows,
+    specs: tuple[MetricSpec, ...],
+    warnings: tuple[str, ...],
+    options: ReadOptions,
+) -> ScoreTable:
+    used = np.zeros(len(entries.samples), dtype=bool)
+    used[rows.sample] = True
+    sample = rows.sample if used.all() else (np.cumsum(used) - 1)[rows.sample]
+    samples = tuple(name for name, keep in zip(entries.samples, used, strict=True) if keep)
+    pair = rows.model * len(samples) + sample
+    rows.values.flags.writeable = False
+    sample = np.ascontiguousarray(sample, dtype=np.int64)
+    sample.flags.writeable = False
+    cuts = np.searchsorted(rows.model, np.arange(1, len(entries.models)))
+    row_samples = tuple(np.split(sample, cuts))
+    clusters, cluster_names = row_samples, None
+    if entries.cluster is not None:
+        cluster, cluster_names = _whole_of(entries, entries.cluster, entries.clusters, rows, options)
+        clusters = tuple(np.split(cluster, cuts))
+    groups: tuple[Integers, ...] | None = None
+    group_names: tuple[str, ...] = ()
+    if entries.group is not None:
+        group, group_names = _whole_of(entries, entries.group, entries.groups, rows, options)
+        groups = tuple(np.split(group, cuts))
+    return ScoreTable(
+        models=entries.models,
+        metrics=specs,
+        samples=samples,
+        paired=not options.unpaired,
+        values=tuple(np.split(rows.values, cuts)),
+        row_samples=row_samples,
+        clusters=clusters,
+        cluster_names=cluster_names,
+        has_draws=bool(np.any(pair[1:] == pair[:-1])),
+        inputs=entries.inputs,
+        warnings=warnings,
+        rows=entries.rows,
+        options=options,
+        groups=groups,
+        group_names=group_names,
+    )
+
+
+def _whole_of(
+    entries: Entries, codes: Integers, names: Sequence[str], rows: Rows, options: ReadOptions
+) -> tuple[Integers, tuple[str, ...]]:
+    """Cluster or group of the sample of each row, as an index into the names of those that are left."""
+    # Models with samples of their own may use one name for different samples.
+    owner = len(entries.samples) if options.unpaired else 0
+    known, first = np.unique(entries.model * owner + entries.sample, return_index=True)
+    at = np.searchsorted(known, rows.model * owner + rows.sample)
+    used, numbers = np.unique(codes[first[at]], return_inverse=True)
+    numbers = np.ascontiguousarray(numbers, dtype=np.int64)
+    numbers.flags.writeable = False
+    return numbers, tuple(names[code] for code in used)

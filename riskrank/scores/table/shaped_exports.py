@@ -1,0 +1,59 @@
+"""An export whose rows were chosen or reshaped by SQL, as long rows again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from riskrank.errors import InputError
+from riskrank.scores.exports.export_source import ExportSource
+from riskrank.scores.exports.gathering import tidy
+from riskrank.scores.exports.interface import Export
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.table.columns import assign_roles
+from riskrank.scores.table.parsing import MISSING, NOT_A_NUMBER, parse_scores
+from riskrank.scores.table.preparation import prepared
+
+
+def shaped(export: Export, options: ReadOptions, label: str) -> Export:
+    """Apply `where`, `sql`, `matrix` and names of `columns` to an export.
+
+    Parameters
+    ----------
+    export : Export
+    options : ReadOptions
+    label : str
+        What the export is called in messages.
+
+    Raises
+    ------
+    InputError
+        If a condition or query fails or leaves no row, or what it gives is no long table of scores.
+    """
+    given = (options.columns, options.where, options.sql, options.matrix)
+    if all(one is None for one in given):
+        return export
+    sources, options = prepared([ExportSource(label, export)], options)
+    source = sources[0]
+    roles = assign_roles(source, options)
+    names = {role: str(getattr(roles, role)) for role in ("model", "sample", "metric", "score")}
+    if roles.draw is not None:
+        names["draw"] = roles.draw
+    rest = [name for name in source.columns if name and name not in names.values()]
+    frame = source.load([*names.values(), *rest]).rename({name: role for role, name in names.items()})
+    values, state = parse_scores(frame["score"], source.decimal_comma)
+    if state is not None:
+        wrong = np.flatnonzero((state != 0) & (state != MISSING) & (state != NOT_A_NUMBER))
+        if wrong.size:
+            row = int(wrong[0])
+            raise InputError(
+                f"{source.label}: row {source.row_number(row)}, column {names['score']}: no number",
+                found=str(frame["score"][row])[:80],
+                hint="score has to be a number, or null where there is none",
+            )
+    rows = frame.with_columns(pl.Series("score", values).fill_nan(None), pl.exclude("score").cast(pl.String))
+    known = set(rows["metric"].unique())
+    directions = {name: way for name, way in export.directions.items() if name in known}
+    return replace(export, rows=tidy(rows), directions=directions)

@@ -1,0 +1,158 @@
+"""Files of a judge's pairwise verdicts: sample, two models, and which one answered better."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import polars as pl
+
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.files.opening import InputFile, Source, open_sources
+from riskrank.scores.table.columns import named_columns, parse_columns, synonym
+from riskrank.scores.table.parsing import MISSING_TEXT
+
+ROLES = ("sample", "model_a", "model_b", "verdict")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictTable:
+    """Verdicts in the order of the files, as they were written there.
+
+    Attributes
+    ----------
+    samples, first, second, verdicts : tuple of str, length r
+        Sample, the two models in the order of presentation, and the verdict.
+    without_verdict : int
+        Rows left out because they hold no verdict.
+    inputs : tuple of InputFile
+    """
+
+    samples: tuple[str, ...]
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    verdicts: tuple[str, ...]
+    without_verdict: int
+    inputs: tuple[InputFile, ...]
+    _sources: tuple[Source, ...]
+    _starts: tuple[int, ...]
+    _positions: tuple[int, ...]
+
+    def place(self, number: int) -> str:
+        """File and row of a verdict, counted from 1."""
+        at = bisect_right(self._starts, number - 1) - 1
+        source = self._sources[at]
+        position = self._positions[number - 1]
+        return f"{source.file_of(position)}: row {source.row_number(position)}"
+
+
+def read_verdicts(
+    paths: Sequence[str],
+    *,
+    columns: str | None = None,
+    input_format: str | None = None,
+    stdin: BinaryIO | None = None,
+) -> VerdictTable:
+    """Read verdicts from one or more files.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files, glob patterns, or ``-`` for `stdin`.
+    columns : str, optional
+        Roles of columns, ``"sample=question_id,verdict=winner"``.
+    input_format : {"csv", "tsv", "parquet", "jsonl"}, optional
+        Format of every file; needed for standard input.
+    stdin : BinaryIO, optional
+        Where ``-`` reads from.
+
+    Returns
+    -------
+    VerdictTable
+
+    Raises
+    ------
+    InputError
+        If a file or its columns cannot be used, or a row names no sample or model.
+    UsageError
+        If `columns` makes no sense.
+    """
+    named = parse_columns(columns, roles=ROLES)
+    sources = open_sources(paths, input_format=input_format, stdin=stdin)
+    for source in sources:
+        if source.model_label is not None:
+            raise UsageError(
+                f"{source.model_label}={source.label}: a file of verdicts cannot be named after one model",
+                found="a label before a file that names two models in each row",
+                hint=f"name the file alone: {source.label}",
+            )
+    parts, starts, left_out = [], [], 0
+    inputs: list[InputFile] = []
+    positions: list[int] = []
+    for source in sources:
+        frame = _load(source, named)
+        missing = frame["verdict"].is_null()
+        for role in ROLES[:-1]:
+            nameless = frame[role].is_null() & ~missing
+            first = nameless.arg_true()
+            if len(first):
+                raise InputError(
+                    f"{source.file_of(first[0])}: row {source.row_number(first[0])} has no {role}",
+                    found=f"an empty cell, one of {nameless.sum()}",
+                    hint="fill it in, or leave the row out",
+                )
+        inputs += source.input_files(frame.height)
+        starts.append(len(positions))
+        positions += (~missing).arg_true().to_list()
+        parts.append(frame.filter(~missing))
+        left_out += int(missing.sum())
+    table = pl.concat(parts)
+    return VerdictTable(
+        samples=tuple(table["sample"]),
+        first=tuple(table["model_a"]),
+        second=tuple(table["model_b"]),
+        verdicts=tuple(table["verdict"]),
+        without_verdict=left_out,
+        inputs=tuple(inputs),
+        _sources=tuple(sources),
+        _starts=tuple(starts),
+        _positions=tuple(positions),
+    )
+
+
+def _load(source: Source, named: dict[str, str]) -> pl.DataFrame:
+    """The four columns as text without blanks around it, null where there is none."""
+    roles = named_columns(source, named, ROLES)
+    missing = [role for role in ROLES if role not in roles]
+    if missing:
+        raise _missing_columns(source, roles, missing)
+    frame = source.load([roles[role] for role in ROLES])
+    text = [pl.col(roles[role]).cast(pl.String).str.strip_chars().alias(role) for role in ROLES]
+    absent = pl.col("*").str.to_lowercase().is_in(MISSING_TEXT)
+    return frame.select(text).with_columns(
+        pl.when(absent.name.keep()).then(None).otherwise(pl.col("*")).name.keep()
+    )
+
+
+def _missing_columns(source: Source, roles: dict[str, str], missing: Sequence[str]) -> InputError:
+    """Say which roles lack a column and guess from names which ones were meant."""
+    guesses: dict[str, str] = {}
+    for role in missing:
+        used = {*roles.values(), *guesses.values()}
+        guess = synonym(role, [column for column in source.columns if column and column not in used])
+        if guess is not None:
+            guesses[role] = guess
+    renamed = {role: column for role, column in roles.items() if role != column} | guesses
+    renamed |= {role: "…" for role in missing if role not in guesses}
+    mapping = ",".join(f"{role}={column}" for role, column in renamed.items())
+    known = len(guesses) == len(missing)
+    return InputError(
+        f"{source.label}: missing column{'s' if len(missing) > 1 else ''} "
+        f"{listing(repr(role) for role in missing)}",
+        found=f"columns: {listing(source.columns, 20)}",
+        hint=f"did you mean {option('columns', mapping)}?"
+        if known
+        else f"name them: {option('columns', mapping)}",
+    )

@@ -1,0 +1,20 @@
+"""How aggregated rankings were found: optimum, uniqueness, and the choice among equals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
+from riskrank.shown.view import Line
+
+Aggregations = Sequence[tuple[str, Aggregation]]
+
+
+def aggregation_lines(aggregations: Aggregations, models: Sequence[str], *, orders: bool) -> list[Line]:
+    """One line an aggregation; ``orders`` spells out who comes first."""
+    lines = []
+    for name, found in aggregations:
+        order = " > ".join(models[i] for i in found.order) + "; " if orders else ""
+        text = f"{order}{found.method}, mean distance {found.mean_distance:.4g}; {found.choice}."
+        lines.append(Line(text, f"{name}:"))
+    return lines

@@ -1,0 +1,159 @@
+"""Ranks of the same models by several methods or groups, joined model by model ([COPA] Fig. 6 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from riskrank.engine.types import Floats, Integers
+from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.key import OTHERS, Look, looks
+from riskrank.shown.figures.labels import spread
+from riskrank.shown.figures.marks import curve_mark, model_mark
+from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.rows import MOST_NAMED
+from riskrank.shown.figures.style import FAINT, FOCUS, INK, MARGIN, QUIET, ROW, SMALL, Plot, drawn, sheet
+
+_THIN = 3.0
+_HEAD = 130.0
+
+
+@dataclass(frozen=True)
+class Bump:
+    """What is plotted.
+
+    Attributes
+    ----------
+    ranks : ndarray of int, shape (M, k)
+        1 is best; ties share the smallest rank.
+    places : ndarray, shape (M, k)
+        Heights from the top, 0 for the first; ties stand in the middle of the places they share.
+    focus : tuple of int
+        Models in colour: the first of the first method, and those that move most.
+    """
+
+    ranks: Integers
+    places: Floats
+    focus: tuple[int, ...]
+
+
+def bump(ranks: Integers) -> Bump:
+    """Arrange rankings for a bump chart.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (M, k)
+        One row a method, 1 is best.
+    """
+    ahead = np.array([(row[:, None] < row).sum(axis=0) for row in ranks])
+    tied = np.array([(row[:, None] == row).sum(axis=0) - 1 for row in ranks])
+    places = ahead + tied / 2
+    first = np.argsort(places[0], kind="stable")
+    # Places that no tie explains: between the last place one method allows and the first of another.
+    movement = ahead.max(axis=0) - (ahead + tied).min(axis=0)
+    movers = [int(j) for j in np.argsort(-movement, kind="stable") if movement[j] > 0]
+    leaders = first[: FOCUS - min(3, len(movers))].tolist()
+    focus = list(dict.fromkeys([*leaders, *movers, *first.tolist()]))[:FOCUS]
+    return Bump(ranks, places, tuple(sorted(focus, key=lambda j: (float(places[0][j]), j))))
+
+
+@drawn
+def draw_bump(
+    found: Bump, names: Sequence[str], methods: Sequence[str], title: str, *, what: str = "method"
+) -> Plot:
+    """Draw methods as columns, the first model at the top.
+
+    Parameters
+    ----------
+    found : Bump
+    names : sequence of k str
+    methods : sequence of M str
+    title : str
+    what : str
+        What a column is.
+    """
+    k, M = len(names), len(methods)
+    step = ROW if k <= MOST_NAMED else _THIN
+    heads = fitted(methods, _HEAD)
+    widest = max(text_width(head, SMALL) for head in heads)
+    upright = M * (widest + 10) <= 420
+    across = max(70.0, widest + 10) if upright else 34.0
+    named = set(range(k)) if k <= MOST_NAMED else set(found.focus)
+    shown = dict(zip(sorted(named), fitted([names[j] for j in sorted(named)], 150.0), strict=True))
+    side = max(text_width(label) for label in shown.values()) + 34
+    height, above = step * k, (16.0 if upright else widest + 10)
+    height = max(height, ROW * len(named)) if k > MOST_NAMED else height
+    page = sheet(
+        title,
+        f"Columns: {what}s; top: rank 1. In colour: the first models of the first {what} and those that move "
+        f"most from {what} to {what}. A number beside a name is the rank; ties share the smallest, and stand "
+        "in the middle of their places.",
+        width=max(2 * (MARGIN + side) + across * (M - 1), 320.0),
+        height=above + height + 2 * MARGIN,
+    )
+    canvas = page.canvas()
+    top, left = MARGIN + height, MARGIN + side
+    x = left + across * np.arange(M)
+    y = top - height / k * (found.places + 0.5)
+    for at, head in zip(x, heads, strict=True):
+        canvas.plot([at, at], [MARGIN, top], color=FAINT, linewidth=0.8, zorder=1)
+        canvas.text(
+            at, top + 6, head, size=SMALL, ha="center", va="bottom", rotation=0 if upright else 90, color=INK
+        )
+    given = looks(k, found.focus)
+    for j, look in enumerate(given):
+        canvas.plot(
+            x,
+            y[:, j],
+            color=look.color,
+            linestyle=look.dash,
+            linewidth=look.width,
+            zorder=look.layer,
+            gid=curve_mark(j),
+        )
+        canvas.plot(
+            x,
+            y[:, j],
+            color=look.color,
+            linestyle="none",
+            marker=look.marker,
+            markersize=3.5 if step > 4 else 1.5,
+            zorder=look.layer,
+            gid=model_mark(j),
+        )
+    for end, align in ((0, "right"), (M - 1, "left")):
+        _names(canvas, found, shown, given, (x[end], y[end]), end, align)
+    return page.figure
+
+
+def _names(
+    canvas: Axes,
+    found: Bump,
+    shown: Mapping[int, str],
+    given: Sequence[Look],
+    places: tuple[float, Floats],
+    end: int,
+    align: str,
+) -> None:
+    """Names at one end of the lines, with the rank next to the line."""
+    x, heights = places
+    away = -1 if align == "right" else 1
+    models = sorted(shown)
+    stand = spread(heights[models], ROW, MARGIN + ROW / 2, max(heights.max(), MARGIN + ROW * len(models)))
+    for j, y in zip(models, stand, strict=True):
+        color = QUIET if given[j] is OTHERS else INK
+        said: dict[str, Any] = {"ha": align, "va": "center", "color": color, "gid": model_mark(j)}
+        canvas.text(x + away * 8, y, str(found.ranks[end, j]), size=SMALL, **said)
+        canvas.text(x + away * 28, y, shown[j], size=TEXT, **said)
+        if abs(y - heights[j]) > 1:
+            canvas.plot(
+                [x, x + away * 7],
+                [heights[j], y],
+                color=given[j].color,
+                linewidth=0.6,
+                gid=model_mark(j),
+            )

@@ -1,0 +1,167 @@
+"""Which pictures there are of a document: the one table from schemas to figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from riskrank.errors import UsageError, did_you_mean, listing, option
+
+if TYPE_CHECKING:
+    from riskrank.shown.figures.style import Plot
+
+# By the schema of the document: the module whose ``pictures`` lists what can be drawn of it.
+FIGURES = {
+    "copa": "riskrank.shown.figures.copa.pictures",
+    "copa-comparison": "riskrank.shown.figures.copa.pictures",
+    "copa-sweep": "riskrank.shown.figures.copa.pictures",
+    "dominance": "riskrank.shown.figures.dominance",
+    "gate": "riskrank.shown.figures.gate",
+    "gsd": "riskrank.shown.figures.gsd.pictures",
+    "mrm": "riskrank.shown.figures.mean_risk",
+    "portfolio": "riskrank.shown.figures.portfolio",
+    "power": "riskrank.shown.figures.power",
+    "rank": "riskrank.shown.figures.rank",
+}
+
+# The same for the groups of samples that a document of any of them may have.
+GROUPS = "riskrank.shown.figures.groups"
+
+# By command: first words of the names of its pictures, the main one first. Known without drawing, so that a
+# wrong name is refused before any work.
+NAMES: dict[str, tuple[str, ...]] = {
+    "copa": ("parallel", "boxes", "front", "bump"),
+    "dominance": ("heatmap", "pair", "groups"),
+    "gate": ("intervals",),
+    "gsd": ("hasse", "contamination", "null", "ranks"),
+    "mrm": ("scatter", "radar", "groups"),
+    "portfolio": ("quantiles", "tvar", "cdf"),
+    "power": ("curves",),
+    "rank": ("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups"),
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture of a document.
+
+    Attributes
+    ----------
+    name : str
+        A word, and where there are several of a kind what each is of: ``scatter@gini-tail@accuracy``. The
+        first parts are enough to name the first of them.
+    caption : str
+        What it shows, in a sentence: for those who cannot see it.
+    draw : callable
+        Makes the figure.
+    """
+
+    name: str
+    caption: str
+    draw: Callable[[], Plot]
+
+
+def require_matplotlib() -> None:
+    """Refuse to draw where nothing can draw.
+
+    Raises
+    ------
+    UsageError
+    """
+    if find_spec("matplotlib") is None:
+        raise UsageError(
+            "pictures are drawn by Matplotlib, which is not installed",
+            found="no module matplotlib",
+            hint="pip install 'riskrank[plot]'",
+        )
+
+
+def check_name(command: str, name: str | None) -> None:
+    """Refuse the name of a picture that a command never draws.
+
+    Raises
+    ------
+    UsageError
+    """
+    known = NAMES.get(command, ())
+    if not known:
+        raise UsageError(
+            f"{command} has no pictures",
+            found=option("plot"),
+            hint=f"leave it out; {listing(NAMES)} have some",
+        )
+    if name is not None and name.partition("@")[0] not in known:
+        raise _unknown(command, name, known)
+
+
+def pictures(document: Any) -> Sequence[Picture]:
+    """All pictures of a document, the main one first.
+
+    Raises
+    ------
+    UsageError
+        If nothing can draw.
+    """
+    if document.schema not in FIGURES:
+        return ()
+    require_matplotlib()
+    found = list(import_module(FIGURES[document.schema]).pictures(document))
+    groups = getattr(document, "groups", None)
+    return found if groups is None else [*found, *import_module(GROUPS).pictures(groups)]
+
+
+def numbered(found: Sequence[Picture], models: Sequence[str], whole: Sequence[str]) -> list[Picture]:
+    """Pictures of a study of some models, marked by their numbers in a larger table.
+
+    Parameters
+    ----------
+    found : sequence of Picture
+    models, whole : sequence of str
+        Names by number, those of the study and those of the table.
+    """
+    from riskrank.shown.figures.marks import renumbered
+
+    place = {name: number for number, name in enumerate(whole)}
+    numbers = [place[name] for name in models]
+
+    def drawing(draw: Callable[[], Plot]) -> Plot:
+        return renumbered(draw(), numbers)
+
+    return [replace(picture, draw=partial(drawing, picture.draw)) for picture in found]
+
+
+def draw(document: Any, name: str | None = None) -> Plot:
+    """Draw one picture of a document.
+
+    Parameters
+    ----------
+    document : Document
+    name : str, optional
+        As in :class:`Picture`; the main picture by default.
+
+    Raises
+    ------
+    UsageError
+        If there is no such picture of this document, or nothing can draw.
+    """
+    require_matplotlib()
+    found = pictures(document)
+    if not found:
+        check_name(document.schema, name)
+        raise _unknown(document.schema, name or "any", ())
+    chosen = [one for one in found if name in (None, one.name) or one.name.startswith(f"{name}@")]
+    if not chosen:
+        raise _unknown(document.schema, str(name), [one.name for one in found])
+    return chosen[0].draw()
+
+
+def _unknown(what: str, name: str, known: Sequence[str]) -> UsageError:
+    return UsageError(
+        f"{what} has no picture '{name}' here",
+        found=f"there {'is' if len(known) == 1 else 'are'} {listing(known)}",
+        hint=did_you_mean(name, known, otherwise="name one of these, or none for the main one"),
+    )

@@ -1,0 +1,110 @@
+"""Ranks on every objective, a line a model: parallel coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from riskrank.engine.types import Floats, Integers
+from riskrank.shown.figures.fonts import text_width
+from riskrank.shown.figures.key import OTHERS, Key, Look, looks
+from riskrank.shown.figures.marks import curve_mark, model_mark
+from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.style import FAINT, MARGIN, SMALL, Plot, drawn, sheet
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """What is plotted.
+
+    Attributes
+    ----------
+    metrics : tuple of K str
+    u : ndarray, shape (N, K)
+        Share of the models that do better; 0 for the best.
+    order : ndarray of int
+        Models that may be chosen, the best first.
+    """
+
+    metrics: tuple[str, ...]
+    u: Floats
+    order: Integers
+
+
+@drawn
+def draw_parallel(found: Parallel, names: Sequence[str]) -> Plot:
+    """Draw an upright axis an objective, the best at the top.
+
+    Parameters
+    ----------
+    found : Parallel
+    names : sequence of N str
+    """
+    given = looks(len(names), found.order)
+    key = Key.of(names, found.order, given)
+    K = len(found.metrics)
+    heads = fitted(found.metrics, 120.0)
+    widest = max(text_width(head, SMALL) for head in heads)
+    upright = widest + 12 <= max(56.0, 460.0 / max(K - 1, 1))
+    step = max(widest + 12, 56.0, 300.0 / max(K - 1, 1)) if upright else max(30.0, 300.0 / max(K - 1, 1))
+    above = 18.0 if upright else widest + 12
+    height, below, left = 250.0, 18.0, 46.0 + widest / 2 * upright
+    page = sheet(
+        "Ranks on every objective",
+        "Height: share of the models that do better on an objective, the best at the top. In colour: the "
+        "first models by the norm of these ranks.",
+        width=left + step * (K - 1) + max(20.0, widest / 2 + 8) + key.width + MARGIN,
+        height=above + max(height, key.height) + below,
+    )
+    axes = page.axes(left, below, step * (K - 1), height)
+    axes.set(xlim=(0, K - 1), ylim=(1.03, -0.03), xticks=[], yticks=[0, 0.25, 0.5, 0.75, 1])
+    axes.set_ylabel("share of models that do better", size=SMALL)
+    axes.spines[:].set_visible(False)
+    for at in range(K):
+        axes.axvline(at, color=FAINT, linewidth=1.0, zorder=1)
+    _lines(axes, found, given)
+    canvas = page.canvas()
+    for at, head in enumerate(heads):
+        canvas.text(
+            left + step * at,
+            below + height + 5,
+            head,
+            size=SMALL,
+            ha="center",
+            va="bottom",
+            rotation=0 if upright else 90,
+        )
+    key.draw(canvas, left + step * (K - 1) + max(20.0, widest / 2 + 8), below + height)
+    return page.figure
+
+
+def _lines(axes: Axes, found: Parallel, given: Sequence[Look]) -> None:
+    x = np.arange(len(found.metrics))
+    for model, look in enumerate(given):
+        shown = look is not OTHERS
+        axes.plot(
+            x,
+            found.u[model],
+            color=look.color,
+            linestyle=look.dash,
+            linewidth=look.width if shown else 0.5,
+            alpha=None if shown else 0.6,
+            zorder=look.layer,
+            clip_on=False,
+            gid=curve_mark(model),
+        )
+        if shown:
+            axes.plot(
+                x,
+                found.u[model],
+                color=look.color,
+                linestyle="none",
+                marker=look.marker,
+                markersize=4,
+                zorder=look.layer,
+                clip_on=False,
+                gid=model_mark(model),
+            )

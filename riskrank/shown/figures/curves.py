@@ -1,0 +1,86 @@
+"""Quantile functions, Tail Value at Risk, distribution functions of several models ([RAB] Fig. 1, 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from riskrank.engine.portfolio.curves import Curves
+from riskrank.shown.figures.key import Key, Look, looks
+from riskrank.shown.figures.marks import curve_mark
+from riskrank.shown.figures.style import MARGIN, Plot, drawn, sheet
+from riskrank.shown.figures.units import Unit
+
+_READING = {
+    "quantiles": "Height over p: the score that a share p of the samples does not exceed. A curve above "
+    "another everywhere dominates it in the first order; the left end is the tail.",
+    "tvar": "Height over p: mean of the worst share p of the samples. A curve above another everywhere "
+    "dominates it in the second order; the right end is the mean.",
+    "cdf": "Height: share of the samples that score at most so much. The further right a curve, the better.",
+}
+CAPTIONS = {
+    "quantiles": "Quantile function of every model on {}.",
+    "tvar": "Tail Value at Risk of every model on {}: the mean of its worst share of samples.",
+    "cdf": "Distribution function of every model on {}.",
+}
+"""What each kind shows, of a column."""
+_TITLE = {"quantiles": "Quantile functions", "tvar": "Tail Value at Risk", "cdf": "Distribution functions"}
+
+
+@drawn
+def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str) -> Plot:
+    """Draw one curve a model, the best by mean in colour.
+
+    Parameters
+    ----------
+    kind : {"quantiles", "tvar", "cdf"}
+    found : Curves
+    names : sequence of k str
+    column : str
+        What the scores are: a metric or a portfolio.
+    """
+    given = looks(len(names), found.order)
+    key = Key.of(names, found.order, given)
+    width, height = 340.0, max(220.0, key.height)
+    left, below = 58.0, 42.0
+    page = sheet(
+        f"{_TITLE[kind]} of {column}",
+        _READING[kind],
+        width=left + width + 16 + key.width + MARGIN,
+        height=below + height,
+    )
+    axes = page.axes(left, below, width, height)
+    _lines(axes, kind, found, given)
+    unit = Unit.of(found.quantiles)
+    score = unit.label("score")
+    axes.set_xlabel(score if kind == "cdf" else "share of samples p")
+    axes.set_ylabel(
+        "share of samples" if kind == "cdf" else unit.label("score" if kind == "quantiles" else "TVaR")
+    )
+    (axes.set_ylim if kind == "cdf" else axes.set_xlim)(0, 1)
+    axes.grid(visible=True)
+    key.draw(page.canvas(), left + width + 16, below + height)
+    return page.figure
+
+
+def _lines(axes: Axes, kind: str, found: Curves, given: Sequence[Look]) -> None:
+    unit = Unit.of(found.quantiles)
+    values = unit.apply(found.tail_values if kind == "tvar" else found.quantiles)
+    # From the left end: the first level belongs to the smallest score, and so does all below it.
+    levels = np.concatenate([[0.0], found.levels])
+    for model, (look, heights) in enumerate(zip(given, values, strict=True)):
+        line = np.concatenate([heights[:1], heights])
+        style = "default" if kind == "tvar" else "steps-post" if kind == "cdf" else "steps-pre"
+        x, y = (line, levels) if kind == "cdf" else (levels, line)
+        axes.plot(
+            x,
+            y,
+            drawstyle=style,
+            color=look.color,
+            linestyle=look.dash,
+            linewidth=look.width,
+            zorder=look.layer,
+            gid=curve_mark(model),
+        )

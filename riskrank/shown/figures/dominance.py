@@ -1,0 +1,52 @@
+"""Pictures of dominance: ratios of all pairs, and the curves of one."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from riskrank.engine.dominance.claims import DIRECT, Claim
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.shown.figures.catalogue import Picture
+from riskrank.shown.figures.heat_map import draw_heat_map, heat_map
+from riskrank.shown.figures.marks import renumbered
+from riskrank.shown.figures.pair import draw_pair
+from riskrank.shown.figures.style import Plot
+from riskrank.studies.dominance import DominanceColumn, DominanceDocument
+
+
+def pictures(document: DominanceDocument) -> list[Picture]:
+    """Heat maps, a column and claim each, and the pair of the first two; of two models the pair first."""
+    models = document.provenance.models
+    maps, pairs = [], []
+    for found in document.by_column:
+        column, study = found.name, found.study
+        of = f"@{column}" if len(document.by_column) > 1 else ""
+        for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
+            method = claim_name(tests.claim)
+            caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
+            drawing = partial(_map, document, tests, f"Violation ratios, {method}@{column}")
+            maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
+        i, j = study.leading_pair
+        caption = f"Quantile functions of {models[i]} and {models[j]}, with the area that violates dominance."
+        pairs.append(Picture(f"pair{of}", caption, partial(_pair, document, found)))
+    return [*pairs, *maps] if len(models) == 2 else [*maps, *pairs]
+
+
+def claim_name(claim: Claim) -> str:
+    """``SSD`` for the direct claim, ``SSD(0.25)`` for an absolute one, ``R-SSD`` for the relative one."""
+    if claim.kind == DIRECT:
+        return "FSD" if claim.order == 1 else "SSD"
+    return claim.method
+
+
+def _map(document: DominanceDocument, tests: DominanceTests, title: str) -> Plot:
+    return draw_heat_map(heat_map(tests), document.provenance.models, title, tested=document.inference.test)
+
+
+def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
+    i, j = found.study.leading_pair
+    models = document.provenance.models
+    inference = document.inference
+    curves = found.pair_curves(i, j, inference)
+    drawn = draw_pair(curves, (models[i], models[j]), found.name, level=1 - inference.alpha)
+    return renumbered(drawn, (i, j))

@@ -1,0 +1,191 @@
+"""Fonts: what can be drawn with those at hand, and how wide a text will be.
+
+A browser brings fonts of its own, so that pictures of a page keep every character as it is; files have only
+the fonts of this machine, and write what these lack as escapes.
+"""
+
+from __future__ import annotations
+
+import logging
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, lru_cache
+
+from matplotlib import font_manager
+from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.font_manager import FontEntry, FontProperties
+
+from riskrank.shown.escapes import UNSAFE
+
+TEXT = 9.0
+"""Size of ordinary text, in points."""
+
+# DejaVu Sans comes with Matplotlib; for what it lacks, the first of these that is installed.
+_FALLBACKS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Noto Sans JP",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "IPAGothic",
+    "Droid Sans Fallback",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "Arial Unicode MS",
+    "Noto Sans Devanagari",
+    "Noto Sans Thai",
+)
+
+_in_browser: ContextVar[bool] = ContextVar("in_browser", default=False)
+
+
+@contextmanager
+def browser_fonts() -> Iterator[None]:
+    """Draw for who has fonts of their own: no character is escaped for want of one here."""
+    token = _in_browser.set(True)
+    try:
+        yield
+    finally:
+        _in_browser.reset(token)
+
+
+@cache
+def _listed() -> tuple[str, ...]:
+    """Families that Matplotlib knows."""
+    installed = {entry.name for entry in font_manager.fontManager.ttflist}
+    return ("DejaVu Sans", *(name for name in _FALLBACKS if name in installed))
+
+
+_looked_for: list[tuple[FontEntry, ...]] = []
+"""Fonts of the system that Matplotlib's list, which may be older, lacks; once somebody needed them."""
+
+
+def _look_for_more() -> None:
+    if not _looked_for:
+        _looked_for.append(_unlisted())
+
+
+def _unlisted() -> tuple[FontEntry, ...]:
+    manager = font_manager.fontManager
+    known = {entry.fname for entry in manager.ttflist}
+    found: list[FontEntry] = []
+    for path in sorted(set(map(str, font_manager.findSystemFonts())) - known):
+        before = len(manager.ttflist)
+        try:
+            manager.addfont(path)
+        except (OSError, RuntimeError, ValueError, KeyError):  # a file that is no font we could use
+            continue
+        found += [entry for entry in manager.ttflist[before:] if entry.name in _FALLBACKS]
+        del manager.ttflist[before:]
+    _forget()
+    return tuple(found)
+
+
+def _forget() -> None:
+    """Let Matplotlib look again for what it has looked for with other fonts."""
+    cached = getattr(font_manager.fontManager, "_findfont_cached", None)
+    if cached is not None:
+        cached.cache_clear()
+
+
+def _more() -> tuple[FontEntry, ...]:
+    return _looked_for[0] if _looked_for and not _in_browser.get() else ()
+
+
+def families() -> tuple[str, ...]:
+    """Fonts to look for a character in, in order."""
+    listed, more = _listed(), {entry.name for entry in _more()}
+    return (*listed, *(name for name in _FALLBACKS if name in more and name not in listed))
+
+
+@contextmanager
+def at_hand() -> Iterator[None]:
+    """Let Matplotlib find the fonts of :func:`families` without a word; its list is its own afterwards."""
+    manager, more = font_manager.fontManager, _more()
+    log = logging.getLogger("matplotlib.font_manager")
+    level, before = log.level, list(manager.ttflist)
+    log.setLevel(logging.CRITICAL + 1)
+    if more:
+        manager.ttflist.extend(more)
+        _forget()
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+        if more:
+            manager.ttflist[:] = before
+            _forget()
+
+
+@lru_cache(maxsize=4)
+def _characters(families: tuple[str, ...]) -> frozenset[int]:
+    known: set[int] = set()
+    with at_hand():
+        for family in families:
+            path = font_manager.findfont(FontProperties(family=[family]))
+            known |= set(font_manager.get_font(path).get_charmap())
+    return frozenset(known)
+
+
+def characters() -> frozenset[int]:
+    """Code points some font has a glyph for."""
+    return _characters(families())
+
+
+def displayable(name: str) -> str:
+    """Write control characters, and those no font at hand has, as escapes."""
+    return "".join(letter if _shown(letter) else escaped(letter) for letter in name)
+
+
+def _shown(letter: str) -> bool:
+    if unicodedata.category(letter)[0] == "C" or UNSAFE.match(letter):
+        return False
+    if _in_browser.get() or ord(letter) in characters():
+        return True
+    _look_for_more()
+    return ord(letter) in characters()
+
+
+def escaped(letter: str) -> str:
+    """Name a character by its number."""
+    return letter.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def text_width(text: str, size: float = TEXT, weight: str = "normal") -> float:
+    """Width of a line of text, in points; a good guess for characters that only a browser has."""
+    return _width(text, size, weight, families())
+
+
+@lru_cache(maxsize=20_000)
+def _width(text: str, size: float, weight: str, fonts: tuple[str, ...]) -> float:
+    known = _characters(fonts)
+    drawn = "".join(letter for letter in text if ord(letter) in known)
+    others = sum(_ems(letter) for letter in text if ord(letter) not in known)
+    with at_hand():
+        font = FontProperties(family=list(fonts), size=size, weight=weight)
+        widths = [
+            float(ruler.get_text_width_height_descent(drawn, font, ismath=False)[0]) * 72 / ruler.dpi
+            for ruler in _rulers()
+        ]
+    return max(widths) + others * size
+
+
+@cache
+def _rulers() -> tuple[RendererAgg, ...]:
+    """Coarse pixels make long texts a little wider or narrower than fine ones."""
+    return RendererAgg(1, 1, 72), RendererAgg(1, 1, 288)
+
+
+def _ems(letter: str) -> float:
+    """About how wide a character of an unknown font is, in its size."""
+    if unicodedata.combining(letter) or unicodedata.category(letter) == "Mn":
+        return 0.0
+    if unicodedata.category(letter) == "So":
+        return 1.4  # pictures are wider than they are high
+    return 1.05 if unicodedata.east_asian_width(letter) in "WF" else 0.8

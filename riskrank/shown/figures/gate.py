@@ -1,0 +1,67 @@
+"""Gates: each claim's interval against the boundary it has to lie above."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from riskrank.shown.figures.catalogue import Picture
+from riskrank.shown.figures.intervals import Gates, draw_gates
+from riskrank.shown.figures.style import Plot
+from riskrank.studies.gate.document import GateDocument, GateRow
+
+# A violation ratio of ½ is a draw, and less is better.
+_DRAW = 0.5
+_DOMINANCE = ("fsd", "ssd")
+
+
+def pictures(document: GateDocument) -> list[Picture]:
+    """All claims."""
+    caption = "Every claim's difference in favour of the new model, with its interval and its boundary."
+    return [Picture("intervals", caption, partial(_draw, document))]
+
+
+def gates(document: GateDocument) -> list[Gates]:
+    """Claims by statistic and metric, whose unit they share; turned so that larger favours the new model."""
+    lower = {metric.name for metric in document.metrics if metric.direction == "lower"}
+    number = {name: at for at, name in enumerate(document.provenance.models)}
+    by_unit: dict[tuple[str, str], list[GateRow]] = {}
+    for row in document.rows:
+        by_unit.setdefault((row.statistic, row.metric), []).append(row)
+    return [
+        _of_unit(rows, number, sign=-1.0 if metric in lower else 1.0) for (_, metric), rows in by_unit.items()
+    ]
+
+
+def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, sign: float) -> Gates:
+    statistic, metric = rows[0].statistic, rows[0].metric
+    dominance = statistic in _DOMINANCE
+    estimate = np.array([row.estimate for row in rows])
+    low, high = np.array([_ends(row) for row in rows]).T
+    if dominance:
+        estimate, low, high = _DRAW - estimate, _DRAW - high, _DRAW - low
+    elif sign < 0:
+        estimate, low, high = -estimate, -high, -low
+    return Gates(
+        unit=f"½ − violation ratio, {metric}" if dominance else f"{statistic} of {metric}, difference",
+        claims=tuple(row.name for row in rows),
+        estimate=estimate,
+        low=low,
+        high=high,
+        boundary=np.array([row.margin if row.claim == "better" else -row.margin for row in rows]),
+        verdict=tuple(row.verdict for row in rows),
+        pairs=tuple((number[row.new], number[row.old]) for row in rows),
+    )
+
+
+def _ends(row: GateRow) -> tuple[float, float]:
+    """Ends of an interval; infinite where one is open, NaN where there is no interval."""
+    if row.low is None and row.high is None:
+        return np.nan, np.nan
+    return -np.inf if row.low is None else row.low, np.inf if row.high is None else row.high
+
+
+def _draw(document: GateDocument) -> Plot:
+    return draw_gates(gates(document))

@@ -1,0 +1,223 @@
+"""Violation ratios of all pairs as a heat map, models by rank, with marks where a test separates them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize, to_rgba
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.labels import spread
+from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.style import (
+    FAINT,
+    GREY,
+    INK,
+    MARGIN,
+    ON_DARK,
+    ON_PALE,
+    QUIET,
+    SMALL,
+    Plot,
+    drawn,
+    sheet,
+)
+
+_NUMBERED = 14
+"""Models up to which every cell shows its number."""
+_CELLS = 30
+"""Models up to which every cell is drawn on its own."""
+_NAMED = 80
+"""Models up to which every row has its name; beyond, the first ones have."""
+_FIRST = 30
+_LEAST_ROW = 12.0
+_SIZE = 480.0
+_COLORS = "Blues_r"  # brightness alone tells the ratio, so that it survives grey and any colour vision
+_DARK, _PALE = 0.45, 0.35
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """What is plotted, models by their one-versus-all ratio, the best first.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (k,)
+        Model in each row and column.
+    ratios : ndarray, shape (k, k)
+        Violation ratio of "row dominates column"; NaN on the diagonal.
+    dominates, identical : ndarray of bool, shape (k, k)
+    """
+
+    order: Integers
+    ratios: Floats
+    dominates: Booleans
+    identical: Booleans
+
+
+def heat_map(tests: DominanceTests) -> HeatMap:
+    """Arrange the verdicts of one claim by rank."""
+    order = np.argsort(tests.one_versus_all, kind="stable")
+    rows = np.ix_(order, order)
+    ratios = tests.ratios[rows].astype(np.float64)
+    np.fill_diagonal(ratios, np.nan)
+    off_diagonal = ~np.eye(len(order), dtype=bool)
+    return HeatMap(order, ratios, tests.dominates[rows] & off_diagonal, tests.identical[rows] & off_diagonal)
+
+
+@drawn
+def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, *, tested: bool) -> Plot:
+    """Draw one cell an ordered pair.
+
+    Parameters
+    ----------
+    found : HeatMap
+    names : sequence of k str
+        In the order of the study.
+    title : str
+    tested : bool
+        Whether marks come from a test.
+    """
+    k = len(names)
+    named = k if k <= _NAMED else _FIRST
+    shown = fitted([names[model] for model in found.order[:named]], 170.0)
+    numbers = [str(place) for place in range(1, named + 1)]
+    beside = max(map(text_width, numbers)) + 6
+    marks = [model_mark(int(model)) for model in found.order]
+    cell = max(_LEAST_ROW, min(34.0, _SIZE / k)) if k <= _NAMED else _SIZE * 1.2 / k
+    side, left = cell * k, max(map(text_width, shown)) + beside + MARGIN + 14 + (0 if named == k else 22)
+    marked = "the row is significantly ahead" if tested else "the row is ahead (no test was asked for)"
+    marked = f"A dot: {marked}; =: identical scores." if named == k else f"Pale: neither is {marked[11:]}."
+    reading = (
+        "Cell: violation ratio ε of “row dominates column”: 0 everywhere better, 0.5 a draw, 1 everywhere "
+        f"worse. Models in order of their mean ε. {marked}"
+    )
+    width = max(left + side + 84, 300.0)
+    page = sheet(title, reading, width=width, height=side + 38)
+    axes = page.axes(left, 26, side, side)
+    _cells(axes, found, cell)
+    canvas = page.canvas()
+    rows = 26 + side - cell * (np.arange(named) + 0.5)
+    places = spread(rows, _LEAST_ROW, 26 + 5, 26 + side - 5)
+    right = left - (6 if named == k else 28)
+    for label, number, y, place, mark in zip(shown, numbers, rows, places, marks, strict=False):
+        # Two texts: with a name written from right to left, its place would jump to the other side.
+        said: dict[str, Any] = {"size": TEXT, "va": "center", "ha": "right", "color": INK, "gid": mark}
+        canvas.text(right - beside, place, label, **said)
+        canvas.text(right, place, number, **said)
+        if named < k:
+            tie = [left - 25, left - 18, left - 4, left - 1]
+            canvas.plot(tie, [place, place, y, y], color=GREY, linewidth=0.6, gid=mark)
+    every = max(1, int(np.ceil(18.0 / cell)))
+    for place in range(0, k, every):
+        x = left + cell * (place + 0.5)
+        canvas.text(x, 20, str(place + 1), size=SMALL, va="top", ha="center", color=QUIET, gid=marks[place])
+    _scale(page.axes(left + side + 18, 26 + side - min(side, 130), 9, min(side, 130)))
+    return page.figure
+
+
+def _cells(axes: Axes, found: HeatMap, cell: float) -> None:
+    k = len(found.order)
+    axes.set_facecolor(FAINT)
+    axes.set(xticks=[], yticks=[], xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5))
+    axes.spines[:].set_visible(False)
+    if k > _CELLS:
+        _strips(axes, found, cell)
+        return
+    colors = colormaps[_COLORS](found.ratios)
+    ink = np.where(found.ratios < _DARK, ON_DARK, ON_PALE)
+    for i, j in np.argwhere(~np.isnan(found.ratios)).tolist():
+        mark = model_mark(int(found.order[i]), int(found.order[j]))
+        # Without smoothed edges no seams show between the cells.
+        axes.add_artist(
+            Rectangle(
+                (j - 0.5, i - 0.5), 1, 1, facecolor=colors[i, j], linewidth=0, antialiased=False, gid=mark
+            )
+        )
+        said: dict[str, Any] = {"va": "center", "ha": "center", "color": ink[i, j], "gid": mark}
+        numbered = k <= _NUMBERED
+        if found.identical[i, j]:
+            axes.text(j, i, "=", size=min(TEXT, 0.8 * cell), **said)
+        elif numbered:
+            axes.text(j, i - 0.08, short(found.ratios[i, j]), size=SMALL, **said)
+        if found.dominates[i, j]:
+            axes.add_artist(
+                Line2D(
+                    [j],
+                    [i + (0.3 if numbered else 0)],
+                    marker="o",
+                    markersize=min(4.0, 0.35 * cell),
+                    markeredgewidth=0,
+                    color=ink[i, j],
+                    gid=mark,
+                )
+            )
+
+
+def _strips(axes: Axes, found: HeatMap, cell: float) -> None:
+    """Cells of many models: a strip a row on a strip a column, so that a cell belongs to both its models."""
+    k = len(found.order)
+    colors = colormaps[_COLORS](np.ma.masked_invalid(found.ratios))
+    colors[np.isnan(found.ratios)] = to_rgba(FAINT)
+    if k > _NAMED:  # dots in so many cells would be a grid of their own
+        pale = ~(found.dominates | found.dominates.T)
+        colors[pale, :3] = 1 - _PALE * (1 - colors[pale, :3])
+    for place, model in enumerate(found.order.tolist()):
+        low, high = place - 0.5, place + 0.5
+        for part, extent, layer in (
+            (colors[:, place : place + 1], (low, high, k - 0.5, -0.5), 0.5),
+            (colors[place : place + 1], (-0.5, k - 0.5, high, low), 0.6),
+        ):
+            strip = _Strip(axes, extent=extent, interpolation="nearest", gid=model_mark(model), zorder=layer)
+            strip.set_data(part)
+            axes.add_image(strip)
+    if k > _NAMED:
+        return
+    ink = np.where(found.ratios < _DARK, ON_DARK, ON_PALE)
+    for i, j in np.argwhere(found.identical).tolist():
+        mark = model_mark(int(found.order[i]), int(found.order[j]))
+        axes.text(j, i, "=", size=min(TEXT, 0.8 * cell), va="center", ha="center", color=ink[i, j], gid=mark)
+    for i, model in enumerate(found.order.tolist()):
+        columns = np.flatnonzero(found.dominates[i])
+        dots: dict[str, Any] = {"s": min(4.0, 0.35 * cell) ** 2, "linewidths": 0, "gid": model_mark(model)}
+        axes.scatter(columns, np.full(columns.size, i), c=ink[i, columns], **dots)
+    axes.set(xlim=(-0.5, k - 0.5), ylim=(k - 0.5, -0.5))
+
+
+class _Strip(AxesImage):
+    """An image that keeps its mark; Matplotlib writes none of images."""
+
+    def draw(self, renderer: RendererBase) -> None:
+        renderer.open_group("strip", self.get_gid())
+        super().draw(renderer)
+        renderer.close_group("strip")
+
+
+def short(ratio: float) -> str:
+    """Two digits, as a table rounds: a bare 0 or 1, < and > only where it is so."""
+    if ratio in (0.0, 1.0):
+        return f"{ratio:.0f}"
+    if ratio < 0.005:
+        return "<.01"
+    return ">.99" if ratio >= 0.995 else f"{ratio:.2f}"[1:]
+
+
+def _scale(axes: Axes) -> None:
+    assert axes.figure is not None
+    axes.figure.colorbar(ScalarMappable(Normalize(0, 1), _COLORS), cax=axes, ticks=[0, 0.5, 1])
+    axes.set_ylabel("")
+    axes.set_title("ε", size=TEXT, loc="left", pad=4)
+    axes.invert_yaxis()

@@ -1,0 +1,148 @@
+"""Intervals of gates, a row each, against what they have to lie above."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from riskrank.engine.types import Floats
+from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.rows import Rows
+from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.units import Unit
+
+# Colour, marker and fill: told apart in grey by shape, and by the word beside them.
+_VERDICTS = {
+    "pass": (PALETTE[2], "o", True),
+    "fail": (PALETTE[1], "X", True),
+    "inconclusive": (QUIET, "D", False),
+}
+
+
+@dataclass(frozen=True)
+class Gates:
+    """What is plotted of g claims in one unit.
+
+    Attributes
+    ----------
+    unit : str
+        What their numbers are.
+    claims : tuple of str
+    estimate, low, high : ndarray, shape (g,)
+        Difference in favour of the new model, with its interval; infinite ends are open, NaN is no end.
+    boundary : ndarray, shape (g,)
+        What the claim says the difference lies above.
+    verdict : tuple of str
+        ``pass``, ``fail`` or ``inconclusive``.
+    pairs : tuple of (int, int)
+        New and old model of each claim.
+    """
+
+    unit: str
+    claims: tuple[str, ...]
+    estimate: Floats
+    low: Floats
+    high: Floats
+    boundary: Floats
+    verdict: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    @property
+    def marks(self) -> list[str]:
+        """Whom each claim is about."""
+        return [model_mark(*pair) for pair in self.pairs]
+
+
+_WIDTH, _BELOW, _APART = 280.0, 38.0, 14.0
+
+
+@drawn
+def draw_gates(found: Sequence[Gates], title: str = "Gates") -> Plot:
+    """Draw a panel a unit, a row a claim.
+
+    Parameters
+    ----------
+    found : sequence of Gates
+    title : str
+    """
+    panels = [Rows.of(one.claims, one.marks, 330.0) for one in found]
+    left = max(rows.width for rows in panels)
+    said = max(text_width(verdict, TEXT, "bold") for one in found for verdict in one.verdict)
+    without = [np.isnan(one.low) & np.isnan(one.high) for one in found]
+    lacking, claims = sum(int(some.sum()) for some in without), sum(len(one.claims) for one in found)
+    bar = "Mark: difference in favour of the new model"
+    if lacking < claims:
+        bar = bar.replace("Mark", "Mark and bar") + ", with its interval"
+    bar += "; upright stroke: the boundary that a claim says it lies above; long line: no difference."
+    if lacking == claims:
+        bar += " These claims have a p-value and no interval."
+    elif lacking:
+        bar += " Where there is no bar, a claim has a p-value and no interval."
+    page = sheet(
+        title,
+        bar,
+        width=left + _WIDTH + 20 + said + MARGIN,
+        height=sum(rows.height + _BELOW + _APART for rows in panels),
+    )
+    canvas = page.canvas()
+    top = page.top
+    for one, rows in zip(found, panels, strict=True):
+        below = top - rows.height
+        axes = page.axes(left, below, _WIDTH, rows.height)
+        _panel(axes, one, rows)
+        rows.draw(canvas, below, left)
+        for verdict, y, mark in zip(one.verdict[: len(rows.labels)], rows.y, rows.marks, strict=False):
+            how: dict[str, Any] = {
+                "size": TEXT,
+                "weight": "bold",
+                "color": _VERDICTS[verdict][0],
+                "gid": mark,
+            }
+            canvas.text(left + _WIDTH + 10, below + y, verdict, va="center", ha="left", **how)
+        top = below - _BELOW - _APART
+    return page.figure
+
+
+def _panel(axes: Axes, found: Gates, rows: Rows) -> None:
+    parts = (found.estimate, found.low, found.high, found.boundary)
+    finite = np.concatenate([part[np.isfinite(part)] for part in parts])
+    unit = Unit.of(finite)
+    low, high = unit.apply([min(finite.min(), 0.0), max(finite.max(), 0.0)])
+    room = max(high - low, 1e-12) * 0.06
+    axes.set(xlim=(low - room, high + room), ylim=(0, rows.height), yticks=[])
+    axes.set_xlabel(unit.label(fitted([found.unit], _WIDTH)[0]), size=SMALL)
+    axes.spines["left"].set_visible(False)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
+    for at, y in enumerate(rows.y):
+        (color, marker, full), mark = _VERDICTS[found.verdict[at]], rows.marks[at]
+        ends = np.clip(unit.apply([found.low[at], found.high[at]]), low - room, high + room)
+        if not np.isnan(ends).all():
+            _bar(axes, ends, y, color, mark)
+        axes.plot(
+            [float(unit.apply(found.estimate[at]))],
+            [y],
+            marker=marker,
+            markersize=5,
+            color=color,
+            markerfacecolor=color if full else "white",
+            zorder=4,
+            gid=mark,
+        )
+        boundary = float(unit.apply(found.boundary[at]))
+        axes.plot([boundary, boundary], [y - 5, y + 5], color=INK, linewidth=1.4, zorder=5, gid=mark)
+        axes.axhline(y, color=FAINT, linewidth=0.6, zorder=0, gid=mark)
+
+
+def _bar(axes: Axes, ends: Floats, y: float, color: str, mark: str) -> None:
+    """An interval with ends taller than any marker, so that a short one is seen beside it."""
+    axes.plot(ends, [y, y], color=color, linewidth=2.0, solid_capstyle="butt", zorder=3, gid=mark)
+    for end in ends:
+        axes.plot([end, end], [y - 4.5, y + 4.5], color=color, linewidth=1.0, zorder=3, gid=mark)

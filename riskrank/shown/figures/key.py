@@ -1,0 +1,146 @@
+"""Who is who: the models in focus with a look of their own, the others grey."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.style import DASHES, FOCUS, GREY, INK, MARKERS, PALETTE, QUIET, ROW
+
+WIDEST = 150.0
+"""Room for a name beside a picture, in points."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one model is drawn: apart from others in colour, and in dash or marker where colour is lost."""
+
+    color: str
+    dash: Any
+    marker: str
+    width: float
+    layer: int
+
+
+OTHERS = Look(GREY, "solid", "o", 0.7, 2)
+
+
+def looks(count: int, order: Iterable[int], focus: int = FOCUS) -> list[Look]:
+    """Looks of all models.
+
+    Parameters
+    ----------
+    count : int
+        Number of models.
+    order : iterable of int
+        Models, the most important first.
+    focus : int
+        How many get a look of their own.
+    """
+    found = [OTHERS] * count
+    # Later ones lie on top: where curves coincide, a dash lets the line below it through.
+    for place, model in enumerate(islice(order, min(focus, FOCUS))):
+        found[model] = Look(PALETTE[place], DASHES[place], MARKERS[place], 1.5, 10 + place)
+    return found
+
+
+@dataclass(frozen=True)
+class Key:
+    """Entries of a key: names, and how their models are drawn.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Fit to be drawn.
+    looks : tuple of Look
+    marks : tuple of str or None
+        Of whom each entry is.
+    width, height : float
+        Of the whole key, in points.
+    """
+
+    names: tuple[str, ...]
+    looks: tuple[Look, ...]
+    marks: tuple[str | None, ...]
+
+    _SAMPLE = 24.0
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        order: Iterable[int],
+        given: Sequence[Look],
+        marks: Sequence[str | None] | None = None,
+    ) -> Key:
+        """Name those that have a look of their own, in order, and count the others.
+
+        Parameters
+        ----------
+        names : sequence of str
+        order : iterable of int
+            The most important first.
+        given : sequence of Look
+        marks : sequence of str or None, optional
+            Of whom each is, where they are not models themselves.
+        """
+        marks = [model_mark(model) for model in range(len(names))] if marks is None else marks
+        named = [model for model in order if given[model] is not OTHERS]
+        shown = fitted([names[model] for model in named], WIDEST)
+        rest = len(names) - len(named)
+        if rest:
+            shown.append(f"{rest} other{'s' if rest > 1 else ''}")
+        return cls(
+            tuple(shown),
+            (*(given[model] for model in named), *([OTHERS] if rest else [])),
+            (*(marks[model] for model in named), *([None] if rest else [])),
+        )
+
+    @property
+    def width(self) -> float:
+        """Of the whole key, in points."""
+        return self._SAMPLE + 12 + max((text_width(name) for name in self.names), default=0.0)
+
+    @property
+    def height(self) -> float:
+        """Of the whole key, in points."""
+        return ROW * len(self.names)
+
+    def draw(self, canvas: Axes, left: float, top: float, *, markers: bool = False) -> None:
+        """Draw it with its upper left corner at a place of a sheet's canvas.
+
+        Parameters
+        ----------
+        canvas : Axes
+        left, top : float
+        markers : bool
+            Show markers on the lines.
+        """
+        for number, (name, look, mark) in enumerate(zip(self.names, self.looks, self.marks, strict=True)):
+            y = top - ROW * (number + 0.5)
+            xs = [left, left + self._SAMPLE / 2, left + self._SAMPLE]
+            canvas.add_line(
+                Line2D(
+                    xs,
+                    [y] * len(xs),
+                    color=look.color,
+                    linestyle=look.dash,
+                    linewidth=look.width,
+                    marker=look.marker if markers else "none",
+                    markevery=[1],
+                    markersize=4,
+                    gid=mark,
+                )
+            )
+            color = QUIET if look is OTHERS else INK
+            canvas.text(
+                left + self._SAMPLE + 6, y, name, size=TEXT, va="center", ha="left", color=color, gid=mark
+            )

@@ -1,0 +1,114 @@
+"""A row a model: names on the left while there is room for them, thin grey rows below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from riskrank.engine.types import Floats
+from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.style import INK, MARGIN, QUIET, ROW, SMALL
+
+MOST_NAMED = 80
+"""Rows that all have a name; where there are more, the first ones have."""
+FIRST = 40
+_THIN = 2.5
+_STEP = ROW + 2.0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where rows lie, in points above the lower edge of the drawing.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Names of the first rows, fit to be drawn.
+    y : ndarray, shape (k,)
+        Middle of each row, from the top down.
+    height : float
+        Of all rows.
+    rest : int
+        Rows without a name.
+    marks : tuple of str
+        Of whom each row is, named or not.
+    """
+
+    labels: tuple[str, ...]
+    y: Floats
+    height: float
+    rest: int
+    marks: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: Sequence[str], marks: Sequence[str], width: float = 170.0) -> Rows:
+        """Lay out rows of models in their order.
+
+        Parameters
+        ----------
+        names : sequence of k str
+        marks : sequence of k str
+            Of whom each row is.
+        width : float
+            Room for a name, in points.
+        """
+        k = len(names)
+        named = k if k <= MOST_NAMED else FIRST
+        heights = np.array([_STEP] * named + [_THIN] * (k - named))
+        # A line that counts the others needs the height of a name.
+        height = max(float(heights.sum()), named * _STEP + (_STEP if k > named else 0))
+        return cls(
+            tuple(fitted(names[:named], width)),
+            height - np.cumsum(heights) + heights / 2,
+            height,
+            k - named,
+            tuple(marks),
+        )
+
+    @classmethod
+    def of_models(cls, names: Sequence[str], order: Iterable[int], width: float = 170.0) -> Rows:
+        """Lay out a row a model.
+
+        Parameters
+        ----------
+        names : sequence of k str
+            In the order of the study.
+        order : iterable of int
+            Models from the top down.
+        width : float
+            Room for a name, in points.
+        """
+        models = list(order)
+        return cls.of([names[model] for model in models], [model_mark(model) for model in models], width)
+
+    @property
+    def width(self) -> float:
+        """Of the column of names, with its margin."""
+        return max(text_width(label) for label in (*self.labels, self._others)) + MARGIN + 14
+
+    @property
+    def _others(self) -> str:
+        return f"{self.rest} others" if self.rest else ""
+
+    def draw(self, canvas: Axes, below: float, left: float | None = None) -> None:
+        """Write the names on a sheet's canvas, right-aligned.
+
+        Parameters
+        ----------
+        canvas : Axes
+        below : float
+            Where the rows begin.
+        left : float, optional
+            Where the drawing begins that the names stand beside; the width of the names by default.
+        """
+        left = self.width if left is None else left
+        for label, y, mark in zip(self.labels, self.y, self.marks, strict=False):
+            canvas.text(left - 6, below + y, label, size=TEXT, va="center", ha="right", color=INK, gid=mark)
+        if self.rest:
+            y = below + float(self.y[len(self.labels) :].mean())
+            canvas.text(left - 6, y, self._others, size=SMALL, va="center", ha="right", color=QUIET)

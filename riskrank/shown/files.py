@@ -1,0 +1,211 @@
+"""Write a rendered result to stdout, or to a file whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from riskrank.errors import UsageError, option
+from riskrank.shown.staging import is_device, refuse_foreign_links, staged
+from riskrank.shown.streams import discard
+
+SUFFIXES = {
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
+    ".tex": "latex",
+    ".txt": "table",
+    ".parquet": "parquet",
+    ".xml": "junit",
+}
+
+
+def choose_formats(asked: str | None, outputs: Sequence[str], *, allowed: Iterable[str]) -> tuple[str, ...]:
+    """Format of each output file, or of stdout where there is none.
+
+    Of several files each is written as its name tells, and as asked for where it tells nothing.
+
+    Raises
+    ------
+    UsageError
+        If a file's name tells nothing, or tells a format the command cannot write.
+    """
+    choices = tuple(allowed)
+    if not outputs:
+        return (asked or "table",)
+    if len(outputs) == 1 and asked is not None:
+        return (asked,)
+    return tuple(_format_of(output, asked, choices) for output in outputs)
+
+
+def _format_of(output: str, asked: str | None, choices: Sequence[str]) -> str:
+    suffix = Path(output).suffix.lower()
+    if SUFFIXES.get(suffix) in choices:
+        return SUFFIXES[suffix]
+    if asked is not None or is_device(Path(output)):
+        return asked or "table"
+    raise UsageError(
+        f"cannot tell the format of {output} from its name",
+        found=f"suffix {suffix or 'none'}",
+        hint=f"add {option('format', '|'.join(choices))}",
+    )
+
+
+def check_different(outputs: Sequence[str]) -> None:
+    """Refuse to write two results to one file.
+
+    Raises
+    ------
+    UsageError
+    """
+    taken: set[Path] = set()
+    for output in outputs:
+        try:
+            place = Path(output).resolve()
+        except OSError as error:
+            raise _no_place(output, error) from None
+        if place in taken and not is_device(place):
+            raise UsageError(
+                "two results cannot go to one file",
+                found=f"{output} twice",
+                hint=f"give every {option('output')} a file of its own",
+            )
+        taken.add(place)
+
+
+def check_writable(output: str | None, inputs: Iterable[str], *, parameter: str = "output") -> None:
+    """Refuse early what could not be written after the work is done.
+
+    Raises
+    ------
+    UsageError
+        If the folder is missing or closed, or the file is one of the inputs.
+    """
+    if output is None:
+        return
+    try:
+        _check_place(Path(output), output, inputs, parameter)
+    except OSError as error:
+        raise _no_place(output, error) from None
+
+
+def _check_place(path: Path, output: str, inputs: Iterable[str], parameter: str) -> None:
+    refuse_foreign_links(path)
+    if path.is_dir():
+        raise UsageError(
+            f"cannot write to {output}", found="a folder", hint="name a file, e.g. ranking.json in it"
+        )
+    if not path.resolve().parent.is_dir():
+        raise UsageError(
+            f"cannot write to {output}",
+            found=f"no folder {path.parent}",
+            hint="create the folder first, or write elsewhere",
+        )
+    # A file is replaced, not written into, so the folder has to be open too; a device is written into.
+    places = [path] if path.exists() else []
+    places += [] if is_device(path) else [path.resolve().parent]
+    if not all(os.access(place, os.W_OK) for place in places):
+        raise UsageError(
+            f"cannot write to {output}", found="no permission to write there", hint="write elsewhere"
+        )
+    for source in inputs:
+        if path.exists() and Path(source).exists() and path.samefile(source):
+            raise UsageError(
+                f"{option(parameter, output)} would replace its own input",
+                found=f"{source} is read",
+                hint="write the result to another file",
+            )
+
+
+def _no_place(output: str, error: OSError) -> UsageError:
+    gone = isinstance(error, FileNotFoundError)
+    return UsageError(
+        f"cannot write to {output}",
+        found="the working directory is gone" if gone else error.strerror or str(error),
+        hint="name a file in a folder that exists, by its whole path" if gone else "write elsewhere",
+    )
+
+
+def write(data: bytes, output: str | None, stdout: TextIO) -> None:
+    """Write to stdout or to a file, whole or not at all; see :func:`write_all`."""
+    write_all([(output, data)], stdout)
+
+
+def write_all(
+    results: Sequence[tuple[str | None, bytes]],
+    stdout: TextIO,
+    beside: Mapping[str, bytes] | None = None,
+    *,
+    ready: Callable[[], object] | None = None,
+) -> None:
+    """Write to stdout and to files, and further files beside them: whole, and all of them or none.
+
+    A closed pipe is no error: whoever reads has seen enough.
+
+    Parameters
+    ----------
+    results : sequence of (str or None, bytes)
+        Files and what they hold; None stands for stdout.
+    stdout : text stream
+    beside : mapping of str to bytes, optional
+        Further files.
+    ready : callable, optional
+        Called when everything is ready and nothing has been written; what it raises leaves nothing behind.
+
+    Raises
+    ------
+    UsageError
+        If a result cannot be written, as on a full disk.
+    """
+    files = [*(beside or {}).items(), *((place, data) for place, data in results if place is not None)]
+    shown = [data for place, data in results if place is None]
+    place: str | None = None
+    try:
+        with contextlib.ExitStack() as stack:
+            moves = []
+            for place, content in files:
+                moves.append((place, stack.enter_context(staged(Path(place), content))))
+            place = None
+            if ready is not None:
+                ready()
+            for data in shown:
+                _send(data, stdout)
+            # A device may be full, which cannot be undone; what replaced a file can.
+            moves.sort(key=lambda one: not is_device(Path(one[0])))
+            with contextlib.ExitStack() as undo:
+                for place, (appear, vanish) in moves:  # noqa: B007 (an error names the place)
+                    with contextlib.suppress(BrokenPipeError):
+                        appear()
+                    undo.callback(vanish)
+                undo.pop_all()
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {place or 'standard output'}",
+            found=error.strerror or str(error),
+            hint="make room, or write the result elsewhere with " + option("output"),
+        ) from None
+
+
+def _send(data: bytes, stdout: TextIO) -> None:
+    try:
+        binary = getattr(stdout, "buffer", None)
+        if binary is None:
+            stdout.write(data.decode("utf-8"))
+        else:
+            stdout.flush()
+            binary.write(data)
+            binary.flush()
+        stdout.flush()
+    except BrokenPipeError:
+        discard(stdout)
+    except OSError:
+        discard(stdout)
+        raise

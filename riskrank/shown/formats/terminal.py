@@ -1,0 +1,293 @@
+"""A view as a terminal page, drawn by Rich, which is imported only then.
+
+On a terminal too narrow for a table nothing is cut and no column is left out: verdicts and long names
+go on over several lines, and the columns that do not fit follow in a second table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from riskrank.shown.escapes import for_terminal
+from riskrank.shown.formats import long_tables
+from riskrank.shown.text_pictures import in_ascii
+from riskrank.shown.view import Cell, Column, Line, Section, Table, text_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+# Off a terminal nothing is cut: wide enough for every table, and text wraps at a readable length.
+UNBOUNDED_WIDTH = 10_000
+TEXT_WIDTH = 100
+
+# Names are folded down to the first width if that saves a second table, and never below the second;
+# the third holds "(FSD, SSD)" of a verdict on one line.
+_NAME_WIDTH = 16
+_NARROWEST = 8
+_VERDICT_WIDTH = 10
+_EDGES, _GAP = 2, 2
+# Names beside pictures go on below from the first width; those of a table of pictures are cut, but not below
+# the second. More rows than the third are no small table.
+_FOLDED_NAME, _LEAST_NAME, _MOST_DRAWN = 24, 6, 40
+
+
+def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, color: bool) -> None:
+    """Draw a view with Rich.
+
+    Parameters
+    ----------
+    view : sequence of Section
+    stream : text stream
+    width : int or None
+        Columns of the terminal; None where there is no terminal.
+    color : bool
+        Whether to use colour and weight.
+    """
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    def console(color_system: Literal["auto", "standard"] | None) -> Console:
+        return Console(
+            file=stream,
+            width=UNBOUNDED_WIDTH,
+            color_system=color_system,
+            force_terminal=color or None,
+            no_color=not color,
+            highlight=False,
+            emoji=False,
+            markup=False,
+            legacy_windows=False,
+        )
+
+    page = console("auto" if color else None)
+    if color and page.color_system is None:
+        page = console("standard")
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    ascii_only = not encoding.lower().startswith("utf")
+    text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
+    for before, section in zip([None, *view], view, strict=False):
+        if isinstance(section, Table) and isinstance(before, Line):
+            page.print()
+        if isinstance(section, Line) and section.verbatim:
+            page.print(Text(f"   {for_terminal(section.text, encoding)}"), soft_wrap=True)
+            continue
+        if isinstance(section, Line):
+            label, text = for_terminal(section.label, encoding), for_terminal(section.text, encoding)
+            line = Text.assemble((f"{label} " if label else "", "bold"), (text, section.style))
+            page.print(Padding(line, (0, 1)), width=text_width)
+            continue
+        shown = _showable_table(section, encoding)
+        table = with_pictures(shown, width)
+        widths = fitting_widths(table, width)
+        for number, block in enumerate(blocks(widths, table.stub, width)):
+            title = f"{table.title}, continued" if number else table.title
+            page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
+            _print_rows(page, table, block, widths, ascii_only=ascii_only)
+        drawn = pictures_below(shown, table, width, ascii_only=ascii_only)
+        if drawn is not None:
+            page.print(Padding(Text(drawn.title, style="bold"), (0, 1)), width=text_width)
+            every = list(range(len(drawn.columns)))
+            _print_rows(page, drawn, every, fitting_widths(drawn, None), ascii_only=ascii_only)
+
+
+def with_pictures(table: Table, width: int | None) -> Table:
+    """The table with as many of its pictures as fit beside the other columns; without a terminal none do.
+
+    Long names rather go on below than push a picture out.
+    """
+    kept = [at for at, column in enumerate(table.columns) if not column.only]
+    if width is None or len(kept) == len(table.columns):
+        return table.plain
+    for at, column in enumerate(table.columns):
+        if column.only == "terminal" and width >= column.least:
+            tried = sorted([*kept, at])
+            own = fitting_widths(table.with_columns(tried), None)
+            least = [min(of, _FOLDED_NAME) if n < table.stub else of for n, of in enumerate(own)]
+            if _total(least) <= width:
+                kept = tried
+    return table.with_columns(kept)
+
+
+def pictures_below(
+    given: Table, shown: Table, width: int | None, *, ascii_only: bool = False
+) -> Table | None:
+    """The pictures that found no place beside the numbers, as a small table with the names cut to fit.
+
+    Parameters
+    ----------
+    given : Table
+        With all its pictures.
+    shown : Table
+        What of it is shown.
+    width : int or None
+        Width of the page; None if it has none.
+    ascii_only : bool
+
+    Returns
+    -------
+    Table or None
+        None where there is none, no terminal, or no room for them; or so many rows that they help nobody.
+    """
+    left = [
+        at
+        for at, column in enumerate(given.columns)
+        if column.only == "terminal" and not column.least and column not in shown.columns
+    ]
+    if width is None or not left or len(given.rows) > _MOST_DRAWN:
+        return None
+    stub = list(range(given.stub))
+    drawn = given.with_columns([*stub, *left])
+    own = fitting_widths(drawn, None)
+    names = [at for at in stub if drawn.columns[at].justify == "left"]
+    room = width - _EDGES - _GAP * (len(own) - 1) - sum(of for at, of in enumerate(own) if at not in names)
+    if not names or room < _LEAST_NAME * len(names):
+        return None
+    widths = _capped(own, names, room)
+    rows = tuple(
+        tuple(
+            _cut(cell, widths[at], "..." if ascii_only else "…") if at in names else cell
+            for at, cell in enumerate(row)
+        )
+        for row in drawn.rows
+    )
+    return replace(drawn, title=f"{given.title}, drawn", rows=rows)
+
+
+def _cut(cell: Cell | str, width: int, sign: str) -> Cell | str:
+    """A name in so many columns: its beginning and its end, as names often differ in one of them."""
+    from rich.cells import cell_len
+
+    text = text_of(cell)
+    if cell_len(text) <= width:
+        return cell
+    first, last = (width - len(sign) + 1) // 2, (width - len(sign)) // 2
+    while cell_len(text[:first]) + cell_len(text[len(text) - last :]) + len(sign) > width:
+        first, last = (first - 1, last) if first >= last else (first, last - 1)
+    short = text[:first] + sign + text[len(text) - last :]
+    return short if isinstance(cell, str) else Cell(short, cell.style)
+
+
+def fitting_widths(table: Table, width: int | None) -> list[int]:
+    """Width of every column: its own where the page allows, less for text that can go on below.
+
+    Parameters
+    ----------
+    table : Table
+    width : int or None
+        Width of the page; None if it has none.
+    """
+    from rich.cells import cell_len
+
+    texts = [column.head.split("\n") for column in table.columns]
+    for row in table.rows:
+        for lines, cell in zip(texts, row, strict=True):
+            lines.append(text_of(cell))
+    own = [max(map(cell_len, lines)) for lines in texts]
+    if width is None or _total(own) <= width:
+        return own
+    stub = range(table.stub)
+    names = [number for number in stub if table.columns[number].justify == "left"]
+    verdicts = [
+        n
+        for n in range(table.stub, len(own))
+        if table.columns[n].justify == "left" and not table.columns[n].only
+    ]
+    folded = list(own)
+    for number in verdicts:
+        longest_word = max(cell_len(word) for text in texts[number] for word in text.split() or [""])
+        folded[number] = min(
+            own[number], max(longest_word, _VERDICT_WIDTH, own[number] - (_total(folded) - width))
+        )
+    excess = max(_total(folded) - width, 0)
+    room = sum(folded[number] for number in names) - excess
+    if room >= min(_NAME_WIDTH * len(names), sum(own[number] for number in names)):
+        return _capped(folded, names, room)
+    # Several tables it will be: names take half of the page at most, and verdicts have room again.
+    fixed = sum(own[number] for number in stub if number not in names)
+    beside = max((own[n] for n in range(table.stub, len(own)) if n not in verdicts), default=0)
+    room = min(width // 2, width - _EDGES - beside - _GAP) - fixed - _GAP * (table.stub - 1)
+    widths = _capped(own, names, max(room, _NARROWEST * len(names)))
+    left = width - _EDGES - sum(widths[number] for number in stub) - _GAP * table.stub
+    return _capped(widths, verdicts, max(left, _NARROWEST) * len(verdicts))
+
+
+def _capped(widths: Sequence[int], columns: Sequence[int], room: int) -> list[int]:
+    """Cut the widest of the columns until together they take no more than the room."""
+    found = list(widths)
+    while columns and sum(found[number] for number in columns) > room:
+        found[max(columns, key=lambda number: found[number])] -= 1
+    return found
+
+
+def blocks(widths: Sequence[int], stub: int, width: int | None) -> list[list[int]]:
+    """Columns of the tables to draw one below the other, each beginning with the stub."""
+    leading = list(range(stub))
+    found = [[*leading]]
+    for number in range(stub, len(widths)):
+        full = width is not None and _total([widths[i] for i in [*found[-1], number]]) > width
+        if full and len(found[-1]) > stub:
+            found.append([*leading])
+        found[-1].append(number)
+    return found
+
+
+def _total(widths: Sequence[int]) -> int:
+    return _EDGES + sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _print_rows(
+    page: Console, table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool
+) -> None:
+    rest = [[row[number] for number in block] for row in table.rows[long_tables.LAID_OUT :]]
+    room = [widths[number] for number in block]
+    if not rest or not long_tables.all_fit(rest, room) or not long_tables.known_layout():
+        page.print(_grid(table, block, widths, ascii_only=ascii_only))
+        return
+    first = replace(table, rows=table.rows[: long_tables.LAID_OUT])
+    with page.capture() as laid_out:
+        page.print(_grid(first, block, widths, ascii_only=ascii_only))
+    *above, below = laid_out.get().splitlines(keepends=True)
+    columns = [table.columns[number] for number in block]
+    page.file.write("".join(above) + long_tables.lines(page, rest, columns, room) + below)
+
+
+def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool) -> RichTable:
+    from rich.box import SIMPLE_HEAD, Box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    rule = Box("    \n    \n -- \n" + "    \n" * 5, ascii=True)
+    grid = RichTable(box=rule if ascii_only else SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    tallest = max(table.columns[number].head.count("\n") for number in block)
+    for number in block:
+        column = table.columns[number]
+        above = "\n" * (tallest - column.head.count("\n"))
+        grid.add_column(
+            Text(above + column.head), justify=column.justify, overflow="fold", width=widths[number]
+        )
+    for row in table.rows:
+        cells = [row[number] for number in block]
+        grid.add_row(
+            *(Text(text_of(cell), style="" if isinstance(cell, str) else cell.style) for cell in cells)
+        )
+    return grid
+
+
+def _showable_table(table: Table, encoding: str) -> Table:
+    ascii_only = not encoding.lower().startswith("utf")
+
+    def cell(given: Cell | str, column: Column) -> Cell | str:
+        text = text_of(given).replace("\n", " ")
+        shown = for_terminal(in_ascii(text) if column.only == "terminal" and ascii_only else text, encoding)
+        return shown if isinstance(given, str) else Cell(shown, given.style)
+
+    return Table(
+        for_terminal(table.title, encoding),
+        tuple(replace(column, head=for_terminal(column.head, encoding)) for column in table.columns),
+        tuple(tuple(map(cell, row, table.columns)) for row in table.rows),
+        table.stub,
+    )

@@ -1,0 +1,105 @@
+"""The answers to claims as a table, the verdict first."""
+
+from __future__ import annotations
+
+import math
+
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.text_pictures import interval_bars
+from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+
+STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
+
+
+def view(document: GateDocument) -> list[Section]:
+    """Table of claims, and how to read it."""
+    grouped = any(row.group is not None for row in document.rows)
+    needed = any(row.samples_needed is not None for row in document.rows)
+    columns = [
+        Column("verdict", "left"),
+        Column("claim", "left"),
+        Column("on", "left"),
+        *([Column("group", "left")] if grouped else []),
+        Column("new − old"),
+        Column("interval", "left"),
+        Column("p"),
+        Column("n"),
+        *([Column("n\nneeded", name="n needed")] if needed else []),
+        Column("interval, : boundary", "left", only="terminal"),
+    ]
+    bars = _bars(document)
+    rows = [
+        (*_cells(row, grouped=grouped, needed=needed), bar)
+        for row, bar in zip(document.rows, bars, strict=True)
+    ]
+    table = Table("Gate", tuple(columns), tuple(rows), stub=3)
+    return [table, Line(_reading(document, needed), "Reading:")]
+
+
+def _cells(row: GateRow, *, grouped: bool, needed: bool) -> tuple[Cell | str, ...]:
+    sign = ">" if row.claim == "better" else "≥"
+    margin = "" if not row.margin else f" {'+' if row.claim == 'better' else '−'} {row.margin:g}"
+    ends = "–"
+    if row.low is not None and row.high is not None:
+        ends = f"{numbers.score(row.low)} to {numbers.score(row.high)}"
+    dominance = row.statistic in ("fsd", "ssd")
+    return (
+        Cell(row.verdict, STYLES[row.verdict]),
+        f"{row.new} {sign} {row.old}{margin}",
+        f"{row.statistic} of {row.metric}",
+        *([row.group or "all together"] if grouped else []),
+        f"ε {numbers.ratio(row.estimate)}" if dominance else numbers.score(row.estimate),
+        ends,
+        numbers.p_value(row.p_adjusted),
+        f"{row.samples:,}",
+        *([f"{row.samples_needed:,}" if row.samples_needed else "–"] if needed else []),
+    )
+
+
+def _bars(document: GateDocument) -> list[str]:
+    """Each claim's interval with its boundary, in the units of the file; a scale a statistic and metric."""
+    less = {metric.name for metric in document.metrics if metric.direction == "lower"}
+    bars = [""] * len(document.rows)
+    alike: dict[tuple[str, str], list[int]] = {}
+    for at, row in enumerate(document.rows):
+        if row.statistic not in ("fsd", "ssd") and (row.low is not None or row.high is not None):
+            alike.setdefault((row.statistic, row.metric), []).append(at)
+    for (_, metric), places in alike.items():
+        rows = [document.rows[at] for at in places]
+        low = [math.nan if row.low is None else row.low for row in rows]
+        high = [math.nan if row.high is None else row.high for row in rows]
+        boundary = [row.margin if row.claim == "better" else -row.margin for row in rows]
+        marks = [-one if metric in less else one for one in boundary]
+        drawn = interval_bars([row.estimate for row in rows], low, high, mark=marks)
+        for at, bar in zip(places, drawn, strict=True):
+            bars[at] = bar
+    return bars
+
+
+def _reading(document: GateDocument, needed: bool) -> str:
+    rows = document.rows
+    text = [
+        f"intervals hold together with probability {1 - document.alpha:g}, p is adjusted for {len(rows)} "
+        "claims"
+        if len(rows) > 1 and document.correction in ("holm", "bonferroni")
+        else f"the interval is at {100 * (1 - document.alpha):g} %",
+        "a claim passes if its interval lies wholly on its side, fails if wholly on the other, and is "
+        "inconclusive otherwise",
+    ]
+    used = {row.metric for row in rows if row.statistic not in ("fsd", "ssd")}
+    less = [metric.name for metric in document.metrics if metric.direction == "lower" and metric.name in used]
+    if less:
+        text.append(f"less is better of {', '.join(less)}, and > means better")
+    if any(row.statistic in ("fsd", "ssd") for row in rows):
+        text.append("ε is the violation ratio, below 0.5 where new is ahead; it has no interval here")
+    if needed:
+        text.append(
+            "n needed is what would decide a claim four times in five if the estimate were the truth, by the "
+            "normal approximation"
+        )
+    if any(row.verdict == INCONCLUSIVE for row in rows) and document.inconclusive:
+        counted = option("inconclusive", document.inconclusive)
+        text.append(f"{counted}: what is inconclusive counts as {document.inconclusive}")
+    return "; ".join(text) + "."

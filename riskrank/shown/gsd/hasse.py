@@ -1,0 +1,73 @@
+"""Hasse diagrams: in words for people, as DOT for Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.engine.gsd.analysis import GsdAnalysis
+from riskrank.shown.escapes import visible
+from riskrank.shown.text_pictures import hasse_rows
+from riskrank.shown.view import Cell, Column, Table
+
+
+def hasse_table(study: GsdAnalysis, models: Sequence[str], *, title: str) -> Table:
+    """A row a node, from the top; models of equal utility share a node."""
+    hasse = study.hasse
+    names = _node_names(study, models)
+    rows = []
+    order = sorted(range(len(hasse.nodes)), key=lambda node: (hasse.levels[node], node))
+    for node, drawn in zip(order, hasse_rows(hasse, order), strict=True):
+        below = [names[lower] for upper, lower in hasse.edges if upper == node]
+        first = not hasse.levels[node]
+        rows.append(
+            (
+                str(hasse.levels[node] + 1),
+                Cell(names[node], "bold" if first else ""),
+                ", ".join(below) if below else "–",
+                drawn,
+            )
+        )
+    columns = (
+        Column("level"),
+        Column("model", "left"),
+        Column("directly over", "left"),
+        Column("diagram", "left", only="terminal"),
+    )
+    return Table(title, columns, tuple(rows), stub=2)
+
+
+def to_dot(studies: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
+    """Write the diagrams in the DOT language, a graph a threshold.
+
+    Where there are tests, edges that are not significant are dashed.
+    """
+    return "".join(_graph(study, models) for study in studies)
+
+
+def _graph(study: GsdAnalysis, models: Sequence[str]) -> str:
+    share = study.threshold.share
+    title = f"delta = {study.threshold.delta:g}" if share is None else f"regularization = {share:g}"
+    lines = [
+        f"digraph {_quoted(title)} {{",
+        "  node [shape = box];",
+        "  edge [dir = none];",
+    ]
+    lines += [f"  n{node} [label = {_quoted(name)}];" for node, name in enumerate(_node_names(study, models))]
+    nodes, significant = study.hasse.nodes, study.significant
+    for upper, lower in study.hasse.edges:
+        sure = any(significant[i, j] for i in nodes[upper] for j in nodes[lower])
+        style = " [style = dashed]" if study.tests and not sure else ""
+        lines.append(f"  n{upper} -> n{lower}{style};")
+    for level in sorted(set(study.hasse.levels)):
+        together = " ".join(f"n{node};" for node, at in enumerate(study.hasse.levels) if at == level)
+        lines.append(f"  {{ rank = same; {together} }}")
+    return "\n".join(lines) + "\n}\n"
+
+
+def _node_names(study: GsdAnalysis, models: Sequence[str]) -> list[str]:
+    return [" = ".join(models[i] for i in node) for node in study.hasse.nodes]
+
+
+def _quoted(text: str) -> str:
+    escaped = visible(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,106 @@
+"""Mean-risk models side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
+from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
+from riskrank.engine.portfolio.risks import RISKS
+from riskrank.engine.types import Integers
+from riskrank.shown import numbers
+from riskrank.shown.aggregation import Aggregations, aggregation_lines
+from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.studies.mean_risk import MeanRiskDocument
+
+_MOST_PAIRS = 5
+
+
+def view(document: MeanRiskDocument) -> list[Section]:
+    """Ranks under every risk, values under every risk, and what the rankings agree on."""
+    models, aggregations = document.provenance.models, document.aggregations
+    by_name = dict(aggregations)
+    sections: list[Section] = []
+    for metric, study in document.by_column:
+        aggregation = by_name.get(f"RA(MRM@{metric})")
+        order = study.models.mean_rank_order if aggregation is None else aggregation.order
+        sections.append(_rank_table(metric, study, aggregation, order, models))
+        sections.append(_value_table(metric, study, order, models))
+        sections += _contradiction_line(study, models)
+    sections += aggregation_lines(aggregations, models, orders=False)
+    sections += _orders_over_metrics(aggregations, models)
+    sections.append(_reading(document.by_column[0][1]))
+    return sections
+
+
+def _heads(study: MeanRiskStudy) -> list[Column]:
+    heads = []
+    for column in study.models.columns:
+        mark = "" if column.risk.ssd_consistent else "*"
+        level = "" if column.level is None else f"\n{column.level:g}"
+        heads.append(Column(f"μ−{column.risk.symbol}{mark}".replace("−-", "+") + level))
+    return heads
+
+
+def _rank_table(
+    metric: str,
+    study: MeanRiskStudy,
+    aggregation: Aggregation | None,
+    order: Integers,
+    models: Sequence[str],
+) -> Table:
+    columns = [Column("model", "left"), *_heads(study)]
+    if aggregation is not None:
+        columns.insert(1, Column("RA"))
+    rows = []
+    for i in order:
+        cells: list[Cell | str] = [models[i]]
+        if aggregation is not None:
+            cells.append(Cell(str(aggregation.ranks[i]), "bold"))
+        rows.append((*cells, *(str(rank) for rank in study.models.rank[i])))
+    return Table(f"Ranks by mean minus risk on {metric}", tuple(columns), tuple(rows))
+
+
+def _value_table(metric: str, study: MeanRiskStudy, order: Integers, models: Sequence[str]) -> Table:
+    columns = (Column("model", "left"), Column("mean"), *_heads(study))
+    rows = tuple(
+        (
+            models[i],
+            numbers.score(study.models.mean[i]),
+            *(numbers.score(value) for value in study.models.value[i]),
+        )
+        for i in order
+    )
+    return Table(f"Mean minus risk on {metric}", columns, rows)
+
+
+def _contradiction_line(study: MeanRiskStudy, models: Sequence[str]) -> list[Line]:
+    pairs = [f"{models[i]} above {models[j]}" for i, j in study.contradicted]
+    if not pairs:
+        return []
+    more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
+    text = (
+        f"mean minus standard deviation places {', '.join(pairs[:_MOST_PAIRS])}{more}; "
+        "every consistent risk says the opposite."
+    )
+    return [Line(text, "Note:", "yellow")]
+
+
+def _orders_over_metrics(aggregations: Aggregations, models: Sequence[str]) -> list[Line]:
+    return [
+        Line(" > ".join(models[i] for i in found.order) + ".", "Over all metrics:")
+        for name, found in aggregations
+        if name == "RA(MRM@M)"
+    ]
+
+
+def _reading(study: MeanRiskStudy) -> Line:
+    symbols = ", ".join(risk.meaning for risk in RISKS.values())
+    parts = [f"{symbols}; larger is better everywhere."]
+    if not study.models.ssd_consistent.all():
+        parts.append("* marks risks that may contradict second-order dominance.")
+    if study.aggregation is not None:
+        parts.append("RA aggregates the ranks under the consistent ones.")
+    if study.value_low is not None:
+        parts.append("Bootstrap intervals are in the JSON and CSV.")
+    return Line(" ".join(parts), "Reading:")

@@ -1,0 +1,167 @@
+"""Matplotlib's SVG made part of a page: small, without styles of its own, in the page's colours.
+
+What a figure is drawn with becomes classes of one style sheet, so that a strict content-security policy
+can name it and the dark page can change it. Text stays text: it can be searched and copied, and no font is
+carried along.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.etree import ElementTree
+
+from riskrank.shown.figures.marks import CURVE, HEADING, marked_models
+from riskrank.shown.figures.style import ABOVE, FAINT, GREY, INK, PALETTE, QUIET, Plot
+
+# Colours that follow the page, by what Matplotlib writes; all others stay as they are.
+COLORS = {
+    "#ffffff": "paper",
+    "#000000": "ink",
+    INK.lower(): "ink",
+    QUIET.lower(): "quiet",
+    GREY.lower(): "grey",
+    FAINT.lower(): "faint",
+    **{color.lower(): f"c{number}" for number, color in enumerate(PALETTE)},
+}
+FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
+
+_SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
+_NUMBER = re.compile(r"-?\d+\.\d{2,}(?!\d*e)")
+_COLOR = re.compile(r"#[0-9a-f]{6}\b")
+_REFERENCE = re.compile(r"url\(#([^)]*)\)")
+_FONT = re.compile(r"font-family: [^;]*;? ?")
+_PATTERN = re.compile(r"fill: (url\(#[^)]*\));? ?")
+
+
+@dataclass
+class Styles:
+    """Classes of all figures of a page, a class a way to draw.
+
+    Attributes
+    ----------
+    names : dict of str to str
+        Class by its declarations.
+    """
+
+    names: dict[str, str] = field(default_factory=dict)
+
+    def of(self, declarations: str) -> str:
+        """Class of these declarations."""
+        text = _COLOR.sub(lambda found: _color(found[0]), declarations)
+        text = _FONT.sub("", text).strip("; ")
+        return self.names.setdefault(text, f"s{len(self.names)}")
+
+    def sheet(self, root: str) -> str:
+        """Rules below a class of the page."""
+        return "\n".join(f".{root} .{name}{{{text}}}" for text, name in self.names.items())
+
+
+def _color(color: str) -> str:
+    return f"var(--{COLORS[color]})" if color in COLORS else color
+
+
+def to_inline(plot: Plot, styles: Styles, *, identity: str, alternative: str) -> str:
+    """Write a figure as an element of a page, without its heading.
+
+    Parameters
+    ----------
+    plot : Plot
+    styles : Styles
+        Of the page; classes are added.
+    identity : str
+        What its names begin with, so that no two figures of a page share one.
+    alternative : str
+        What it shows, for those who cannot see it.
+    """
+    root = ElementTree.fromstring(plot.to_bytes("svg", text_as_text=True))
+    width, height = (float(number) for number in root.attrib["viewBox"].split()[2:])
+    top = plot.heading - ABOVE
+    svg = ElementTree.Element(
+        "svg",
+        {
+            "viewBox": f"0 {top:g} {width:g} {height - top:g}",
+            "width": f"{width * 4 / 3:.0f}",
+            "height": f"{(height - top) * 4 / 3:.0f}",
+            "role": "img",
+            "aria-labelledby": f"{identity}-t",
+        },
+    )
+    title = ElementTree.SubElement(svg, "title", {"id": f"{identity}-t"})
+    title.text = alternative
+    used = _references(root)
+    names = {name: f"{identity}-{number}" for number, name in enumerate(sorted(used))}
+    for child in root:
+        svg.extend(_cleaned(child, styles, names))
+    return ElementTree.tostring(svg, encoding="unicode", short_empty_elements=True)
+
+
+def _references(root: ElementTree.Element) -> set[str]:
+    found = set()
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            if key == f"{_XLINK}href" and value.startswith("#"):
+                found.add(value[1:])
+            found |= set(_REFERENCE.findall(value))
+    return found
+
+
+def _cleaned(
+    element: ElementTree.Element, styles: Styles, names: dict[str, str]
+) -> Iterator[ElementTree.Element]:
+    """An element as the page takes it; groups that say nothing are replaced by what they hold."""
+    tag = element.tag.removeprefix(_SVG)
+    if tag in ("metadata", "style") or element.get("class") == HEADING:
+        return
+    attributes = _attributes(element, tag, styles, names)
+    inside = [child for one in element for child in _cleaned(one, styles, names)]
+    if tag in ("g", "defs") and not inside:
+        return
+    if tag == "g" and not attributes:
+        yield from inside
+        return
+    found = ElementTree.Element(tag, attributes)
+    found.extend(inside)
+    if tag in ("text", "tspan"):
+        found.text = element.text
+    yield found
+
+
+def _attributes(
+    element: ElementTree.Element, tag: str, styles: Styles, names: dict[str, str]
+) -> dict[str, str]:
+    found = {}
+    for key, value in element.attrib.items():
+        if key == "style":
+            pattern = _PATTERN.match(value)
+            if pattern:  # its name is the figure's own, so no class can hold it
+                found["fill"], value = _renamed(pattern[1], names), _PATTERN.sub("", value)
+            found |= {"class": styles.of(value)} if value else {}
+        elif key == "id":
+            if value in names:
+                found["id"] = names[value]
+        elif key == "class":
+            found["data-model"] = " ".join(map(str, marked_models(value)))
+            found |= {"class": CURVE} if CURVE in value.split() else {}
+        elif key == f"{_XLINK}href":
+            found["href"] = f"#{names[value[1:]]}" if value.startswith("#") else "".join(value.split())
+        elif key in ("d", "x", "y", "transform", "width", "height", "points"):
+            found[key] = _shorter(value) if tag != "image" else value
+        elif key == "clip-path":
+            found[key] = _renamed(value, names)
+        else:
+            found[key] = value
+    if tag == "text" and re.fullmatch(r"rotate\(-0 .*\)", found.get("transform", "")):
+        del found["transform"]
+    return found
+
+
+def _renamed(value: str, names: dict[str, str]) -> str:
+    return _REFERENCE.sub(lambda match: f"url(#{names[match[1]]})", value)
+
+
+def _shorter(value: str) -> str:
+    """Numbers to a hundredth of a point, and no more blanks than needed."""
+    value = _NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
+    return re.sub(r" ?([A-Za-z]) ?(?=[-\d])", r"\1", " ".join(value.split())) if "(" not in value else value

@@ -1,0 +1,112 @@
+"""Power by sample size, and the size that is needed, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.engine.power.planning import PowerStudy
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.dominance import CORRECTIONS
+from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.studies.power import PowerDocument
+from riskrank.studies.wording import claim_words
+
+# A longer table hides the pairs that decide.
+_MOST_PAIRS = 12
+
+
+def view(document: PowerDocument) -> list[Section]:
+    """Pairs by power, the hardest first, the size that is needed, and how it was simulated."""
+    study, models, pilot = document.study, document.provenance.models, document.metric is not None
+    return [
+        _curve_table(document.metric, study, models),
+        _needed(study),
+        _reading(study, pilot=pilot),
+        _simulated(study, pilot=pilot),
+        *([] if document.split is None else [Line(document.split.sentence, "Repeats:")]),
+    ]
+
+
+def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -> Table:
+    curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios
+    columns = [Column("better", "left"), Column("worse", "left"), Column("ε")]
+    columns += [Column(f"n =\n{size:,}") for size in curve.sizes.tolist()]
+    by_power = curve.hardest_first
+    shown = by_power if len(pairs) <= _MOST_PAIRS + 1 else by_power[:_MOST_PAIRS]
+    rows: list[tuple[Cell | str, ...]] = [
+        (
+            models[pairs[number][0]],
+            models[pairs[number][1]],
+            numbers.ratio(float(ratios[pairs[number]])),
+            *(_percent(share) for share in curve.power[:, number]),
+        )
+        for number in shown
+    ]
+    rest = by_power[len(shown) :]
+    if len(rest):
+        least = (_percent(share) for share in curve.least(rest))
+        rows.append((f"{len(rest)} easier pairs", "each at least", "", *least))
+    if len(pairs) > 1:
+        all_of_them = (_percent(share) for share in curve.together)
+        rows.append((Cell(f"all {len(pairs)} pairs", "bold"), "at once", "", *all_of_them))
+    name = claim_words(study.plan.claim) + ("" if metric is None else f"@{metric}")
+    return Table(f"How often {name} is significant", tuple(columns), tuple(rows), stub=2)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share in (0, 1) or 0.005 <= share < 0.995 else f"{100 * share:.1f} %"
+
+
+def _needed(study: PowerStudy) -> Line:
+    required, what = study.required, "the pair" if len(study.plan.pairs) == 1 else "all pairs at once"
+    wanted = f"{100 * required.target:g} %"
+    reached = f"{_percent(required.power)} ± {100 * required.standard_error:.0f}"
+    if study.plan.unattainable:
+        text = f"no number of samples gives {what} a power of {wanted}; see the warning."
+        return Line(text, "Needed:", "yellow")
+    if required.size is None:
+        text = f"more than {required.sizes[-1]:,} samples a model for {what} at {wanted} (there: {reached})."
+        return Line(text, "Needed:", "yellow")
+    size = f"{required.size:,} samples a model"
+    if required.power >= required.target and required.size == required.sizes[0]:
+        return Line(f"at most {size} for {what} at {wanted} (there: {reached}).", "Needed:")
+    doubt = "" if required.confirmed else f", not within two errors: try more {option('simulations')}"
+    return Line(f"about {size} for {what} at {wanted} (simulated there: {reached}{doubt}).", "Needed:")
+
+
+def _reading(study: PowerStudy, *, pilot: bool) -> Line:
+    error = 100 * study.curve.largest_error
+    parts = [
+        "the share of simulated data sets of n samples a model in which the dominance is significant; "
+        f"its standard error is {error:.1f} points at most."
+    ]
+    if pilot:
+        parts.append(
+            "ε is the pilot's violation ratio. The pilot is taken as the truth: differences it overstates "
+            "look easier to find than they are."
+        )
+    else:
+        parts.append("ε is the violation ratio of the distributions.")
+    return Line(" ".join(parts), "Reading:")
+
+
+def _simulated(study: PowerStudy, *, pilot: bool) -> Line:
+    inference = study.plan.inference
+    if inference.variance == "clt":
+        how = "tested by the limit theorem"
+    else:
+        many = inference.resamples
+        how = "tested with as many bootstrap resamples as the family needs"
+        if many != "auto":
+            how = f"tested with {many:,} bootstrap resamples"
+    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
+    design = "independent"
+    if pilot:
+        design = "paired" if study.plan.paired else "unpaired"
+    family = "one test asked for" if study.plan.family == 1 else f"{study.plan.family} ordered pairs"
+    text = (
+        f"{study.curve.repeats:,} {design} data sets a size, {how}, seed {inference.seed}; {rule} over the "
+        f"{family}, level {inference.alpha:g}."
+    )
+    return Line(text, "Simulated:")

@@ -1,0 +1,265 @@
+"""Rankings in words and side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from string import ascii_lowercase
+
+import numpy as np
+
+from riskrank.engine.dominance.column_ranking import SAMPLE_WIN_RATE, RankStudy
+from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SHOWN, RISK
+from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.ranking import Ranking
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.shown import numbers
+from riskrank.shown.aggregation import aggregation_lines
+from riskrank.shown.agreement import agreement_table, stability_table
+from riskrank.shown.dominance import inference_line
+from riskrank.shown.text_pictures import beaten_letters, interval_bars
+from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.studies.rank import RankDocument
+from riskrank.studies.units import Units
+from riskrank.studies.wording import names, not_decided
+
+# Terminals from here on have room for letters.
+_WIDE = 160
+# A list of hidden risks longer than this hides them again.
+_MOST_RISKS = 8
+
+
+def view(document: RankDocument) -> list[Section]:
+    """Per column of scores the leading method in detail, all methods and hidden risks; then the rest."""
+    study, inference, models = document.study, document.inference, document.provenance.models
+    sections: list[Section] = []
+    for metric, found in study.studies.items():
+        shown = {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}
+        if not shown:
+            continue  # tested only for an aggregation over the metrics
+        leading = leading_method(shown)
+        sections.append(detail_table(document, metric, leading))
+        if leading in found.separations and inference.test:
+            sections.append(separation_line(found, leading))
+        if len(shown) > 1:
+            title = f"Ranks by every method @{metric}"
+            sections.append(side_by_side(title, shown, shown[leading], models, document.top))
+        sections.append(risk_line(document, metric))
+    sections += aggregated(study, models, document.top)
+    if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
+        sections.append(agreement_table(study))
+    if document.steady is not None:
+        sections.append(stability_table(document.steady))
+    if study.studies:
+        column, first = next(iter(study.studies.items()))
+        names = [name for found in study.studies.values() for name in found.rankings]
+        sections.append(reading(document, names))
+        sections.append(inference_line(first.dominance, inference, models, document.scores[column]))
+    return sections
+
+
+def aggregated(study: MethodStudy, models: Sequence[str], top: int) -> list[Section]:
+    """Ranks by methods that aggregate over metrics or risks, and how they were found."""
+    rankings = {name: study.rankings[name] for name in study.aggregations}
+    if not rankings:
+        return []
+    leading = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
+    table = side_by_side("Ranks by aggregation", rankings, leading, models, top)
+    return [table, *aggregation_lines(list(study.aggregations.items()), models, orders=False)]
+
+
+def leading_method(rankings: Mapping[str, Ranking]) -> str:
+    """The method whose ranking stands in detail: the most careful one."""
+    for name in ("R-SSD", "R-FSD"):
+        if name in rankings:
+            return name
+    return next(iter(rankings))
+
+
+def detail_table(document: RankDocument, metric: str, name: str) -> Table:
+    """Place, rank set, wins and losses, ε, and what the difference to the first is worth."""
+    found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
+    ranking, effects = found.rankings[name], found.effects[name]
+    difference = effects.mean_difference
+    low, high = units.interval(difference.low, difference.high)
+    mean, tail = units.of(effects.mean), units.of(effects.tail_mean)
+    columns: list[tuple[Column, Callable[[int], Cell | str]]] = [
+        (Column("rank"), lambda i: str(ranking.rank[i])),
+        (Column("model", "left"), lambda i: Cell(models[i], "bold" if ranking.rank[i] == 1 else "")),
+    ]
+    if ranking.rank_low is not None and ranking.rank_high is not None:
+        first, last = ranking.rank_low, ranking.rank_high
+        columns.append((Column("rank\nset"), lambda i: numbers.rank_interval(first[i], last[i])))
+    if ranking.wins is not None and ranking.losses is not None:
+        wins, losses = ranking.wins, ranking.losses
+        columns.append((Column("beats"), lambda i: str(wins[i])))
+        columns.append((Column("beaten\nby"), lambda i: str(losses[i])))
+    if ranking.tier is not None:
+        tier = ranking.tier
+        columns.append((Column("tier"), lambda i: str(tier[i])))
+    head = "ε" if ranking.wins is not None else "win\nrate"
+    columns.append((Column(head), lambda i: numbers.ratio(ranking.score[i])))
+    columns.append((Column("mean"), lambda i: numbers.score(mean[i])))
+    columns.append((Column(f"worst\n{percent(effects.level)}"), lambda i: numbers.score(tail[i])))
+    columns.append((Column("to the\nfirst"), lambda i: _difference(units.of(difference.estimate)[i])))
+    if low is not None and high is not None:
+        columns.append((Column("interval"), lambda i: _interval(low[i], high[i])))
+    columns += _pictures(document, metric, name)
+    rows = tuple(tuple(cell(int(i)) for _, cell in columns) for i in ranking.order[: document.top])
+    return Table(f"Ranking by {name}@{metric}", tuple(column for column, _ in columns), rows, stub=2)
+
+
+def _pictures(
+    document: RankDocument, metric: str, name: str
+) -> list[tuple[Column, Callable[[int], Cell | str]]]:
+    """Rank sets and differences as bars, and letters for who is beaten, for terminals with room for them."""
+    found, units = document.study.studies[metric], document.units[metric]
+    ranking, difference = found.rankings[name], found.effects[name].mean_difference
+    columns: list[tuple[Column, Callable[[int], Cell | str]]] = []
+    if ranking.rank_low is not None and ranking.rank_high is not None:
+        places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
+        columns.append((Column("places, first to last", "left", only="terminal"), lambda i: places[i]))
+    low, high = units.interval(difference.low, difference.high)
+    if low is not None and high is not None:
+        # One scale of the models that are shown: the others would only make it coarser.
+        shown = ranking.order[: document.top]
+        drawn = interval_bars(units.of(difference.estimate)[shown], low[shown], high[shown], mark=0.0)
+        gaps = dict(zip(shown.tolist(), drawn, strict=True))
+        columns.append((Column("difference", "left", only="terminal"), lambda i: gaps[i]))
+    tests = found.tests_of(name)
+    if tests is not None and document.inference.test:
+        columns += _letters(tests, ranking)
+    return columns
+
+
+def _letters(tests: DominanceTests, ranking: Ranking) -> list[tuple[Column, Callable[[int], Cell | str]]]:
+    """Who beats whom on wide terminals; groups that no test separates, as papers write them, in LaTeX."""
+    columns: list[tuple[Column, Callable[[int], Cell | str]]] = []
+    beaten = beaten_letters(tests.dominates, ranking.order)
+    if beaten is not None:
+        by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))
+        head = Column("significantly better than", "left", only="terminal", least=_WIDE)
+        columns.append((head, lambda i: by_model[i]))
+    groups = tests.letter_groups(ranking.order)
+    if len(groups) <= len(ascii_lowercase):
+        shared = [
+            "".join(letter for letter, group in zip(ascii_lowercase, groups, strict=False) if i in group)
+            for i in range(len(ranking.order))
+        ]
+        columns.append((Column("letters", "left", only="latex"), lambda i: shared[i]))
+    return columns
+
+
+def percent(level: float) -> str:
+    """A share in percent."""
+    return f"{100 * level:.3g} %"
+
+
+def _difference(value: float) -> str:
+    return "–" if value == 0 else f"{numbers.score(value)}"
+
+
+def _interval(low: float, high: float) -> str:
+    return "–" if low == high == 0 else f"{numbers.score(low)} to {numbers.score(high)}"
+
+
+def separation_line(found: RankStudy, name: str) -> Line:
+    """The share of separated pairs and neighbours, and what the resamples left open."""
+    counted, tests = found.separations[name], found.tests_of(name)
+    text = f"{counted.separated} of {counted.pairs} pairs of models"
+    if counted.neighbours > 1:
+        text += f", {counted.separated_neighbours} of {counted.neighbours} neighbours in the ranking"
+    undecided = 0 if tests is None else int((~tests.decided).sum())
+    if tests is not None and undecided:
+        text += f"; {not_decided(undecided, tests.family, found.dominance.resamples or 0, name)}"
+    return Line(f"{text}.", "Told apart:")
+
+
+def side_by_side(
+    title: str, rankings: Mapping[str, Ranking], leading: Ranking, models: Sequence[str], top: int
+) -> Table:
+    """Ranks of every model by several methods, models in the order of the leading one."""
+    columns = [Column("model", "left")]
+    columns += [Column(_short(name), name=name) for name in rankings]
+    rows = [
+        (models[i], *(str(ranking.rank[i]) for ranking in rankings.values())) for i in leading.order[:top]
+    ]
+    return Table(title, tuple(columns), tuple(rows))
+
+
+def _short(name: str) -> str:
+    """Name of a method on two lines: ``SSD(0.25)`` as SSD over 0.25, ``RA(R-SSD@M)`` as RA over the rest."""
+    if name.startswith("RA("):
+        statistic, _, scope = name[3:-1].partition("@")
+        return f"RA {statistic}\n@{scope}"
+    return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
+
+
+def risk_line(document: RankDocument, metric: str) -> Line:
+    """Name the models whose mean hides a worse tail, with the numbers that say so."""
+    found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
+    risks = found.hidden_risks
+    if risks is None:
+        return Line("not looked for, as nothing was resampled.", "Hidden risks:")
+    proven = np.flatnonzero(risks.status == RISK)
+    named = [_risk(found, int(i), units, models) for i in proven[:_MOST_RISKS]]
+    rest = len(proven) - len(named)
+    text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or "none is proven"
+    for status, words in (
+        (NOT_SHOWN, "not shown, though the tail is worse in these samples"),
+        (NOT_DECIDED, f"not decided at {found.dominance.resamples or 0:,} resamples"),
+    ):
+        open_to_doubt = [models[int(i)] for i in np.flatnonzero(risks.status == status)]
+        text += f"; {words}: {names(open_to_doubt)}" if open_to_doubt else ""
+    return Line(f"{text}.", "Hidden risks:", "yellow" if named else "")
+
+
+def _risk(found: RankStudy, i: int, units: Units, models: Sequence[str]) -> str:
+    risks = found.hidden_risks
+    assert risks is not None
+    place = int(risks.place[i])
+    mean, tail = units.of(risks.mean), units.of(risks.tail_mean)
+    other = int(risks.against[i])
+    worst = f"worst {percent(found.dominance.estimates.tail_level)}"
+    return (
+        f"{models[i]}: mean {numbers.score(mean[i])} (place {place}), {worst}: {numbers.score(tail[i])} "
+        f"against {numbers.score(tail[other])} of {models[other]}"
+    )
+
+
+def reading(document: RankDocument, names: Collection[str]) -> Line:
+    """How to read the tables, of which ``names`` are the methods."""
+    inference = document.inference
+    parts = [
+        "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
+        "them dominate it."
+    ]
+    if inference.test:
+        parts.append(
+            f"Rank sets hold the true places of all models together with {percent(1 - inference.alpha)} "
+            "confidence; beats and beaten by count significant differences; no test separates the models "
+            "of a tier."
+        )
+    else:
+        parts.append("beats counts the models it is ahead of in these samples.")
+    unit = {found.label for found in document.units.values()}
+    what = f" of {unit.pop()}" if len(unit) == 1 else ""
+    parts.append(
+        f"mean{what}, worst (the mean of a model's worst scores, TVaR) and the difference to the first are "
+        "in the units of the scores"
+        + (
+            "; each interval is for its pair alone, and the first was chosen by these data."
+            if inference.resampled
+            else "."
+        )
+    )
+    if any(name.startswith("R-") for name in names):
+        parts.append("R-FSD, R-SSD: relative dominance of the first and second order (SSD minds the tail).")
+    if any(name[0] in "FS" for name in names):
+        parts.append("A number under FSD or SSD is the threshold ε has to stay below.")
+    parts.append("MWR: mean win rate, by the models' means")
+    if SAMPLE_WIN_RATE in names:
+        parts[-1] += (
+            "; sample: share of samples it is best on; pairwise: share of the others beaten on a sample"
+        )
+    parts[-1] += "."
+    return Line(" ".join(parts), "Reading:")

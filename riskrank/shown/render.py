@@ -1,0 +1,125 @@
+"""A document in any format: the one place that knows which renderer and which words belong to it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from importlib import import_module
+
+from riskrank.shown.formats.data import to_csv, to_json, to_jsonl, to_parquet
+from riskrank.shown.formats.latex import to_latex
+from riskrank.shown.formats.markdown import to_markdown
+from riskrank.shown.formats.terminal import to_terminal
+from riskrank.shown.groups import group_sections
+from riskrank.shown.view import Line, Section, spelled
+from riskrank.studies.document import Document
+
+# By the schema of the document: the module whose ``view`` puts it into tables and words.
+VIEWS = {
+    "check": "riskrank.shown.check",
+    "convert": "riskrank.shown.convert",
+    "convert-verdicts": "riskrank.shown.verdicts",
+    "copa": "riskrank.shown.copa.ranking",
+    "copa-comparison": "riskrank.shown.copa.comparison",
+    "copa-explain": "riskrank.shown.copa.explanation",
+    "copa-sweep": "riskrank.shown.copa.sweep",
+    "dominance": "riskrank.shown.dominance",
+    "gate": "riskrank.shown.gate.table",
+    "gsd": "riskrank.shown.gsd.relation",
+    "mrm": "riskrank.shown.mean_risk",
+    "portfolio": "riskrank.shown.portfolio",
+    "power": "riskrank.shown.power",
+    "rank": "riskrank.shown.rank",
+    "report": "riskrank.shown.report",
+}
+
+
+def sections(document: Document) -> Sequence[Section]:
+    """Tables and lines a person reads, with parameters as :func:`riskrank.errors.option` marks them."""
+    body = import_module(VIEWS[document.schema]).view(document)
+    verdict = [Line(document.verdict, "Verdict:")] if document.verdict else []
+    groups = getattr(document, "groups", None)
+    if groups is not None:  # behind the study of all samples
+        body = [*body, *group_sections(groups)]
+    return [*verdict, *body]
+
+
+def spelled_sections(document: Document, *, flags: bool) -> list[Section]:
+    """Tables and lines with parameters as flags of the command line or as Python keywords."""
+    return spelled(sections(document), flags=flags)
+
+
+def render(
+    document: Document,
+    kind: str,
+    *,
+    encoding: str,
+    width: int | None,
+    color: bool,
+    csv_safe: bool = False,
+    flags: bool = True,
+) -> bytes:
+    """Render a document in one of the formats as the bytes to write.
+
+    Parameters
+    ----------
+    document : Document
+    kind : str
+        ``table``, ``json``, ``jsonl``, ``csv``, ``markdown``, ``latex``, ``html``, ``parquet`` or, of gates,
+        ``junit``.
+    encoding : str
+        Of a table, for who shows it.
+    width, color
+        As in :func:`riskrank.shown.formats.terminal.to_terminal`.
+    csv_safe : bool
+        Whether CSV is for a spreadsheet, where a name must not become a formula.
+    flags : bool
+        Whether a person's formats name parameters as flags of the command line or as Python keywords.
+    """
+    if kind == "parquet":
+        return to_parquet(document)
+    if kind == "table":
+        return _terminal_page(document, encoding, width, color, flags)
+    if kind == "markdown":
+        return markdown_page(document, flags=flags).encode("utf-8")
+    if kind == "latex":
+        return to_latex(spelled_sections(document, flags=flags)).encode("utf-8")
+    if kind == "html":
+        page = import_module("riskrank.shown.page.page")
+        return str(page.to_page(document, flags=flags)).encode("utf-8")
+    if kind == "junit":
+        return bytes(import_module("riskrank.shown.gate.junit").to_junit(document))
+    if kind == "csv":
+        return to_csv(document, safe=csv_safe).encode("utf-8")
+    writers = {"json": to_json, "jsonl": to_jsonl}
+    return writers[kind](document).encode("utf-8")
+
+
+def markdown_page(document: Document, *, flags: bool = True) -> str:
+    """Render a document as Markdown, with its marker where it has one."""
+    marker = document.marker
+    return (f"{marker}\n\n" if marker else "") + to_markdown(spelled_sections(document, flags=flags))
+
+
+def to_text(document: Document, *, width: int | None = None, flags: bool = True) -> str:
+    """Render a document as a terminal page without colour."""
+    return _terminal_page(document, "utf-8", width, False, flags).decode("utf-8")
+
+
+def _terminal_page(document: Document, encoding: str, width: int | None, color: bool, flags: bool) -> bytes:
+    page = _Page(encoding)
+    to_terminal(spelled_sections(document, flags=flags), page, width=width, color=color)
+    lines = [line.rstrip() for line in page.getvalue().splitlines()]
+    return ("\n".join(lines) + "\n").encode(encoding)
+
+
+class _Page(io.StringIO):
+    """A page in memory that tells Rich which characters its reader can show."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # an attribute in the stubs, a property at run time
+        return self._encoding

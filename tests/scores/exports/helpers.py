@@ -1,0 +1,53 @@
+"""Small exports imitating what tools write."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from riskrank.scores.exports.interface import Export, ExportRules
+from riskrank.scores.exports.registry import READERS, read_export, reader
+
+
+def write_json(path: Path, value) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def write_lines(path: Path, records) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def read(name: str, *paths, **rules) -> Export:
+    return read_export(name, [str(path) for path in paths], ExportRules(**rules))
+
+
+def scores(export: Export, *columns: str) -> dict:
+    """Map (model, sample, metric) and further columns to the score; every key once."""
+    keys = ["model", "sample", "metric", *columns]
+    rows = export.rows.select(*keys, "score").rows()
+    found = {row[:-1]: row[-1] for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def mean(export: Export, **kept) -> float:
+    return export.rows.filter(**kept)["score"].mean()
+
+
+def only_reader_of(path: Path) -> str:
+    """The one format whose reader recognises a file."""
+    fitting = [name for name in READERS if reader(name).recognises(path)]
+    assert len(fitting) == 1, fitting
+    return fitting[0]
+
+
+def assert_long(export: Export) -> None:
+    """Check what every export promises about its rows."""
+    assert export.rows.columns[:4] == ["model", "sample", "metric", "score"]
+    for name, dtype in export.rows.schema.items():
+        assert dtype == (pl.Float64 if name == "score" else pl.String), name
+    assert set(export.directions) <= set(export.rows["metric"])

@@ -1,0 +1,276 @@
+"""What readers share: scalars, counting, bounded decompression, rules that are asked for."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import zstandard
+
+from riskrank.errors import InputError, UsageError
+from riskrank.scores.exports.gathering import (
+    Gathering,
+    as_score,
+    check_used,
+    choose,
+    files_of,
+    model_of,
+    walk,
+)
+from riskrank.scores.exports.interface import ExportRules, LabelledPath
+from riskrank.scores.files.bounded import decompressed, parse_json, read_bounded
+
+
+@pytest.mark.parametrize(
+    ("value", "score"),
+    [
+        (1, 1.0),
+        (0.5, 0.5),
+        (True, 1.0),
+        (False, 0.0),
+        (None, None),
+        (float("nan"), None),
+        (float("inf"), float("inf")),
+    ],
+)
+def test_numbers_and_booleans_are_scores(value, score):
+    assert as_score(value) == score
+
+
+@pytest.mark.parametrize("value", ["0.5", "C", [1, 2], (1,), {"a": 1}, 10**400, object()])
+def test_anything_else_is_told_apart_from_a_score(value):
+    assert isinstance(as_score(value), str)
+
+
+def add(gathering, **values):
+    gathering.add(**({"model": "A", "sample": "1", "metric": "m", "value": 1.0} | values))
+
+
+def test_lists_and_text_are_counted_and_left_out():
+    gathering = Gathering(ExportRules())
+    add(gathering)
+    add(gathering, metric="pair", value=[1, 2])
+    add(gathering, metric="pair", sample="2", value=[1, 2])
+    add(gathering, metric="word", value="good")
+    export = gathering.export()
+    assert export.rows["metric"].to_list() == ["m"]
+    assert [note.split(":")[0] for note in export.notes] == ["pair", "word"]
+    assert export.notes[0].endswith(": 2")
+
+
+def test_parts_of_a_list_become_metrics_when_asked():
+    gathering = Gathering(ExportRules(parts=True))
+    add(gathering, metric="pair", value=[1, -2.5])
+    export = gathering.export()
+    assert export.rows.select("metric", "score").rows() == [("pair.0", 1.0), ("pair.1", -2.5)]
+
+
+def test_draws_stay_only_where_samples_repeat():
+    gathering = Gathering(ExportRules())
+    add(gathering, draw="1")
+    add(gathering, draw="1", sample="2", task="t")
+    assert gathering.export().rows.columns == ["model", "sample", "metric", "score", "task"]
+    add(gathering, draw="2")
+    add(gathering, sample="3")
+    rows = gathering.export().rows
+    assert rows.columns == ["model", "sample", "metric", "score", "draw", "task"]
+    assert rows["draw"].to_list() == ["1", "1", "2", "1"]
+
+
+def test_nothing_gathered_is_an_error_that_says_what_there_was():
+    gathering = Gathering(ExportRules())
+    add(gathering, value="text")
+    with pytest.raises(InputError, match="no scores") as error:
+        gathering.export()
+    assert "m: values left out that are text" in error.value.found
+
+
+def test_a_bad_file_is_refused_or_left_out_whole(tmp_path):
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text("{}")
+    bad.write_text("{")
+
+    def run(rules):
+        gathering = Gathering(rules)
+
+        def use(path):
+            def from_bytes(data):
+                add(gathering, sample=path.name)
+                gathering.count("seen")
+                parse_json(str(path), data)
+
+            return from_bytes
+
+        for path in (bad, good):
+            gathering.take(path, use(path))
+        return gathering.export()
+
+    with pytest.raises(InputError, match="bad"):
+        run(ExportRules())
+    export = run(ExportRules(skip_bad=True))
+    assert export.rows["sample"].to_list() == ["good.json"]
+    assert [(entry.path, entry.rows) for entry in export.inputs] == [(str(good), 1)]
+    assert "bad.json" in export.notes[0]
+    assert export.notes[1] == "seen: 1"
+
+
+def test_runs_that_disagree_on_a_direction_are_named():
+    gathering = Gathering(ExportRules())
+    for run, way in (("one", "higher"), ("two", "higher"), ("three", "lower"), ("four", "lower")):
+        gathering.direct("m", way, of=run)
+    gathering.direct("other", "higher", of="one")
+    add(gathering)
+    add(gathering, metric="other")
+    export = gathering.export()
+    assert export.directions == {"other": "higher"}
+    assert len(export.notes) == 1
+    assert "higher is better in one, lower is better in three" in export.notes[0]
+
+
+def test_bad_lines_are_counted_when_skipped(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    data = b'{"a": 1}\n\n[1]\n{"a": \n{"a": NaN}\n'
+    with pytest.raises(InputError, match="line 3 is not a JSON object"):
+        list(Gathering(ExportRules()).lines(path, data))
+    gathering = Gathering(ExportRules(skip_bad=True))
+    assert [number for number, _ in gathering.lines(path, data)] == [1, 5]
+    add(gathering)
+    assert "2 lines" in gathering.export().notes[0]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress, lambda data: data])
+def test_compressed_bytes_come_back(compress):
+    data = json.dumps(list(range(1000))).encode()
+    assert decompressed("x", compress(data), 10_000) == data
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
+def test_a_bomb_stops_at_the_limit(compress):
+    bomb = compress(bytes(50_000_000))
+    assert len(bomb) < 100_000
+    with pytest.raises(InputError, match="more than 1,000 bytes"):
+        decompressed("bomb", bomb, 1_000)
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
+def test_data_cut_short_is_corrupt(compress):
+    data = compress(json.dumps([i * 7919 for i in range(5000)]).encode())
+    for size in (len(data) // 2, len(data) - 1):
+        with pytest.raises(InputError, match="cannot be decompressed"):
+            decompressed("cut", data[:size], 10**6)
+
+
+def test_frames_and_members_one_after_another_are_all_read():
+    for compress in (gzip.compress, zstandard.compress):
+        assert decompressed("x", compress(b"one ") + compress(b"two"), 100) == b"one two"
+
+
+def test_large_and_empty_files_are_refused(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * 100)
+    with pytest.raises(InputError, match="more than 99 bytes"):
+        read_bounded(path, 99)
+    path.write_bytes(b" \n")
+    with pytest.raises(InputError, match="empty"):
+        read_bounded(path, 99)
+
+
+@pytest.mark.parametrize("text", ["", "{", "\xff", "[" * 100_000])
+def test_json_that_is_none(text):
+    with pytest.raises(InputError, match="not valid JSON"):
+        parse_json("x", text.encode("latin1"))
+
+
+def test_several_filters_are_asked_for():
+    def pick(*asked):
+        return choose("filter", asked, ["strict", "flexible"], what="filters", where="task t")
+
+    assert pick("strict") == ("strict",)
+    assert pick("*") == ("strict", "flexible")
+    assert choose("filter", (), ["none"], what="filters", where="t") == ("none",)
+    with pytest.raises(UsageError, match="task t: several filters") as error:
+        pick()
+    assert "strict, flexible" in error.value.found
+    with pytest.raises(UsageError) as error:
+        pick("flexibel")
+    assert "flexible" in error.value.hint
+    with pytest.raises(UsageError, match="none of that name"):
+        check_used("filter", ["nope"], ["strict"])
+
+
+def test_models_come_from_the_path_the_log_or_the_label():
+    path = Path("runs/gpt-4/log.json")
+    assert model_of(path, "logged", ExportRules()) == "logged"
+    assert model_of(path, None, ExportRules(), label="L") == "L"
+    assert model_of(path, "logged", ExportRules(model_from_path="runs/([^/]+)/")) == "gpt-4"
+    assert model_of(path, None, ExportRules(model_from_path="(runs)/(?P<model>[^/]+)/")) == "gpt-4"
+    with pytest.raises(InputError, match="which model"):
+        model_of(path, None, ExportRules())
+    for pattern in ("(", "runs", "(a)(b)", "nowhere/([^/]+)"):
+        with pytest.raises(UsageError):
+            model_of(path, None, ExportRules(model_from_path=pattern))
+
+
+def test_folders_are_walked_in_order_and_each_file_is_read_once(tmp_path):
+    for name in ("b/2.json", "a/1.json", "a/x.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    (tmp_path / "a" / "loop").symlink_to(tmp_path)
+    paths = [LabelledPath(path=tmp_path), LabelledPath(path=tmp_path / "a" / "1.json")]
+    found = list(files_of(paths, lambda path: path.suffix == ".json"))
+    assert [path.name for path in found] == ["1.json", "2.json"]
+    with pytest.raises(InputError, match="no file of this format"):
+        list(files_of(paths, lambda path: path.suffix == ".xml"))
+
+
+def test_rows_of_frames_and_of_dictionaries_come_together():
+    gathering = Gathering(ExportRules())
+    gathering.add_frame(
+        pl.DataFrame({"model": ["A"], "sample": ["1"], "metric": ["m"], "score": [0.5], "task": ["t"]})
+    )
+    add(gathering, sample="2")
+    assert gathering.export().rows["task"].to_list() == ["t", None]
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 24, (1 << 24) + 1])
+def test_what_is_unpacked_in_pieces_is_whole(size):
+    data = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8).tobytes()
+    packed = gzip.compress(data, 1)
+    assert decompressed("x", packed, size) == data
+    assert decompressed("x", packed + gzip.compress(b"more"), size + 4) == data + b"more"
+    with pytest.raises(InputError, match="once read" if size else "more than"):
+        decompressed("x", packed + gzip.compress(b"more"), size + 3)
+    with pytest.raises(InputError, match="x"):
+        decompressed("x", packed[:-9], size)
+
+
+def test_names_with_half_a_character_are_refused_or_their_rows_left_out(tmp_path):
+    for name in ("good", "bad"):
+        (tmp_path / name).write_text("{}")
+
+    def run(rules):
+        gathering = Gathering(rules)
+        for sample in ("good", "bad"):
+            text = "\ud800" if sample == "bad" else sample
+            gathering.take(tmp_path / sample, lambda _, text=text: add(gathering, sample=text))
+        return gathering.export()
+
+    with pytest.raises(InputError, match="no Unicode text") as error:
+        run(ExportRules())
+    assert str(tmp_path / "bad") in error.value.what
+    export = run(ExportRules(skip_bad=True))
+    assert export.rows["sample"].to_list() == ["good"]
+    assert export.notes == ("rows with names that are no Unicode text, left out: 1",)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_named_pipe_is_not_looked_into(tmp_path):
+    """Its first bytes would be waited for, for ever."""
+    os.mkfifo(tmp_path / "samples_x.jsonl")
+    (tmp_path / "a.jsonl").write_text("{}")
+    looked = []
+    found = [path.name for path in walk(tmp_path, lambda path: looked.append(path.name) or True)]
+    assert found == looked == ["a.jsonl"]

@@ -1,0 +1,31 @@
+"""Cells of workbooks and databases: a column of numbers where all are, and no digit lost."""
+
+from decimal import Decimal
+
+import polars as pl
+import pytest
+
+from riskrank.scores.files.cells import column
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([True, None], pl.Boolean),
+        ([2**63 - 1, 1 - 2**63, None, True], pl.Int64),
+        ([2**63, 1], pl.Float64),
+        ([1, 0.5, Decimal("0.25")], pl.Float64),
+    ],
+)
+def test_numbers_stay_numbers(cells, kind):
+    found = column("x", cells)
+    assert found.dtype == kind
+    assert found.to_list() == cells
+
+
+def test_anything_else_makes_text_of_all():
+    cells = [1.0, 2.5, float("inf"), "a", None, b"\x01\xff", True, 2**70, {"k": [1]}]
+    texts = ["1", "2.5", "inf", "a", None, "01ff", "true", str(2**70), '{"k": [1]}']
+    assert [text and text.lower() for text in column("x", cells).to_list()[:6]] == texts[:6]
+    assert column("x", cells).dtype == pl.String
+    assert str(2**70) in column("x", cells).to_list()

@@ -1,0 +1,447 @@
+"""Folders of parts as one table: what folders name, which files count, and the same result as one file."""
+
+import gzip
+import io
+import json
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.scores.files.data_sets import DataSetSource
+from riskrank.scores.files.folders import parts_of
+from riskrank.scores.files.opening import open_sources
+from riskrank.scores.files.parquet import ParquetSource
+from riskrank.scores.files.paths import labelled_paths, named_files
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.table.score_table import read_scores
+from riskrank.scores.votes import read_verdicts
+from riskrank.shown.files import check_writable
+from tests.scores.same import assert_same
+
+MODELS = ["a", "b b", "org/c", "007"]
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    keys = [(model, f"s{n}", metric) for model in MODELS for n in range(12) for metric in ("acc", "loss")]
+    rows = [(*key, "x" * 20, value) for key, value in zip(keys, rng.random(len(keys)).round(3), strict=True)]
+    return pl.DataFrame(rows, schema=["model", "sample", "metric", "response", "score"], orient="row")
+
+
+def encoded(frame, suffix):
+    buffer = io.BytesIO()
+    kind = suffix.removesuffix(".gz")
+    {"parquet": frame.write_parquet, "csv": frame.write_csv, "jsonl": frame.write_ndjson}[kind](buffer)
+    return gzip.compress(buffer.getvalue(), mtime=0) if suffix.endswith(".gz") else buffer.getvalue()
+
+
+def partitioned(frame, folder, keys, suffix="parquet", held=()):
+    """One file a combination of keys, as writers of partitioned tables lay them out."""
+    for values, rows in frame.group_by(*keys, maintain_order=True):
+        names = [f"{key}={quote(str(value), safe='')}" for key, value in zip(keys, values, strict=True)]
+        place = Path(folder, *names)
+        place.mkdir(parents=True)
+        rest = [name for name in frame.columns if name not in keys or name in held]
+        for number, part in enumerate([rows[: len(rows) // 2], rows[len(rows) // 2 :]]):
+            (place / f"part-{number}.{suffix}").write_bytes(encoded(part.select(rest), suffix))
+    return str(folder)
+
+
+@pytest.fixture
+def one(frame, tmp_path):
+    frame.write_parquet(tmp_path / "one.parquet")
+    return str(tmp_path / "one.parquet")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "csv.gz", "jsonl"])
+@pytest.mark.parametrize("keys", [("metric", "model"), ("model",)])
+def test_a_partitioned_table_is_that_of_one_file(frame, one, tmp_path, suffix, keys):
+    runs = partitioned(frame, tmp_path / "runs", keys, suffix)
+    assert_same(read_scores([runs]), read_scores([one]))
+
+
+def test_folders_that_name_nothing(frame, one, tmp_path):
+    for number, (_, rows) in enumerate(frame.group_by("model", maintain_order=True)):
+        place = tmp_path / "runs" / f"day {number}" / "x"
+        place.mkdir(parents=True)
+        rows.write_csv(place / "scores.csv")
+    assert_same(read_scores([str(tmp_path / "runs")]), read_scores([one]))
+
+
+def studies(given):
+    """Everything a result says but which files it is of."""
+    for result in (
+        rr.rank(given, lower="loss", resamples=200, jobs=1),
+        rr.rank(given, no_test=True, where="model <> 'a' AND metric = 'acc'"),
+        rr.dominance(given, no_test=True, wide=True, sql=PIVOT, lower="loss"),
+        rr.check(given, lower="loss"),
+        rr.portfolio(given, lower="loss"),
+    ):
+        document = json.loads(result.to_json())
+        document["meta"].pop("inputs")
+        # A check ends with commands to copy.
+        yield json.dumps(document).replace(given, "PATH"), result.to_csv()
+
+
+PIVOT = (
+    "SELECT model, sample, SUM(CASE WHEN metric = 'acc' THEN score END) AS acc, "
+    "SUM(CASE WHEN metric = 'loss' THEN score END) AS loss FROM scores GROUP BY model, sample"
+)
+
+
+def test_the_same_results_as_of_one_file(frame, one, tmp_path):
+    """A query sees the whole table, not a part of it: SUM over metrics that lie in different files."""
+    runs = partitioned(frame, tmp_path / "runs", ["metric", "model"])
+    assert list(studies(runs)) == list(studies(one))
+
+
+def test_the_order_of_the_file_system_is_none_of_ours(frame, tmp_path, monkeypatch):
+    runs = partitioned(frame, tmp_path / "runs", ["metric", "model"])
+    results = [rr.rank(runs, lower="loss", no_test=True).to_json()]
+    original = os.scandir
+
+    class Reversed:
+        def __init__(self, path):
+            with original(path) as entries:
+                self.entries = sorted(entries, key=lambda entry: entry.name, reverse=True)
+
+        def __enter__(self):
+            return iter(self.entries)
+
+        def __exit__(self, *_):
+            return None
+
+    monkeypatch.setattr(os, "scandir", Reversed)
+    results.append(rr.rank(runs, lower="loss", no_test=True).to_json())
+    assert results[0] == results[1]
+    paths = [entry["path"] for entry in json.loads(results[0])["meta"]["inputs"]]
+    assert paths == sorted(paths)
+    assert len(paths) == 16
+    assert paths[0] == f"{runs}/metric=acc/model=007/part-0.parquet"
+
+
+def test_only_needed_columns_of_needed_parts_are_read(frame, tmp_path, monkeypatch):
+    runs = partitioned(frame, tmp_path / "runs", ["metric", "model"])
+    asked = []
+    original = ParquetSource.load
+
+    def watched(self, names):
+        asked.append((os.path.relpath(self.label, runs), tuple(names)))
+        return original(self, names)
+
+    monkeypatch.setattr(ParquetSource, "load", watched)
+    read_scores([runs], ReadOptions(where="metric = 'acc'"))
+    assert {names for _, names in asked} == {("sample",), ("score",)}
+    assert {path.split("/")[0] for path, _ in asked} == {"metric=acc"}
+
+
+def test_where_counts_the_rows_of_each_part(frame, tmp_path):
+    runs = partitioned(frame, tmp_path / "runs", ["metric", "model"])
+    options = ReadOptions(where="metric = 'loss' AND model <> '007' AND sample <> 's0'")
+    table = read_scores([runs], options)
+    assert [entry.rows for entry in table.inputs] == [5, 6, 5, 6, 5, 6]
+    assert all("metric=loss" in entry.path and "007" not in entry.path for entry in table.inputs)
+
+
+def test_keys_are_text_unless_they_are_numbers_to_a_query(frame, tmp_path):
+    frame = frame.with_columns(fold=pl.col("sample").str.slice(1).cast(pl.Int64) % 3)
+    runs = partitioned(frame, tmp_path / "runs", ["fold"])
+    assert len(read_scores([runs], ReadOptions(where="fold >= 1")).samples) == 8
+    assert read_scores([runs], ReadOptions(group_by="fold")).groups is not None
+    frame = frame.with_columns(fold=pl.concat_str(pl.lit("0"), "fold"))
+    runs = partitioned(frame, tmp_path / "zeros", ["fold"])
+    assert len(read_scores([runs], ReadOptions(where="fold = '01'")).samples) == 4
+
+
+@pytest.mark.parametrize("shape", [{"wide": True}, {"matrix": "acc"}])
+def test_a_folders_number_is_no_metric_and_no_model(tmp_path, shape):
+    names = ["model", "sample"] if "wide" in shape else ["sample"]
+    for fold in (1, 2):
+        rows = {"model": ["a", "b"] * 3, "sample": [f"{fold}{n // 2}" for n in range(6)]}
+        rows = {name: rows[name] for name in names} | {"x": [0.1, 0.2, 0.3, 0.4, 0.5, fold], "y": [0.3] * 6}
+        place = tmp_path / "runs" / f"fold={fold}"
+        place.mkdir(parents=True)
+        frame = pl.DataFrame(rows)
+        (frame if "wide" in shape else frame[::2]).write_csv(place / "t.csv")
+    table = read_scores([str(tmp_path / "runs")], ReadOptions(**shape, allow_constant=True))
+    if "wide" in shape:
+        assert [metric.name for metric in table.metrics] == ["x", "y"]
+    else:
+        assert table.models == ("x", "y")
+
+
+def test_labels_and_patterns_name_folders_too(frame, one, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    partitioned(frame, "runs", ["metric", "model"])
+    expected = read_scores([one])
+    assert_same(read_scores(["runs/metric=acc", "runs/metric=loss"]), expected)
+    assert_same(read_scores(["runs/metric=*"]), expected)
+    assert_same(read_scores(["./runs/"]), expected)
+    assert read_scores(["new=runs"]).models == tuple(f"new/{name}" for name in sorted(MODELS))
+    Path("runs/beside.txt").write_text("no table")
+    assert labelled_paths("runs/*") == [(None, "runs/beside.txt")]  # beside files folders are not meant
+
+
+def test_what_writers_leave_behind_is_passed_over(frame, one, tmp_path):
+    runs = Path(partitioned(frame, tmp_path / "runs", ["model"]))
+    (runs / "_SUCCESS").touch()
+    (runs / "model=a" / ".part-0.parquet.crc").write_bytes(b"\0")
+    (runs / "_temporary").mkdir()
+    (runs / "_temporary" / "half.parquet").write_bytes(b"PAR1")
+    (runs / "README.md").write_text("# Runs")
+    frame[:0].drop("model").write_parquet(runs / "model=a" / "part-7.parquet")
+    assert_same(read_scores([str(runs)]), read_scores([one]))
+
+
+def test_a_link_in_circles_is_followed_once(frame, one, tmp_path):
+    runs = Path(partitioned(frame, tmp_path / "runs", ["model"]))
+    (runs / "model=a" / "again").symlink_to(runs)
+    (runs / "self").symlink_to(runs)
+    assert_same(read_scores([str(runs)]), read_scores([one]))
+
+
+def test_a_folder_below_another_of_the_same_key(frame, tmp_path):
+    runs = partitioned(frame, tmp_path / "runs", ["model"])
+    (Path(runs) / "model=a").rename(Path(runs) / "model=007" / "model=a")
+    assert "two folders say different things about 'model'" in refusal(runs).what
+
+
+def test_a_part_that_is_no_file_is_not_passed_over(frame, tmp_path):
+    runs = Path(partitioned(frame, tmp_path / "runs", ["model"]))
+    (runs / "model=a" / "note.txt").symlink_to(tmp_path / "nowhere")
+    assert len(read_scores([str(runs)]).models) == 4
+    (runs / "model=a" / "part-2.parquet").symlink_to(tmp_path / "nowhere")
+    assert refusal(runs).found == "a link to nothing"
+    (runs / "model=a" / "part-2.parquet").unlink()
+    os.mkfifo(runs / "model=a" / "part-2.parquet")
+    assert refusal(runs).found == "a pipe, socket or device"
+
+
+@pytest.mark.parametrize("name", [b"model=\xff", b"model=%ff", b"%ed%a0%80=x"])
+def test_folders_that_name_no_unicode_text(frame, tmp_path, name):
+    folder = tmp_path / os.fsdecode(name)
+    folder.mkdir()
+    (folder / "t.parquet").write_bytes(encoded(frame, "parquet"))
+    assert "no Unicode text" in refusal(tmp_path).what
+
+
+def test_names_of_files_that_are_not_utf_8(frame, one, tmp_path):
+    place = tmp_path / "runs" / os.fsdecode(b"\xff")
+    place.mkdir(parents=True)
+    (place / os.fsdecode(b"\xfe.parquet")).write_bytes(encoded(frame, "parquet"))
+    result = rr.rank(str(tmp_path / "runs"), lower="loss", no_test=True)
+    assert result.frame.equals(rr.rank(one, lower="loss", no_test=True).frame)
+    with pytest.raises(InputError, match="which JSON cannot hold"):
+        result.to_json()
+
+
+def test_deep_folders(frame, tmp_path):
+    place = tmp_path
+    for _ in range(300):
+        place = place / "d"
+    place.mkdir(parents=True)
+    frame.write_parquet(place / "t.parquet")
+    assert len(read_scores([str(tmp_path)]).models) == 4
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_key_may_be_in_the_file_too_if_it_says_the_same(frame, one, tmp_path, held):
+    runs = partitioned(frame, tmp_path / "runs", ["metric", "model"], held=["model"] if held else [])
+    assert_same(read_scores([runs]), read_scores([one]))
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_key_that_the_file_contradicts(frame, tmp_path, suffix):
+    runs = partitioned(frame, tmp_path / "runs", ["model"], suffix, held=["model"])
+    Path(runs, "model=a").rename(Path(runs, "model=z"))
+    with pytest.raises(InputError) as caught:
+        read_scores([runs])
+    assert caught.value.what.endswith(
+        f"model=z/part-0.{suffix}: column 'model' contradicts the folder model=z"
+    )
+    assert caught.value.found == "'a', in 12 of 12 rows"
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "agrees"),
+    [
+        ([1, 1], "1", True),
+        ([1, 1], "01", True),
+        ([1.0, 1.0], "1", True),
+        ([1, 2], "1", False),
+        ([1, 1], "one", False),
+        ([1, None], "1", False),
+        ([True, True], "True", True),
+        (["1"], "01", False),
+        ([" x "], "x", True),
+        ([None], "__HIVE_DEFAULT_PARTITION__", True),
+        (["x"], "__HIVE_DEFAULT_PARTITION__", False),
+    ],
+)
+def test_when_a_file_says_the_same_as_its_folder(tmp_path, values, key, agrees):
+    (tmp_path / f"k={key}").mkdir()
+    pl.DataFrame({"k": values, "score": [0.5] * len(values)}).write_parquet(
+        tmp_path / f"k={key}" / "t.parquet"
+    )
+    (source,) = open_sources([str(tmp_path)])
+    if not agrees:
+        with pytest.raises(InputError, match="column 'k' contradicts the folder"):
+            source.load(["k"])
+        return
+    expected = None if key.startswith("__") else key
+    assert source.load(["k"])["k"].to_list() == [expected] * len(values)
+
+
+def refusal(folder, **options):
+    with pytest.raises(InputError) as caught:
+        read_scores([str(folder)], ReadOptions(**options))
+    lines = caught.value.lines(flags=True)
+    assert len(lines) == 3
+    assert all(lines)
+    return caught.value
+
+
+def test_nothing_to_read(frame, tmp_path):
+    assert refusal(tmp_path).found == "no files"
+    (tmp_path / "notes.txt").write_text("x")
+    assert "1 files of other kinds, such as" in refusal(tmp_path).found
+    partitioned(frame[:0].with_columns(pl.lit("x").alias("model")), tmp_path / "no", ["model"])
+    frame[:0].write_csv(tmp_path / "a.csv")
+    frame[:0].write_csv(tmp_path / "b.csv")
+    assert "2 files without rows" in refusal(tmp_path).found
+
+
+def test_several_formats(frame, one, tmp_path):
+    runs = partitioned(frame, tmp_path / "runs", ["model"])
+    Path(runs, "meta.json").write_text("{}")
+    error = refusal(runs)
+    assert error.found == "1 of format json, 8 of format parquet"
+    assert error.lines(flags=True)[2].endswith("--input-format parquet")
+    assert_same(read_scores([runs], ReadOptions(input_format="parquet")), read_scores([one]))
+    (tmp_path / "books").mkdir()
+    (tmp_path / "books" / "x.xlsx").write_bytes(b"PK")
+    assert "no parts of one table" in refusal(tmp_path / "books").what
+    assert "no parts of one table" in refusal(tmp_path / "books", input_format="xlsx").what
+
+
+def test_parts_without_a_suffix_need_a_format(frame, tmp_path):
+    (tmp_path / "part-00000").write_bytes(encoded(frame, "csv"))
+    assert "files of other kinds" in refusal(tmp_path).found
+    assert len(read_scores([str(tmp_path)], ReadOptions(input_format="csv")).models) == 4
+
+
+def test_a_part_without_a_column_that_others_have(frame, tmp_path):
+    runs = partitioned(frame, tmp_path / "runs", ["model"])
+    frame.drop("model").write_parquet(Path(runs) / "stray.parquet")
+    error = refusal(runs)
+    assert error.what.endswith("stray.parquet: this part has no column 'model'")
+    frame.filter(model="a").with_columns(model=pl.lit("z")).write_parquet(Path(runs) / "stray.parquet")
+    assert "z" in read_scores([runs]).models  # a file may name its model itself
+
+
+def test_a_metric_that_a_part_lacks_is_missing_there(tmp_path):
+    frame = pl.DataFrame({"model": ["a", "b"], "sample": ["1", "1"], "x": [0.1, 0.2], "y": [0.3, 0.4]})
+    frame.write_csv(tmp_path / "1.csv")
+    frame.drop("y").with_columns(sample=pl.lit("2")).write_csv(tmp_path / "2.csv")
+    assert "missing" in refusal(tmp_path, wide=True).what or "no score" in refusal(tmp_path, wide=True).what
+
+
+@pytest.mark.parametrize(("folder", "name"), [("_delta_log", "Delta Lake"), (".hoodie", "Hudi")])
+def test_tables_with_a_log_are_refused(frame, tmp_path, folder, name):
+    """Their folders hold files that no longer count."""
+    frame.write_parquet(tmp_path / "t.parquet")
+    (tmp_path / folder).mkdir()
+    assert f"a table of {name}" in refusal(tmp_path).what
+
+
+def test_a_closed_folder_is_not_passed_over(frame, tmp_path, monkeypatch):
+    runs = partitioned(frame, tmp_path / "runs", ["model"])
+    original = os.scandir
+
+    def closed(path):
+        if str(path).endswith("model=a"):
+            raise PermissionError(13, "Permission denied")
+        return original(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    error = refusal(runs)
+    assert (error.what, error.found) == (
+        f"{runs}/model=a: the directory cannot be read",
+        "Permission denied",
+    )
+
+
+def test_errors_name_the_part_and_its_row(frame, tmp_path):
+    wrong = frame.with_columns(pl.col("score").cast(pl.String))
+    wrong = wrong.with_columns(
+        score=pl.when(pl.int_range(pl.len()) == 31).then(pl.lit("bad")).otherwise("score")
+    )
+    runs = partitioned(wrong, tmp_path / "runs", ["model"], "csv")
+    error = refusal(runs)
+    assert f"{runs}/model=b%20b/part-0.csv: row 9, column score" in error.what
+    nameless = frame.with_columns(sample=pl.when(pl.int_range(pl.len()) == 31).then(None).otherwise("sample"))
+    runs = partitioned(nameless, tmp_path / "nameless", ["model"])
+    assert (
+        f"{runs}/model=b%20b/part-0.parquet: row 8, column sample: the sample has no name"
+        in refusal(runs).what
+    )
+
+
+def test_separators_that_differ(tmp_path):
+    (tmp_path / "a.csv").write_text("model,sample,metric,score\na,1,m,0.5\n")
+    (tmp_path / "b.csv").write_text("model;sample;metric;score\nb;1;m;0,5\n")
+    assert "separated by other signs" in refusal(tmp_path).what
+
+
+def test_types_that_differ_are_read_as_text(tmp_path):
+    """Whole numbers too large for a float keep their digits; short floats get those of their full value."""
+    large = 2**60 + 1
+    frame = pl.DataFrame({"model": ["a"], "sample": [large], "metric": ["m"], "score": [0.1]})
+    frame.with_columns(pl.col("score").cast(pl.Float32)).write_parquet(tmp_path / "1.parquet")
+    frame.with_columns(model=pl.lit("b"), sample=pl.lit(str(large))).write_parquet(tmp_path / "2.parquet")
+    table = read_scores([str(tmp_path)], ReadOptions(allow_constant=True))
+    assert table.samples == (str(large),)
+    assert [values.item() for values in table.values] == [float(np.float32(0.1)), 0.1]
+    frame.with_columns(score=pl.struct(x="score")).write_parquet(tmp_path / "3.parquet")
+    with pytest.raises(RiskrankError):
+        read_scores([str(tmp_path)])
+
+
+def test_verdicts_in_folders(tmp_path):
+    for judge in ("x", "y"):
+        place = tmp_path / f"judge={judge}"
+        place.mkdir()
+        (place / "v.csv").write_text(f"sample,model_a,model_b,verdict\n{judge},A,B,a\n")
+    table = read_verdicts([str(tmp_path)])
+    assert (table.samples, len(table.inputs)) == (("x", "y"), 2)
+    assert table.place(2) == f"{tmp_path}/judge=y/v.csv: row 2"
+
+
+def test_a_part_is_not_written_over(frame, tmp_path):
+    runs = partitioned(frame, tmp_path / "runs", ["model"])
+    with pytest.raises(UsageError, match="would replace its own input"):
+        check_writable(f"{runs}/model=a/part-0.parquet", named_files([runs]))
+    check_writable(f"{runs}/ranking.md", named_files([runs]))
+
+
+def test_keys_are_the_names_of_folders_alone(tmp_path):
+    place = tmp_path / "a=1" / "plain" / "b=x=y%2Fz" / "=q"
+    place.mkdir(parents=True)
+    (place / "c=3.csv").write_text("score\n1\n")
+    assert [part.keys for part in parts_of(str(tmp_path))] == [{"a": "1", "b": "x=y/z"}]
+    # Those a folder ends in count as well, others above it do not.
+    assert parts_of(str(tmp_path / "a=1"))[0].keys == {"a": "1", "b": "x=y/z"}
+    assert parts_of(str(tmp_path / "a=1" / "plain"))[0].keys == {"b": "x=y/z"}
+
+
+def test_a_folder_is_a_data_set(one, tmp_path):
+    (source,) = open_sources([str(tmp_path)])
+    assert isinstance(source, DataSetSource)
+    assert source.height() == 96

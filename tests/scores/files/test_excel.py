@@ -1,0 +1,124 @@
+"""Workbooks: cells as they are, one sheet or the one a query names."""
+
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from riskrank.errors import InputError, RiskrankError, UsageError
+from riskrank.scores.table.score_table import ReadOptions, read_scores
+from tests.scores.same import assert_same
+
+openpyxl = pytest.importorskip("openpyxl")
+
+
+@pytest.fixture
+def workbook(tmp_path):
+    """Write sheets, each a list of rows, and return the path."""
+
+    def to_file(name="t.xlsx", **sheets):
+        book = openpyxl.Workbook()
+        book.remove(book.active)
+        for title, rows in sheets.items():
+            sheet = book.create_sheet(title)
+            for row in rows:
+                sheet.append(row)
+        book.save(tmp_path / name)
+        return str(tmp_path / name)
+
+    return to_file
+
+
+def rows_of(frame):
+    return [frame.columns, *map(list, frame.rows())]
+
+
+def test_a_sheet_is_the_same_table(write, long_frame, workbook):
+    expected = read_scores([write("t.csv", long_frame)])
+    assert_same(read_scores([workbook(scores=rows_of(long_frame))]), expected)
+    with_gaps = [[], *rows_of(long_frame)[:5], [], *rows_of(long_frame)[5:]]
+    assert_same(read_scores([workbook(scores=with_gaps, empty=[], notes=[["made by hand"]])]), expected)
+
+
+def test_numbers_keep_all_their_digits(long_frame, workbook):
+    # The writer keeps 16 digits; readers that go through a display format keep nine.
+    precise = [(*row[:3], float(f"{0.1 + place / 7:.16g}")) for place, row in enumerate(long_frame.rows())]
+    table = read_scores([workbook(t=[long_frame.columns, *precise])])
+    assert sorted(float(x) for v in table.values for x in v.ravel()) == sorted(row[3] for row in precise)
+
+
+def test_text_among_numbers_is_not_lost(long_frame, workbook):
+    rows = rows_of(long_frame)
+    rows[4][3] = "failed"
+    with pytest.raises(InputError, match="row 5, column score: the score is not a number") as caught:
+        read_scores([workbook(t=rows)])
+    assert "failed" in str(caught.value)
+
+
+def test_of_several_sheets_a_query_chooses(write, long_frame, workbook):
+    path = workbook(**{"run 1": rows_of(long_frame), "run 2": [["model"], ["x"]]})
+    with pytest.raises(UsageError, match="which one counts has to be said") as caught:
+        read_scores([path])
+    assert 'SELECT * FROM "run 1"' in str(caught.value)
+    table = read_scores([path], ReadOptions(sql='SELECT * FROM "run 1"'))
+    assert_same(table, read_scores([write("t.csv", long_frame)]))
+    assert table.inputs[0].path == path
+    one = workbook("one.xlsx", only=rows_of(long_frame))
+    assert_same(read_scores([one], ReadOptions(sql="SELECT * FROM scores")), table)
+
+
+@pytest.mark.parametrize(
+    ("sheets", "message"),
+    [
+        ({"t": []}, "the file is empty"),
+        ({"t": [["model", "score"]]}, "the file is empty"),
+        ({"t": [["model", "model"], ["a", "b"]]}, "two columns of sheet t are called 'model'"),
+    ],
+)
+def test_what_is_no_table(workbook, sheets, message):
+    with pytest.raises(InputError, match=message):
+        read_scores([workbook(**sheets)])
+
+
+def test_files_that_are_no_workbooks(write, workbook, long_frame):
+    path = workbook(t=rows_of(long_frame))
+    with open(path, "rb") as file:  # noqa: PTH123
+        data = file.read()
+    for content in (b"PK\x03\x04 and no more", data[: len(data) // 2], b"model,score\n"):
+        with pytest.raises(RiskrankError, match="cannot be read as an Excel workbook"):
+            read_scores([write("bad.xlsx", content)])
+
+
+def test_formulas_that_nothing_has_computed_are_named(long_frame, workbook):
+    rows = rows_of(long_frame)
+    rows[4][3] = "=1/2"
+    rows[6][3] = "=D5+0.25"
+    with pytest.raises(InputError, match="formulas in sheet t that have no value yet") as error:
+        read_scores([workbook(t=rows)])
+    assert error.value.found == "2 such cells: D5, D7"
+    assert "save it" in error.value.hint
+
+
+def test_computed_formulas_and_gaps_are_read(tmp_path, long_frame, workbook):
+    rows = rows_of(long_frame)
+    rows[4][3] = "=1/2"
+    rows[5].append('=IF(1,"",2)')
+    rows[0].append("note")
+    path = Path(workbook(t=rows))
+    # What a spreadsheet program adds: the value beside the formula, an empty text among them.
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name).decode() for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    assert members[sheet].count("<v></v>") + members[sheet].count("<v />") + members[sheet].count("<v/>") == 2
+    computed = re.sub(r"(<f>1/2</f>)<v ?/>|(<f>1/2</f>)<v></v>", "<f>1/2</f><v>0.5</v>", members[sheet])
+    computed = re.sub(r'<c r="E6"', '<c t="str" r="E6"', computed)
+    members[sheet] = computed
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    table = read_scores([str(path)])
+    expected = long_frame.rows()[3]
+    values = {float(value) for array in table.values for value in array.ravel()}
+    assert 0.5 in values
+    assert expected[:3] == tuple(rows[4][:3])

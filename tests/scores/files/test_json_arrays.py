@@ -1,0 +1,57 @@
+"""A JSON document is a table in any of the ways pandas writes one."""
+
+import gzip
+import json
+
+import pytest
+
+from riskrank.errors import InputError
+from riskrank.scores.table.score_table import ReadOptions, read_scores
+from tests.scores.same import assert_same
+
+
+def forms(frame):
+    """Rows, columns beside data, a list a column, a mapping a column."""
+    columns = frame.to_dict(as_series=False)
+    return {
+        "records": frame.to_dicts(),
+        "split": {"columns": frame.columns, "index": [1], "data": [list(row) for row in frame.rows()]},
+        "lists": columns,
+        "mappings": {name: {str(i): v for i, v in enumerate(cells)} for name, cells in columns.items()},
+    }
+
+
+@pytest.mark.parametrize("form", ["records", "split", "lists", "mappings"])
+@pytest.mark.parametrize("suffix", ["json", "json.gz"])
+def test_every_form_gives_the_same_table(write, long_frame, form, suffix):
+    data = json.dumps(forms(long_frame)[form], indent=1).encode()
+    path = write(f"t.{suffix}", gzip.compress(data) if suffix.endswith("gz") else data)
+    assert_same(read_scores([path]), read_scores([write("t.csv", long_frame)]))
+
+
+def test_nan_is_found_and_null_is_missing(write, long_frame):
+    rows = long_frame.to_dicts()
+    rows[3]["score"] = None
+    table = read_scores([write("t.json", json.dumps(rows))], ReadOptions(missing="drop"))
+    assert len(table.samples) == 3
+    rows[3]["score"] = float("nan")
+    with pytest.raises(InputError, match=r"t\.json: row 4, column score"):
+        read_scores([write("t.json", json.dumps(rows))])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("[]", "not a table"),
+        ('{"columns": ["model", "score"], "data": []}', "the table is empty"),
+        ('{"columns": ["model", "score"], "data": [["A"]]}', "not a table"),
+        ('{"model": ["A", "B"], "score": [1]}', "not a table"),
+        ('[{"model": "A"', "not valid JSON"),
+        ("7", "not a table"),
+        ('[{"model": "A", "model ": "B"}]', "two columns are called 'model'"),
+    ],
+)
+def test_what_is_no_table(write, text, message):
+    with pytest.raises(InputError, match=rf"t\.json: .*{message}"):
+        read_scores([write("t.json", text)])

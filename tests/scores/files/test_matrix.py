@@ -1,0 +1,96 @@
+"""A matrix: one row a sample, one column a model."""
+
+import polars as pl
+import pytest
+
+from riskrank.errors import InputError, UsageError
+from riskrank.scores.table.score_table import ReadOptions, read_scores
+from tests.scores.same import assert_same
+
+
+@pytest.fixture
+def matrix(long_frame):
+    return long_frame.filter(metric="acc").pivot("model", index="sample", values="score")
+
+
+@pytest.fixture
+def expected(write, long_frame):
+    return read_scores([write("long.csv", long_frame.filter(metric="acc"))])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "jsonl"])
+def test_columns_are_models(write, matrix, expected, suffix):
+    assert_same(read_scores([write(f"m.{suffix}", matrix)], ReadOptions(matrix="acc")), expected)
+
+
+def test_samples_by_another_name_and_by_their_rows(write, matrix, expected):
+    renamed = write("m.csv", matrix.rename({"sample": "doc"}).with_columns(note=pl.lit("x")))
+    options = ReadOptions(matrix="acc", columns="sample=doc")
+    assert_same(read_scores([renamed], options), expected)
+    with pytest.raises(InputError, match="which column names the samples") as caught:
+        read_scores([renamed], ReadOptions(matrix="acc"))
+    assert 'columns="sample=doc"' in str(caught.value)
+    bare = read_scores([write("b.csv", matrix.drop("sample"))], ReadOptions(matrix="acc"))
+    assert bare.samples == ("1", "2", "3", "4")
+    assert bare.models == expected.models
+
+
+def test_a_counter_is_no_model(write, matrix):
+    counted = matrix.drop("sample").with_row_index("item_id")
+    with pytest.raises(InputError, match="which column names the samples"):
+        read_scores([write("m.csv", counted)], ReadOptions(matrix="acc"))
+
+
+def test_models_are_picked_and_labelled(write, matrix, expected):
+    path = write("m.csv", matrix.with_columns(half=pl.Series(["1", "x", "y", "z"])))
+    with pytest.raises(InputError, match="'half' holds numbers and text"):
+        read_scores([path], ReadOptions(matrix="acc"))
+    table = read_scores([path], ReadOptions(matrix="acc", models=("A", "C")))
+    assert table.models == ("A", "C")
+    with pytest.raises(UsageError, match="there is no column 'D'"):
+        read_scores([path], ReadOptions(matrix="acc", models=("A", "D")))
+    clean = write("c.csv", matrix)
+    assert read_scores([f"new={clean}"], ReadOptions(matrix="acc")).models == ("new/A", "new/B", "new/C")
+
+
+def test_a_wrong_score_is_found_in_its_cell(write, matrix):
+    text = matrix.write_csv().replace(matrix.write_csv().splitlines()[2].split(",")[2], "inf", 1)
+    with pytest.raises(InputError, match=r"m\.csv: row 3, column A: the score"):
+        read_scores([write("m.csv", text)], ReadOptions(matrix="acc"))
+
+
+def test_gaps_are_missing_scores(write, matrix):
+    holed = matrix.with_columns(B=pl.when(pl.col("sample") != "s1").then("B"))
+    with pytest.raises(InputError, match="row 4, column B: no score"):
+        read_scores([write("m.csv", holed)], ReadOptions(matrix="acc"))
+    table = read_scores([write("m.csv", holed)], ReadOptions(matrix="acc", missing="drop"))
+    assert len(table.samples) == 3
+
+
+def test_conditions_come_before(write, matrix):
+    table = read_scores([write("m.csv", matrix)], ReadOptions(matrix="acc", where="sample <> 's10'"))
+    assert table.samples == ("s1", "s2", "s3")
+
+
+@pytest.mark.parametrize(
+    "options", [{"matrix": "acc", "wide": True}, {"matrix": " "}, {"matrix": "acc", "columns": "model=x"}]
+)
+def test_contradictions(write, matrix, options):
+    with pytest.raises(UsageError):
+        read_scores([write("m.csv", matrix)], ReadOptions(**options))
+
+
+def test_no_models(write):
+    with pytest.raises(InputError, match="could be a model"):
+        read_scores([write("m.csv", "sample,text\n1,a\n2,b\n")], ReadOptions(matrix="acc"))
+
+
+def test_an_identifier_is_no_model_unless_named(write):
+    rows = "".join(f"s{n},{n % 3},{n % 2},{7 * n}\n" for n in range(6))
+    path = write("m.csv", f"sample,a,gpt version 2,id\n{rows}")
+    with pytest.raises(InputError, match="column 'id' looks like an identifier") as caught:
+        read_scores([path], ReadOptions(matrix="acc"))
+    assert "--models 'a,gpt version 2'" in caught.value.lines(flags=True)[2]
+    named = read_scores([path], ReadOptions(matrix="acc", models=("a", "gpt version 2")))
+    assert named.models == ("a", "gpt version 2")
+    assert len(read_scores([path], ReadOptions(matrix="acc", models=("a", "id"))).models) == 2

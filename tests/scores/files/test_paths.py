@@ -1,0 +1,65 @@
+"""LABEL=PATH names the models of a file; a file of that very name goes first."""
+
+import polars as pl
+import pytest
+
+from riskrank.errors import InputError, UsageError
+from riskrank.scores.files.paths import labelled_paths
+from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.votes import read_verdicts
+
+
+def test_labels_and_names_with_an_equals_sign(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "lr=0.1.csv", "b=c=d.csv"):
+        (tmp_path / name).write_text("x")
+    assert labelled_paths("a.csv") == [(None, "a.csv")]
+    assert labelled_paths("new=a.csv") == [("new", "a.csv")]
+    assert labelled_paths("org/new =a.csv") == [("org/new", "a.csv")]
+    assert labelled_paths("lr=0.1.csv") == [(None, "lr=0.1.csv")]
+    assert labelled_paths("new=lr=0.1.csv") == [("new", "lr=0.1.csv")]
+    assert labelled_paths("x=y=b=c=d.csv") == [("x=y", "b=c=d.csv")]
+    assert labelled_paths("lr=*.csv") == [(None, "lr=0.1.csv")]
+    assert labelled_paths("new=lr*.csv") == [("new", "lr=0.1.csv")]
+    assert labelled_paths("-") == [(None, "-")]
+    assert labelled_paths("new=-") == [("new", "-")]
+    assert labelled_paths("new=none.csv") == [(None, "none.csv")]
+    assert labelled_paths("runs/lr=1/none.csv") == [(None, "runs/lr=1/none.csv")]
+    with pytest.raises(InputError, match=r"^error: z\*\.csv: no file matches"):
+        labelled_paths("new=z*.csv")
+
+
+def test_one_model_takes_the_label_several_have_it_before_them(write, long_frame):
+    one = write("one.csv", long_frame.filter(model="A"))
+    two = write("two.csv", long_frame.filter(pl.col("model") != "A"))
+    table = read_scores([f"new={one}", f"old={two}"])
+    assert table.models == ("new", "old/B", "old/C")
+    assert [entry.path for entry in table.inputs] == [one, two]
+    plain = read_scores([one, two])
+    assert [v.tobytes() for v in table.values] == [v.tobytes() for v in plain.values]
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_labelled_file_needs_no_model_column(write, long_frame, wide):
+    def file(name):
+        frame = long_frame.filter(model=name).drop("model")
+        return write(f"{name}.csv", frame.pivot("metric", index="sample", values="score") if wide else frame)
+
+    table = read_scores([f"new={file('A')}", f"old={file('B')}"], ReadOptions(wide=wide))
+    expected = read_scores([write("t.csv", long_frame.filter(pl.col("model") != "C"))])
+    assert table.models == ("new", "old")
+    assert [v.tobytes() for v in table.values] == [v.tobytes() for v in expected.values]
+    with pytest.raises(InputError, match="missing column 'model'"):
+        read_scores([file("A"), f"old={file('B')}"], ReadOptions(wide=wide))
+
+
+def test_the_same_label_twice_is_one_model(write, long_frame):
+    parts = [write(f"{m}.csv", long_frame.filter(model="A", metric=m)) for m in ("acc", "loss")]
+    table = read_scores([*(f"new={part}" for part in parts), write("rest.csv", long_frame.filter(model="B"))])
+    assert table.models == ("B", "new")
+
+
+def test_verdicts_have_no_label(write):
+    path = write("v.csv", "sample,model_a,model_b,verdict\n1,A,B,a\n")
+    with pytest.raises(UsageError, match="cannot be named after one model"):
+        read_verdicts([f"new={path}"])

@@ -1,0 +1,69 @@
+"""Patterns with ``**`` find what the standard library finds, and links in circles end."""
+
+import glob
+import os
+
+import pytest
+
+from riskrank.scores.files.patterns import matches
+
+TREE = (
+    "a/x.csv",
+    "a/sub/x.csv",
+    "a/sub/y.csv",
+    "a/sub/sub/x.csv",
+    "b/x.csv",
+    "b/deep/sub/x.csv",
+    "b/[odd]/x.csv",
+    "b/.hidden/x.csv",
+    "x.csv",
+)
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    for name in TREE:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "*.csv",
+        "**/*.csv",
+        "**/x.csv",
+        "**/sub/x.csv",
+        "**/sub/**/x.csv",
+        "a/**/sub/*.csv",
+        "*/**/y.csv",
+        "b/**",
+        "b/**/[[]odd]/x.csv",
+        "nothing/**/x.csv",
+        "**/sub",
+    ],
+)
+def test_as_the_standard_library(tree, pattern):
+    def plain(text):
+        found = glob.glob(text, recursive=True)
+        return sorted({os.path.normpath(name) for name in found if name})
+
+    for text in (pattern, os.path.join(glob.escape(str(tree)), pattern)):
+        found = [name for name in matches(text) if os.path.normpath(name) != os.path.normpath("b")]
+        expected = [name for name in plain(text) if name != "b"]
+        if pattern.endswith("**"):  # the folder itself is no file below it
+            expected = [name for name in expected if name != os.path.normpath(os.path.join(tree, "b"))]
+            found = [name for name in found if os.path.normpath(name) != os.path.join(tree, "b")]
+        assert sorted({os.path.normpath(name) for name in found}) == expected
+
+
+def test_links_in_a_circle_end(tree):
+    (tree / "a" / "sub" / "round").symlink_to(tree / "a")
+    (tree / "b" / "link").symlink_to(tree / "a" / "sub")
+    found = matches("**/y.csv")
+    assert "a/sub/y.csv" in found
+    assert "b/link/y.csv" in found
+    assert len(found) == len(set(found))

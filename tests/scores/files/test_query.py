@@ -1,0 +1,170 @@
+"""Conditions and queries on any table: numbers compare as numbers, names stay as they are written."""
+
+import polars as pl
+import pytest
+
+from riskrank.errors import InputError, UsageError
+from riskrank.scores.files.query import typed
+from riskrank.scores.table.score_table import ReadOptions, read_scores
+from tests.scores.same import assert_same
+
+SUFFIXES = ["csv", "tsv.gz", "parquet", "jsonl", "json"]
+
+
+@pytest.fixture
+def extended(long_frame):
+    """Columns no role needs: a split, a number, a flag, a name of two words."""
+    place = pl.int_range(pl.len())
+    return long_frame.with_columns(
+        pl.when(pl.col("sample") == "s1").then(pl.lit("dev")).otherwise(pl.lit("test")).alias("split"),
+        (place % 3 == 0).alias("ok"),
+        (place * 10).alias("cost"),
+        (place % 4 / 2).alias("time spent"),
+    )
+
+
+def written(write, frame, suffix):
+    if suffix == "json":
+        import json
+
+        return write("t.json", json.dumps(frame.to_dicts()))
+    return write(f"t.{suffix}", frame)
+
+
+CONDITIONS = [
+    ("split = 'test'", pl.col("split") == "test"),
+    ('cost >= 90 AND "time spent" < 1.5', (pl.col("cost") >= 90) & (pl.col("time spent") < 1.5)),
+    ("ok OR metric LIKE 'l%'", pl.col("ok") | pl.col("metric").str.starts_with("l")),
+    ("score > (SELECT AVG(score) FROM scores)", pl.col("score") > pl.col("score").mean()),
+    ("sample IN ('s2', 's3') -- a remark", pl.col("sample").is_in(["s2", "s3"])),
+]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize(("condition", "expected"), CONDITIONS, ids=[text for text, _ in CONDITIONS])
+def test_a_condition_keeps_the_rows_that_meet_it(write, extended, suffix, condition, expected):
+    lenient = {"missing": "keep", "allow_constant": True, "min_models": 1}
+    table = read_scores([written(write, extended, suffix)], ReadOptions(where=condition, **lenient))
+    kept = extended.filter(expected).select("model", "sample", "metric", "score")
+    assert table.rows == kept.height == table.inputs[0].rows
+    assert_same(table, read_scores([write("kept.csv", kept)], ReadOptions(**lenient)))
+
+
+def test_names_and_places_stay_those_of_the_file(write):
+    text = "model,sample,metric,score,split\n" + "".join(
+        f"{model},{sample},m,{score},{split}\n"
+        for model, sample, score, split in [
+            ("007", "01", 1, "dev"),
+            ("007", "02", 2, "test"),
+            ("7", "01", 3, "dev"),
+            ("7", "02", "x", "test"),
+        ]
+    )
+    path = write("t.csv", text)
+    options = ReadOptions(where="split = 'dev'", allow_constant=True)
+    table = read_scores([path], options)
+    assert table.models == ("007", "7")
+    assert table.samples == ("01",)
+    with pytest.raises(InputError, match=r"t\.csv: row 5, column score"):
+        read_scores([path], ReadOptions(where="split = 'test'"))
+
+
+def test_files_without_such_rows_are_left_out(write, extended):
+    one = write("a.csv", extended.filter(pl.col("split") == "dev"))
+    other = write("b.csv", extended.filter(pl.col("split") == "test"))
+    table = read_scores([one, other], ReadOptions(where="split = 'test'"))
+    assert [entry.path for entry in table.inputs] == [other]
+    with pytest.raises(InputError, match="no row meets") as caught:
+        read_scores([one, other], ReadOptions(where="split = 'train'"))
+    assert "column split holds dev" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("condition", "error", "found", "hint"),
+    [
+        ("splt = 'dev'", InputError, "'splt', which is no column", "did you mean split?"),
+        ('split = "dev"', InputError, "'dev', which is no column", "single quotes: 'dev'"),
+        ("Time_spent > 1", InputError, "'Time_spent', which is no column", 'did you mean "time spent"?'),
+        ("split = 'dev", InputError, "fails", "double quotes"),
+        ("cost > 'a'", InputError, "fails", "numbers with numbers"),
+        ("cost + 1", InputError, "fails", "numbers with numbers"),
+        ("split = 'dev') OR (1 = 1", InputError, "", ""),
+        ("", UsageError, "needs a condition", "split = 'test'"),
+        ("nofun(cost) = 1", InputError, "fails", "names of more than one word"),
+    ],
+)
+def test_conditions_that_fail(write, extended, condition, error, found, hint):
+    if found == "":
+        # Parentheses around the condition balance; what is inside is the writer's own affair.
+        assert read_scores([write("t.csv", extended)], ReadOptions(where=condition)).rows == 24
+        return
+    with pytest.raises(error) as caught:
+        read_scores([write("t.csv", extended)], ReadOptions(where=condition))
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 3
+    assert found in lines[0]
+    assert hint in lines[2]
+
+
+def test_a_query_makes_the_table(write, extended):
+    wide = extended.pivot("metric", index=["model", "sample"], values="score")
+    unpivoted = read_scores(
+        [write("w.csv", wide)],
+        ReadOptions(
+            sql="SELECT model, sample, 'acc' AS metric, acc AS score FROM scores UNION ALL "
+            "SELECT model, sample, 'loss', loss FROM scores"
+        ),
+    )
+    assert_same(unpivoted, read_scores([write("t.csv", extended)]))
+
+
+def test_a_query_runs_on_each_file_after_the_condition(write, extended):
+    files = [write(f"{name}.csv", extended.filter(model=name)) for name in ("A", "B", "C")]
+    query = "SELECT model, sample, 'mean' AS metric, AVG(score) AS score FROM scores GROUP BY model, sample"
+    options = ReadOptions(where="split = 'test'", sql=query)
+    table = read_scores(files, options)
+    expected = (
+        extended.filter(split="test")
+        .group_by("model", "sample")
+        .agg(pl.col("score").mean(), metric=pl.lit("mean"))
+    )
+    assert_same(table, read_scores([write("e.csv", expected)]))
+    assert [entry.path for entry in table.inputs] == files
+
+
+@pytest.mark.parametrize(
+    ("query", "error", "message"),
+    [
+        ("SELECT * FROM score", InputError, "the table is called scores"),
+        ("SELECT nothing FROM scores", InputError, "'nothing', which is no column"),
+        ("SELECT * FROM scores WHERE split = 'x'", InputError, "the query gives no rows"),
+        ("DELETE FROM scores", UsageError, "needs a query that gives rows"),
+        ("SELECT score, score FROM scores", InputError, "fails"),
+        ("SELECT * FROM scores; SELECT 1", InputError, "fails"),
+        ("", UsageError, "SELECT … FROM scores"),
+    ],
+)
+def test_queries_that_fail(write, extended, query, error, message):
+    with pytest.raises(error, match=message):
+        read_scores([write("t.csv", extended)], ReadOptions(sql=query))
+
+
+def test_what_is_a_number():
+    frame = pl.DataFrame(
+        {
+            "whole": ["1", " 20", None],
+            "real": ["1.5", "n/a", "1e-3"],
+            "name": ["007", "8", "9"],
+            "flag": ["true", "False", ""],
+            "text": ["1", "two", "3"],
+            "empty": [None, None, None],
+        },
+        schema_overrides={"empty": pl.String},
+    )
+    found = typed(frame)
+    assert found["whole"].to_list() == [1, 20, None]
+    assert found["real"].to_list() == [1.5, None, 0.001]
+    assert found["flag"].to_list() == [True, False, None]
+    assert found["flag"].dtype == pl.Boolean
+    assert found.select("name", "text", "empty").equals(frame.select("name", "text", "empty"))
+    assert typed(pl.DataFrame({"x": ["1,5", "2,25"]}), decimal_comma=True)["x"].to_list() == [1.5, 2.25]

@@ -1,0 +1,115 @@
+"""What SQL reads of a table: scans instead of whole columns, and no column that is not named."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from riskrank.errors import InputError
+from riskrank.scores.files import query
+from riskrank.scores.files.opening import open_sources
+from riskrank.scores.files.parquet import ParquetSource
+
+CONDITIONS = [
+    "split = 'test'",
+    "split <> 'test' AND score > 0.5",
+    "(split = 'test' OR (score BETWEEN 0.2 AND 0.4)) AND NOT (fold = 2)",
+    "split LIKE 't%' AND fold IN (0, 2)",
+    "passed",
+    "code = '007'",
+    "late IS NULL",
+    "UPPER(split) = 'TEST'",
+    "score > (SELECT AVG(score) FROM scores)",
+    "score > (SELECT score FROM scores ORDER BY score LIMIT 1)",
+    "number > 7",
+    '"a ""b""" = \'x\'',
+]
+
+
+@pytest.fixture
+def columns_of_all_kinds():
+    rng = np.random.default_rng(3)
+    n = 3000
+    return pl.DataFrame(
+        {
+            "model": rng.choice(["a", "b"], n),
+            "sample": [str(i) for i in range(n)],
+            "metric": ["m"] * n,
+            "score": rng.random(n),
+            "split": rng.choice(["test", "dev"], n),
+            "fold": rng.integers(0, 3, n),
+            "passed": rng.random(n) > 0.5,
+            "code": [["007", "1"][i % 2] for i in range(n)],
+            "late": [None] * 2000 + ["x"] * 1000,
+            "number": [str(i % 10) for i in range(n)],
+            'a "b"': ["x", "y"] * (n // 2),
+        }
+    )
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("folder", [False, True])
+def test_rows_of_a_scan_are_those_of_a_table_that_is_read(
+    columns_of_all_kinds, condition, folder, tmp_path, monkeypatch
+):
+    if folder:
+        for (split,), rows in columns_of_all_kinds.group_by("split", maintain_order=True):
+            (tmp_path / "t" / f"split={split}").mkdir(parents=True)
+            rows.drop("split").write_parquet(tmp_path / "t" / f"split={split}" / "0.parquet")
+        path = str(tmp_path / "t")
+    else:
+        path = str(tmp_path / "t.parquet")
+        columns_of_all_kinds.write_parquet(path)
+
+    def kept():
+        (source,) = query.where(open_sources([path]), condition)
+        return source.load(["sample", "score"])
+
+    found = kept()
+    monkeypatch.setattr(ParquetSource, "scan", lambda *_: None)
+    assert found.equals(kept())
+
+
+def test_a_condition_reads_no_column_as_a_whole(columns_of_all_kinds, tmp_path, monkeypatch):
+    columns_of_all_kinds.write_parquet(tmp_path / "t.parquet")
+    (source,) = open_sources([str(tmp_path / "t.parquet")])
+    monkeypatch.setattr(ParquetSource, "load", lambda *_: pytest.fail("a column was read"))
+    query.where([source], "split = 'test' AND code = '007' AND score > 0.5")
+
+
+def test_what_a_few_cells_say_of_a_column_holds_for_all():
+    """Text that begins like numbers is read whole; text that begins like text is text."""
+    numbers = pl.DataFrame({"x": ["1", "2"] * 1000})
+    assert query.typed(numbers)["x"].dtype == pl.Int64
+    assert query.typed(numbers[:-1].vstack(pl.DataFrame({"x": ["end"]})))["x"].dtype == pl.String
+    assert query.typed(pl.DataFrame({"x": [None] * 2000 + ["5"]}))["x"].dtype == pl.Int64
+    assert query.typed(pl.DataFrame({"x": ["true"] * 2000 + ["false"]}))["x"].dtype == pl.Boolean
+    assert query.typed(pl.DataFrame({"x": ["true"] * 2000 + ["no"]}))["x"].dtype == pl.String
+    assert query.typed(pl.DataFrame({"x": ["no", *["1"] * 2000]}))["x"].dtype == pl.String
+
+
+def test_a_query_reads_the_columns_it_names(columns_of_all_kinds, tmp_path, monkeypatch):
+    columns_of_all_kinds.write_parquet(tmp_path / "t.parquet")
+    asked = []
+    original = ParquetSource.load
+
+    def watched(self, names):
+        asked.append(list(names))
+        return original(self, names)
+
+    monkeypatch.setattr(ParquetSource, "load", watched)
+    everything = columns_of_all_kinds.columns
+    for text, expected in (
+        ("SELECT model, sample, AVG(score) AS score FROM scores GROUP BY model, sample", everything[:4:1]),
+        ("SELECT 1 AS score", ["score"]),
+        ("SELECT * FROM scores", everything),
+        ("FROM scores", everything),
+        ("WITH s AS (FROM scores) SELECT model FROM s", everything),
+    ):
+        asked.clear()
+        (source,) = open_sources([str(tmp_path / "t.parquet")])
+        query.select(source, text)
+        assert set(asked[0]) <= set(expected), text
+        assert set(asked[0]) >= set(expected) - {"metric"}, text
+    with pytest.raises(InputError) as caught:
+        query.select(source, "SELECT modell FROM scores")
+    assert caught.value.hint == "did you mean model?"

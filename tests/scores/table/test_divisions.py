@@ -1,0 +1,74 @@
+"""Columns that divide the samples: every sample in one group, every group large enough, no other role."""
+
+import polars as pl
+import pytest
+
+from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.table.inspection import inspect_scores
+from riskrank.studies.suggestions import suggestions
+
+
+def table(n=40, **columns):
+    """Two models on n samples; a column is given by a function of model and sample."""
+    rows = [(model, number) for model in "AB" for number in range(n)]
+    frame = {
+        "model": [model for model, _ in rows],
+        "sample": [f"q{number}" for _, number in rows],
+        "metric": ["acc"] * len(rows),
+        "score": [(7 * number % 11) / 10 + (model == "B") for model, number in rows],
+    }
+    return frame | {name: [of(*row) for row in rows] for name, of in columns.items()}
+
+
+def divisions(frame, **options):
+    return inspect_scores([FrameSource(frame)], ReadOptions(**options)).divisions
+
+
+@pytest.mark.parametrize(
+    ("of", "divides"),
+    [
+        (lambda model, n: "even" if n % 2 else "odd", True),
+        (lambda model, n: n % 4, True),
+        (lambda model, n: n % 5, False),  # eight samples a group
+        (lambda model, n: "one", False),
+        (lambda model, n: f"{model}{n % 2}", False),  # a sample would lie in two groups
+        (lambda model, n: 0.5 if n % 2 else 0.25, False),
+        (lambda model, n: None if n == 3 else n % 2, False),
+        (lambda model, n: [n % 2], False),
+    ],
+)
+def test_what_divides_the_samples(of, divides):
+    frame = table(topic=of)
+    assert divisions(frame) == (("topic",) if divides else ())
+    assert divisions(frame, unpaired=True) == (("topic",) if divides else ())
+
+
+def test_at_most_twenty_groups():
+    assert divisions(table(n=200, topic=lambda model, n: n % 20)) == ("topic",)
+    assert divisions(table(n=210, topic=lambda model, n: n % 21)) == ()
+
+
+def test_columns_with_a_role_and_uneven_tables_have_none():
+    frame = table(topic=lambda model, n: n % 2, level=lambda model, n: n % 4)
+    assert divisions(frame) == ("topic", "level")
+    assert divisions(frame, group_by="level") == ()
+    assert divisions(frame, where="level < 2") == ("topic", "level")
+    assert divisions({name: values[:-1] for name, values in frame.items()}, missing="drop") == ()
+
+
+def test_all_files_count(tmp_path):
+    frame = pl.DataFrame(table(topic=lambda model, n: "ab"[n % 2]))
+    one, two = str(tmp_path / "a.csv"), str(tmp_path / "b.csv")
+    frame.filter(pl.col("model") == "A").write_csv(one)
+    frame.filter(pl.col("model") == "B").write_csv(two)
+    report = inspect_scores([one, two], ReadOptions(higher=("*",)))
+    assert report.divisions == ("topic",)
+    (told,) = (entry for entry in suggestions(report) if "--group-by" in entry.command)
+    assert told.command == f"riskrank rank {one} {two} --higher '*' --group-by topic"
+    frame.filter(pl.col("model") == "B").drop("topic").write_csv(two)
+    assert inspect_scores([one, two], ReadOptions()).divisions == ()
+    # The same name for samples of other groups: they would lie in two.
+    moved = frame.filter(pl.col("model") == "B").with_columns(topic=pl.lit("a"))
+    moved.write_csv(two)
+    assert inspect_scores([one, two], ReadOptions()).divisions == ()

@@ -1,0 +1,365 @@
+"""Every bad input ends in three lines that name the file and say what to do."""
+
+import gzip
+import io
+import re
+
+import polars as pl
+import pytest
+
+from riskrank.errors import InputError, UsageError
+from riskrank.scores.table.score_table import ReadOptions, read_scores
+
+HEAD = "model,sample,metric,score\n"
+GOOD = HEAD + "A,1,m,0.1\nA,2,m,0.2\nB,1,m,0.3\nB,2,m,0.4\n"
+
+
+def refusal(path, kind=InputError, stdin=None, **options):
+    """Return the error of reading a path, having checked that it is three whole lines about that path."""
+    with pytest.raises((InputError, UsageError)) as caught:
+        read_scores([path], ReadOptions(**options), stdin)
+    error = caught.value
+    assert type(error) is kind
+    assert error.found
+    assert error.hint
+    assert len(str(error).splitlines()) == 3
+    if kind is InputError:
+        assert path in error.lines(flags=True)[0]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("rows", "what", "found", "hint"),
+    [
+        ("A,1,m,0.1\nB,1,m,high\n", "row 3, column score: the score is not a number", "'high'", "correct it"),
+        ("A,1,m,0.1\nB,1,m,1_000\n", "row 3, column score: the score is not a number", "'1_000'", "correct"),
+        ('A,1,m,0.1\nB,1,m,"0,5"\n', "row 3, column score: the score is not a number", "'0,5'", "correct"),
+        ("A,1,m,nan\nB,1,m,0.3\n", "row 2, column score: the score is NaN", "'nan'", "--missing drop"),
+        ("A,1,m,0.1\nB,1,m,-inf\n", "row 3, column score: the score is infinite", "'-inf'", "finite"),
+        ("A,1,m,0.1\nB,1,m,1e999\n", "row 3, column score: the score is infinite", "'1e999'", "finite"),
+        (
+            "A,1,m,0.1\nA,2,m,2\nB,1,m,0.3\nB,2,m,\n",
+            "row 5, column score: no score for model 'B', sample '2', metric 'm'",
+            "1 missing of 4",
+            "--missing drop",
+        ),
+        (
+            "A,1,m,0.1\nB,1,m,0.3\nA,1,n,2\n",
+            "no score for model 'B', sample '1', metric 'n'",
+            "1 missing of 4 scores; B has no n",
+            "--metric",
+        ),
+        (
+            "A,1,m,0.1\nA,2,m,2\nB,1,m,0.3\n",
+            "not scored on the same samples",
+            "1 of 2 samples are common to all 2 models; B has 1; for example B lacks '2'",
+            "--unpaired",
+        ),
+        (
+            "A,1,m,0.1\nA,2,m,2\nA,3,m,1\nB,1,m,0.3\nB,2,m,0.3\n",
+            "not scored on the same samples",
+            "2 of 3 samples are common to all 2 models; B has 2; for example B lacks '3'",
+            "--missing drop",
+        ),
+        ("A,1,m,0.1\nB,2,m,2\n", "not scored on the same samples", "0 of 2 samples", "--unpaired"),
+        (
+            "A,1,m,0.1\nB,1,m,0.2\nA,1,m,0.1\nA,1,m,3\n",
+            "row 4, column score: a second score for model 'A', sample '1', metric 'm'",
+            "the first score is in row 2; duplicates in all: 2",
+            "--repeats",
+        ),
+        ("A,1,m,0.1\nA,2,m,0.2\n", "needs at least 2 models", "1 model: A", "another model"),
+        ("A,1,m,0.1\nB,1,m,0.1\n", "metric 'm' is constant", "0.1 for every", "another metric"),
+        ("A,1,m,1\nB,1,m,1\nA,1,n,1\nB,1,n,2\n", "metric 'm' is constant", "1 for every", "--metric n"),
+        ("A,1,m,0.1\n ,1,m,0.2\n", "row 3, column model: the model has no name", "an empty cell", "fill"),
+        ("A,,m,0.1\nB,1,m,0.2\n", "row 2, column sample: the sample has no name", "an empty cell", "fill"),
+        ("A,1,m,0.1\nB,1,,0.2\n", "row 3, column metric: the metric has no name", "an empty cell", "fill"),
+        ("A,1,m,0.1\nB,1,m,0.2,9\n", "row 3 has 5 fields, the header has 4", "B,1,m,0.2,9", "quote"),
+        ("A,1,m,0.1\nB,1\n", "row 3 has 2 fields, the header has 4", "B,1", "fill the row up"),
+        ('A,1,m,0.1\n\nB,1,"m\n', "cannot be read as CSV", "", "never closed"),
+        ("", "the file is empty", "header line and no rows", "at least one row"),
+    ],
+)
+def test_bad_rows(write, rows, what, found, hint):
+    error = refusal(write("t.csv", HEAD + rows))
+    assert what in error.lines(flags=True)[0]
+    assert found in error.found
+    assert hint in error.lines(flags=True)[2]
+
+
+def test_row_numbers_count_blank_lines(write):
+    path = write("t.csv", "\n" + HEAD + "A,1,m,0.1\n\n\nB,1,m,x\n")
+    assert "row 6, column score" in refusal(path).what
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
+def test_row_numbers_without_a_header(write, suffix):
+    frame = pl.DataFrame(
+        {"model": ["A", "B"], "sample": ["1", "1"], "metric": ["m", "m"], "score": ["1", "x"]}
+    )
+    assert "row 2, column score: the score is not a number" in refusal(write(f"t.{suffix}", frame)).what
+
+
+def test_row_numbers_in_the_right_file(write):
+    first, second = write("a.csv", GOOD), write("b.csv", HEAD + "C,1,m,0.1\nC,2,m,bad\n")
+    with pytest.raises(InputError) as caught:
+        read_scores([first, second])
+    assert caught.value.what == f"{second}: row 3, column score: the score is not a number"
+    with pytest.raises(InputError) as caught:
+        read_scores([first, write("c.csv", HEAD + "A,1,m,0.1\n")])
+    assert caught.value.found.startswith(f"the first score is in {first}, row 2")
+
+
+def test_row_and_column_in_a_wide_table(write):
+    path = write("t.csv", "model,sample,acc,f1\nA,1,0.1,0.2\nB,1,0.3,?\nC,1,3,4\n")
+    error = refusal(path, wide=True)
+    assert error.what == f"{path}: row 3, column f1: the score is not a number"
+    assert "'?' for model 'B', sample '1', metric 'f1'" in error.found
+    path = write("u.csv", "model,sample,acc,f1\nA,1,0.1,0.2\nB,1,0.3,\nC,1,3,4\n")
+    assert refusal(path, wide=True).what.startswith(f"{path}: row 3, column f1: no score for model 'B'")
+
+
+def test_a_selection_that_leaves_bad_rows_out_is_fine(write):
+    path = write("t.csv", GOOD + "A,1,label,yes\nC,9,m,nan\n")
+    table = read_scores([path], ReadOptions(models=("A", "B"), metrics=("m",)))
+    assert table.samples == ("1", "2")
+
+
+def test_row_numbers_after_a_selection(write):
+    path = write("t.csv", HEAD + "C,1,m,0.1\nA,1,n,0.2\nA,1,m,0.2\nB,1,m,oops\n")
+    error = refusal(path, models=("A", "B"), metrics=("m",))
+    assert error.what == f"{path}: row 5, column score: the score is not a number"
+    assert error.found.startswith("'oops' for model 'B'")
+
+
+def test_nan_is_no_name(write):
+    frame = pl.DataFrame({"model": ["A", "B"], "sample": [1.0, float("nan")], "m": [1.0, 2.0]})
+    assert (
+        "row 2, column sample: the sample has no name" in refusal(write("t.parquet", frame), wide=True).what
+    )
+
+
+def test_thousands_are_not_decimals(write):
+    """With points in the column a comma cannot be the decimal sign, in a semicolon file neither."""
+    path = write("t.csv", "model;sample;metric;score\nA;1;m;0.5\nB;1;m;1,234\n")
+    assert "row 3, column score: the score is not a number" in refusal(path).what
+
+
+def test_one_model_after_the_selection(write):
+    path = write("t.csv", GOOD)
+    assert "at least 2 models" in refusal(path, models=("A",)).what
+    assert read_scores([path], ReadOptions(models=("A",), min_models=1)).models == ("A",)
+
+
+def test_nothing_after_the_selection(write):
+    path = write("t.csv", HEAD + "A,1,m,1\nB,1,m,2\nC,1,n,3\n")
+    assert "no rows are left" in refusal(path, models=("C",), metrics=("m",)).what
+
+
+def test_constant_metric_on_request(write):
+    path = write("t.csv", HEAD + "A,1,m,1\nB,1,m,1\n")
+    assert read_scores([path], ReadOptions(allow_constant=True)).metrics[0].name == "m"
+
+
+LONG_ROW = "A,a,m,0.25"
+WIDE_ROW = "A,a,0.5,0.25"
+ALL_FOUR = "'model', 'sample', 'metric', 'score'"
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "options", "missing", "hint"),
+    [
+        (
+            "system,doc_id,metric,acc_norm",
+            LONG_ROW,
+            {},
+            "'model', 'sample', 'score'",
+            "did you mean --columns model=system,sample=doc_id,score=acc_norm?",
+        ),
+        ("model,sample,metric,val", LONG_ROW, {}, "'score'", "did you mean --columns score=val?"),
+        ("model,Sample,metric,score", LONG_ROW, {}, "'sample'", "did you mean --columns sample=Sample?"),
+        ("model,sample,scorer,score", LONG_ROW, {}, "'metric'", "did you mean --columns metric=scorer?"),
+        ("model,sample,scorer,x", LONG_ROW, {"columns": "score=x"}, "'metric'", "score=x,metric=scorer?"),
+        ("model,sample,acc,f1", WIDE_ROW, {}, "'metric', 'score'", "add --wide"),
+        ("question,gpt,claude", "q1,0.5,0.25", {}, ALL_FOUR, "--matrix METRIC --columns sample=question"),
+        ("name,acc,f1", "m1,0.5,0.25", {}, ALL_FOUR, "--wide --columns model=name and try copa"),
+        (
+            "model,question,prompt,acc",
+            "m,q,p,0.5",
+            {},
+            "'score'",
+            "add --wide --columns sample=question",
+        ),
+        ("llm,prompt,acc,f1", WIDE_ROW, {}, ALL_FOUR, "--wide --columns model=llm,sample=prompt"),
+        ("algorithm,sample,acc,f1", WIDE_ROW, {"wide": True}, "'model'", "mean --columns model=algorithm?"),
+        ("model,9,8,7", WIDE_ROW, {"wide": True}, "'sample'", "tells samples apart: --columns sample=…"),
+        ("q,w,e,r", "1,2,3,4", {"wide": True}, "'model', 'sample'", "--columns model=…,sample=…"),
+    ],
+)
+def test_missing_columns(write, header, row, options, missing, hint):
+    error = refusal(write("t.csv", f"{header}\n{row}\n"), **options)
+    assert missing in error.lines(flags=True)[0]
+    assert header.replace(",", ", ") in error.found
+    assert hint in error.lines(flags=True)[2]
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "kind", "what", "hint"),
+    [
+        ("score=scroe", {}, InputError, "no column 'scroe'", "did you mean --columns score=score?"),
+        ("modle=model", {}, UsageError, "'modle=model'", "did you mean --columns model=model?"),
+        ("score", {}, UsageError, "'score'", "did you mean --columns score="),
+        ("xyz=score", {}, UsageError, "'xyz=score'", "ROLE=COLUMN"),
+        ("model=model,model=sample", {}, UsageError, "second time", "once"),
+        ("model=model,sample=model", {}, UsageError, "second time", "once"),
+        ("score=score", {"wide": True}, UsageError, "contradicts --wide", "--metric"),
+    ],
+)
+def test_bad_columns_option(write, columns, options, kind, what, hint):
+    error = refusal(write("t.csv", GOOD), kind, columns=columns, **options)
+    assert what in error.lines(flags=True)[0]
+    assert hint in error.lines(flags=True)[2]
+
+
+def test_missing_file(write, tmp_path):
+    write("scores.csv", GOOD)
+    error = refusal(str(tmp_path / "score.csv"))
+    assert "no such file" in error.lines(flags=True)[0]
+    assert error.hint == f"did you mean {tmp_path / 'scores.csv'}?"
+    assert "no such file" in refusal(str(tmp_path / "nowhere" / "x.csv")).what
+
+
+def test_directory_and_glob(tmp_path):
+    assert "directory" in refusal(str(tmp_path)).what
+    assert "no file matches" in refusal(str(tmp_path / "*.csv")).what
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.jsonl", "t.csv.gz", "t.jsonl.zst"])
+def test_empty_file(write, name):
+    assert "the file is empty" in refusal(write(name, b"")).what
+    if "parquet" not in name:
+        assert "the file is empty" in refusal(write(name, b"\n\n")).what
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
+def test_table_without_rows(write, name):
+    frame = pl.DataFrame(schema=dict.fromkeys(["model", "sample", "metric", "score"], pl.String))
+    assert "the file is empty" in refusal(write(name, frame)).what
+
+
+def test_unknown_suffix(write):
+    error = refusal(write("t.txt", GOOD))
+    assert "suffix" in error.lines(flags=True)[0]
+    assert "--input-format" in error.lines(flags=True)[2]
+    assert read_scores([write("u.txt", GOOD)], ReadOptions(input_format="csv")).rows == 4
+
+
+def test_standard_input_that_could_be_anything_needs_a_format():
+    error = refusal("-", UsageError, io.BytesIO(b"model sample\nA 1\n"))
+    assert "input_format" in error.lines()[2]
+
+
+def test_no_files():
+    with pytest.raises(UsageError, match="no score files"):
+        read_scores([])
+
+
+@pytest.mark.parametrize("options", [{"missing": "dorp"}, {"repeats": "draw"}, {"input_format": "xls"}])
+def test_unknown_choice(options):
+    with pytest.raises(UsageError, match="is not a choice") as caught:
+        ReadOptions(**options)
+    assert "did you mean --" in caught.value.lines(flags=True)[2]
+
+
+def test_unreadable_parquet(write, long_frame):
+    buffer = io.BytesIO()
+    long_frame.write_parquet(buffer)
+    whole = buffer.getvalue()
+    for content in (whole[:-20], whole[: len(whole) // 2], b"PAR1 but not really PAR1", b"hello"):
+        assert "cannot be read as Parquet" in refusal(write("t.parquet", content)).what
+    broken = whole[:60] + bytes(len(whole[60:200])) + whole[200:]
+    assert "t.parquet" in refusal(write("t.parquet", broken)).what
+    assert "is not gz" in refusal(write("t.parquet.gz", b"hello")).what
+    assert "zstd -d" in refusal(write("t.parquet.zst", b"\x28\xb5\x2f\xfd" + whole)).hint
+
+
+@pytest.mark.parametrize("suffix", ["csv.gz", "jsonl.gz", "parquet.gz"])
+def test_broken_gzip(write, suffix):
+    packed = gzip.compress(GOOD.encode() * 50)
+    for content in (
+        packed[: len(packed) // 2],
+        packed[:-6] + b"\x00" * 6,
+        packed[:12] + b"junk" + packed[16:],
+    ):
+        assert "cannot be decompressed" in refusal(write(f"t.{suffix}", content)).what
+
+
+def test_broken_zstd(write, long_frame, tmp_path):
+    path = write("t.csv.zst", pl.concat([long_frame] * 50))
+    data = (tmp_path / "t.csv.zst").read_bytes()
+    (tmp_path / "t.csv.zst").write_bytes(data[: len(data) // 2])
+    assert "cannot be decompressed" in refusal(path).what
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_text_that_is_not_utf8(write, name):
+    text = (
+        GOOD.replace("A", "Ä")
+        if name == "t.csv"
+        else '{"model": "Ä", "sample": 1, "metric": "m", "score": 1}\n'
+    )
+    error = refusal(write(name, text.encode("latin1")))
+    assert "not UTF-8" in error.lines(flags=True)[0]
+    assert "0xc4 in line" in error.found
+    assert "iconv" in error.lines(flags=True)[2]
+    assert "not UTF-8" in refusal(write("u.csv", GOOD.encode("utf-16"))).lines(flags=True)[0]
+    assert (
+        "not UTF-8"
+        in refusal(write("h.csv", GOOD.replace("sample", "Größe").encode("latin1"))).lines(flags=True)[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('{"model": "A", "sample"', "row 3 is not valid JSON"),
+        ("[1, 2]", "row 3 is not a JSON object"),
+        ('{"model": "A"} {"model": "B"}', "row 3 is not valid JSON"),
+    ],
+)
+def test_malformed_json_lines(write, line, what):
+    good = '{"model": "A", "sample": 1, "metric": "m", "score": 1}\n'
+    error = refusal(write("t.jsonl", good + "\n" + line + "\n" + good))
+    assert what in error.lines(flags=True)[0]
+    assert line[:10] in error.found
+
+
+def test_two_columns_of_one_name(write):
+    assert (
+        "two columns are called 'score'" in refusal(write("t.csv", "model,sample,metric,score, score\n")).what
+    )
+
+
+def test_wide_table_without_numbers(write):
+    text = "model,sample,note\nA,1,x\nB,1,y\n"
+    assert "could be a metric" in refusal(write("t.csv", text), wide=True).what
+    error = refusal(write("u.csv", text), wide=True, metrics=("note",))
+    assert "column 'note' is not numeric" in error.lines(flags=True)[0]
+    assert (
+        "--metric nte"
+        in refusal(write("v.csv", text), UsageError, wide=True, metrics=("nte",)).lines(flags=True)[0]
+    )
+
+
+def test_nested_columns(write):
+    frame = pl.DataFrame(
+        {"model": [["A"], ["B"]], "sample": ["1", "1"], "metric": ["m", "m"], "score": [1, 2]}
+    )
+    assert "cannot be used as names" in refusal(write("t.parquet", frame)).what
+
+
+def test_files_with_and_without_samples(write):
+    one, two = write("a.csv", GOOD), write("b.csv", "model,metric,score\nC,m,1\n")
+    with pytest.raises(InputError, match=re.escape(two)) as caught:
+        read_scores([one, two], ReadOptions(sample_optional=True))
+    assert "some have none" in caught.value.lines(flags=True)[0]

@@ -1,0 +1,37 @@
+"""Groups of samples: numbers in their order before names, and every model in each of them."""
+
+import polars as pl
+import pytest
+
+from riskrank.errors import InputError
+from riskrank.scores.table.groups import group_tables
+from riskrank.scores.table.score_table import ReadOptions, read_scores
+
+
+def table(write, groups, **options):
+    rows = [
+        (model, f"{group}-{n}", group, 0.1 * n + 0.01 * len(model))
+        for model in ("m", "mm")
+        for group in groups
+        for n in range(3)
+        if (model, group) not in options.get("absent", ())
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "level", "acc"], orient="row")
+    return read_scores(
+        [write("t.csv", frame)],
+        ReadOptions(wide=True, group_by="level", higher=("acc",), unpaired=bool(options)),
+    )
+
+
+def test_numbers_in_their_order_then_names(write):
+    found = group_tables(table(write, ["inf", "b", "10", "2", "a"]))
+    assert list(found) == ["2", "10", "a", "b", "inf"]
+    for name, part in found.items():
+        assert part.samples == tuple(f"{name}-{n}" for n in range(3))
+        assert part.groups is None
+
+
+def test_a_model_without_a_group_is_named(write):
+    with pytest.raises(InputError, match="model 'mm' has no sample in the group 'b'") as caught:
+        group_tables(table(write, ["a", "b"], absent=[("mm", "b")]))
+    assert "NOT IN ('b')" in caught.value.hint

@@ -1,0 +1,262 @@
+"""What columns probably are: roles, identifiers, and what tells repeated rows apart."""
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+from riskrank.errors import InputError
+from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.options import ReadOptions
+from riskrank.scores.table.guesses import looks_like_an_identifier, sample_columns
+from riskrank.scores.table.score_table import read_scores
+
+RNG = np.random.default_rng(0)
+
+
+def table(**columns):
+    """Two models on five questions, each twice; other columns are given by row within a question."""
+    rows = [(m, q, r) for m in "AB" for q in range(5) for r in range(2)]
+    frame = {"model": [r[0] for r in rows], "sample": [f"q{r[1]}" for r in rows], "metric": ["acc"] * 20}
+    frame["score"] = RNG.normal(size=20).tolist()
+    return frame | {name: [values[r[2]] for r in rows] for name, values in columns.items()}
+
+
+def hint(frame, /, **options):
+    with pytest.raises(InputError) as caught:
+        read_scores([FrameSource(frame)], ReadOptions(**options))
+    return caught.value.lines(flags=True)[2]
+
+
+@pytest.mark.parametrize("name", ["seed", "run", "runId", "trial_no", "epoch", "fold"])
+def test_runs_are_kept_as_draws(name):
+    text = hint(table(**{name: [1, 2]}))
+    assert f"--columns draw={name} --repeats draws" in text
+    assert "mean" not in text
+    read = read_scores(
+        [FrameSource(table(**{name: [1, 2]}))], ReadOptions(columns=f"draw={name}", repeats="draws")
+    )
+    assert read.has_draws
+
+
+def test_judges_become_metrics():
+    columns = table(judge=["gpt", "claude's"])
+    text = hint(columns)
+    assert "--where" in text
+    assert "--columns metric=metric+judge" in text
+    assert "mean" not in text
+    read = read_scores([FrameSource(columns)], ReadOptions(columns="metric=metric+judge"))
+    assert len(read.metrics) == 2
+    one = read_scores([FrameSource(columns)], ReadOptions(where="judge = 'claude''s'"))
+    assert len(one.samples) == 5
+
+
+def test_tasks_name_samples_and_turns_are_drawn_together():
+    text = hint(table(task=["a", "b"]))
+    assert "--columns sample=sample+task" in text
+    assert "--cluster" not in text
+    columns = table(turn=[1, 2])
+    text = hint(columns)
+    assert "--where 'turn = 1'" in text
+    assert "--columns sample=sample+turn --cluster sample" in text
+    read = read_scores([FrameSource(columns)], ReadOptions(columns="sample=sample+turn", cluster="sample"))
+    assert (len(read.samples), len(read.cluster_names)) == (10, 5)
+
+
+def test_given_roles_stay_in_the_hint():
+    columns = table(seed=[1, 2])
+    columns["system"] = columns.pop("model")
+    assert "--columns model=system,draw=seed" in hint(columns, columns="model=system")
+
+
+def test_runs_go_before_judges_and_those_before_the_rest():
+    assert "draw=seed" in hint(table(turn=[1, 2], judge=["x", "y"], seed=[1, 2]))
+    assert "+judge" in hint(table(turn=[1, 2], judge=["x", "y"]))
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {},
+        {"note": ["same", "same"]},
+        {"seconds": [0.5, 0.25]},  # a measurement explains nothing
+    ],
+)
+def test_what_no_column_explains_may_be_averaged(extra):
+    assert "--repeats mean" in hint(table(**extra))
+
+
+def test_a_column_that_names_every_row_explains_nothing():
+    columns = table()
+    columns["uuid"] = [f"row{at}" for at in range(20)]
+    assert "--repeats mean" in hint(columns)
+
+
+def test_a_draw_column_is_told_of():
+    text = hint(table(draw=[1, 2]))
+    assert "--repeats draws" in text
+    assert "mean" not in text
+
+
+def test_wide_tables_and_several_files_are_explained_too():
+    columns = table(seed=[1, 2])
+    del columns["metric"]
+    assert "draw=seed" in hint(columns, wide=True)
+    frame = pl.DataFrame(table(seed=[1, 2]))
+    halves = [frame.filter(pl.col("seed") == seed) for seed in (1, 2)]
+    with pytest.raises(InputError) as caught:
+        read_scores([FrameSource(half) for half in halves], ReadOptions())
+    assert "draw=seed" in caught.value.lines(flags=True)[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("seed", [1, 2, 1], True),
+        ("sampleId", ["7", "9", "7"], True),
+        ("n_count", [3, 3, 4], True),
+        ("x", [*range(4, 16)], True),
+        ("x", [4, 5, 6, 7], False),
+        ("x", [1_700_000_000 + 7 * at * at for at in range(12)], True),
+        ("x", [5, 1, 9], False),
+        ("x", [0, 1, 0, 1], False),
+        ("seed", [0.5, 0.25], False),
+        ("accuracy", [0.5, 0.25], False),
+        ("seed", ["a", "b"], False),
+        ("width", [3, 3, 4], False),
+        ("x", [float(at) for at in range(12)], True),
+    ],
+)
+def test_identifiers(name, values, expected):
+    assert looks_like_an_identifier(name, pl.Series(name, values)) == expected
+
+
+def test_metrics_that_look_like_identifiers_are_warned_of():
+    frame = {"model": list("AABB"), "sample": [1, 2, 1, 2], "acc": [0.5, 0.25, 1, 0.75], "seed": [3, 4, 4, 3]}
+    read = read_scores([FrameSource(frame)], ReadOptions(wide=True))
+    (warning,) = read.warnings
+    assert "column 'seed' looks like an identifier" in warning
+    assert read_scores([FrameSource(frame)], ReadOptions(wide=True, metrics=("acc", "seed"))).warnings == ()
+    assert read_scores([FrameSource(frame)], ReadOptions(wide=True, higher=("seed",))).warnings == ()
+
+
+def test_samples_of_two_columns_are_recognised():
+    rows = [(m, t, p) for m in "AB" for t in ("add", "sort") for p in ("short", "long", "odd")]
+    frame = {"llm": [r[0] for r in rows], "task": [r[1] for r in rows], "prompt": [r[2] for r in rows]}
+    frame["acc"] = RNG.random(12).tolist()
+    assert "--columns model=llm,sample=task+prompt" in hint(frame)
+
+
+def test_the_model_is_the_column_that_tells_rows_apart():
+    rows = [(s, q) for s in ("greedy", "beam", "top-k") for q in range(4)]
+    frame = {
+        "Model": ["base"] * 12,
+        "strategy": [r[0] for r in rows],
+        "question": [r[1] for r in rows],
+        "acc": RNG.random(12).tolist(),
+    }
+    assert "model=strategy,sample=question" in hint(frame)
+
+
+def test_one_row_a_model_is_told_of_copa():
+    text = hint({"algorithm": ["A", "B"], "acc": [1.0, 2.0], "co2": [3.0, 4.0]})
+    assert "--wide --columns model=algorithm; one row a model is a table for copa" in text
+
+
+def test_numbers_with_a_point_name_no_sample():
+    frame = pl.DataFrame(
+        {"model": list("AABB"), "latency": [0.1, 0.2, 0.3, 0.4], "set": ["x"] * 4, "question": list("pqpq")}
+    )
+    assert sample_columns(frame, ["model"], ["latency", "set", "question"]) == ("question",)
+    assert sample_columns(frame, ["model"], ["latency", "set"]) == ()
+
+
+def several(**columns):
+    """Two models on five questions, each scored once for every combination of the columns' values."""
+    rows = [
+        (m, q, *values) for m in "AB" for q in range(5) for values in itertools.product(*columns.values())
+    ]
+    frame = {"model": [r[0] for r in rows], "sample": [f"q{r[1]}" for r in rows]}
+    frame |= {"metric": ["acc"] * len(rows), "score": RNG.normal(size=len(rows)).tolist()}
+    return frame | {name: [r[2 + at] for r in rows] for at, name in enumerate(columns)}
+
+
+def test_two_columns_explain_together():
+    columns = several(judge=["gpt", "claude"], run=[1, 2, 3])
+    text = hint(columns)
+    assert "columns 'run' and 'judge' tell them apart" in text
+    assert "--columns metric=metric+judge,draw=run --repeats draws" in text
+    assert "run = 1 AND judge = " in text
+    assert "mean" not in text
+    read = read_scores(
+        [FrameSource(columns)], ReadOptions(columns="metric=metric+judge,draw=run", repeats="draws")
+    )
+    assert (len(read.metrics), read.has_draws) == (2, True)
+    one = read_scores([FrameSource(columns)], ReadOptions(where="run = 1 AND judge = 'claude'"))
+    assert (len(one.samples), one.has_draws) == (5, False)
+    tasks = several(task=["a", "b"], seed=[1, 2])
+    assert "--columns sample=sample+task,draw=seed --repeats draws" in hint(tasks)
+    neither = hint(several(turn=[1, 2], colour=["red", "blue"]))
+    assert "tell them apart" in neither
+    assert "mean" not in neither
+
+
+def test_settings_explain_though_they_are_fractions():
+    text = hint(several(temperature=[0.0, 0.7]))
+    assert "--where 'temperature = 0.0'" in text
+    assert "mean" not in text
+
+
+def test_times_are_runs_and_none_of_them_is_the_one_to_keep():
+    columns = table()
+    columns["timestamp"] = [f"2024-01-{1 + at % 2:02d}T10:{at // 2 % 5:02d}" for at in range(20)]
+    text = hint(columns)
+    assert "--columns draw=timestamp --repeats draws" in text
+    assert "--where" not in text
+    assert "mean" not in text
+
+
+def test_what_explains_some_rows_is_named_and_nothing_is_averaged():
+    columns = several(again=[1, 2, 3])
+    del columns["again"]
+    text = hint(columns | {"judge": ["gpt", "gpt", "claude"] * 10})
+    assert "'judge' differs between such rows" in text
+    assert "mean" not in text
+
+
+def test_who_describes_a_metric_is_not_told_that_it_looks_like_an_identifier(tmp_path):
+    frame = {
+        "model": list("AABB"),
+        "sample": [1, 2, 1, 2],
+        "acc": [0.5, 0.2, 0.1, 0.9],
+        "count": [7, 3, 9, 4],
+    }
+    described = tmp_path / "metrics.toml"
+    options = {"wide": True, "metrics_file": str(described), "higher": ("*",)}
+    described.write_text('[acc]\ndirection = "higher"\n')
+    told = read_scores([FrameSource(frame)], ReadOptions(**options)).warnings
+    assert any("'count' looks like an identifier" in text for text in told)
+    described.write_text('[count]\ndirection = "lower"\n')
+    assert read_scores([FrameSource(frame)], ReadOptions(**options)).warnings == ()
+
+
+@pytest.mark.parametrize(("words", "refused"), [(6, True), (8, True), (9, False), (10, False)])
+def test_a_column_of_numbers_and_words_is_no_silent_text(words, refused):
+    """At least a fifth of numbers may be a metric with failures in it."""
+    cells = ["failed"] * words + ["0.5"] * (10 - words)
+    frame = {"model": ["A"] * 5 + ["B"] * 5, "sample": [*range(5), *range(5)], "f1": cells}
+    frame["acc"] = [0.1 * at for at in range(10)]
+    if refused:
+        with pytest.raises(InputError, match="column 'f1' holds numbers and text"):
+            read_scores([FrameSource(frame)], ReadOptions(wide=True))
+    else:
+        metrics = read_scores([FrameSource(frame)], ReadOptions(wide=True)).metrics
+        assert [spec.name for spec in metrics] == ["acc"]
+
+
+def test_two_values_show_what_a_column_holds():
+    frame = {"model": list("AABB"), "sample": [1, 2, 1, 2], "acc": [0.1] * 4, "note": ["x", "y", "z", "x"]}
+    with pytest.raises(InputError) as caught:
+        read_scores([FrameSource(frame)], ReadOptions(wide=True, metrics=("note",)))
+    assert caught.value.found == "values such as 'x', 'y'"

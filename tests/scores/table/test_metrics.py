@@ -1,0 +1,273 @@
+"""Directions, weights, transforms and bounds, from the command line and from a file."""
+
+import numpy as np
+import pytest
+
+from riskrank.errors import InputError, UsageError, spell
+from riskrank.scores.table.metrics import looks_like_a_cost, oriented_bounds, original_units, resolve_metrics
+from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
+from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.studies.weights import portfolio_weights
+
+
+def test_metrics_file(write):
+    path = write(
+        "m.toml",
+        '[acc]\ndirection = "higher"\nweight = 2\nbounds = [0, 1]\n'
+        '[tox]\ntransform = "neg_log"\nscale = "ordinal"\n["top 1.5"]\ndirection = "lower"\n',
+    )
+    assert read_metrics_file(path) == {
+        "acc": MetricSpec(name="acc", direction="higher", declared=True, weight=2.0, bounds=(0.0, 1.0)),
+        "tox": MetricSpec(name="tox", transform="neg_log", scale="ordinal"),
+        "top 1.5": MetricSpec(name="top 1.5", direction="lower", declared=True),
+    }
+    assert read_metrics_file(path)["top 1.5"].sign == -1.0
+    assert read_metrics_file(path)["acc"].sign == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ('[acc]\ndirecton = "lower"', "did you mean direction?"),
+        ('[acc]\ndirection = "Lower"', 'did you mean direction = "lower"?'),
+        ("[acc]\ndirection = 1", "did you mean direction"),
+        ('[acc]\nscale = "cardinl"', 'did you mean scale = "cardinal"?'),
+        ('[acc]\ntransform = "log"', 'transform = "neg_log"'),
+        ('[acc]\nweight = "2"', "finite number"),
+        ("[acc]\nweight = true", "finite number"),
+        ("[acc]\nweight = -1", "zero or positive"),
+        ("[acc]\nweight = nan", "finite number"),
+        ("[acc]\nbounds = [1, 0]", "smaller first"),
+        ("[acc]\nbounds = [0]", "two finite numbers"),
+        ("[acc]\nbounds = [0, inf]", "two finite numbers"),
+        ("[acc]\nbounds = [false, true]", "two finite numbers"),
+        ('acc = "lower"', "[acc]"),
+        ("[acc\n", "table per metric"),
+    ],
+)
+def test_bad_metrics_file(write, text, hint):
+    path = write("m.toml", text)
+    with pytest.raises(InputError) as caught:
+        read_metrics_file(path)
+    assert path in caught.value.lines(flags=True)[0]
+    assert hint in caught.value.lines(flags=True)[2]
+    assert caught.value.found
+
+
+def test_missing_metrics_file(tmp_path):
+    with pytest.raises(InputError, match="no such metrics file"):
+        read_metrics_file(tmp_path / "none.toml")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_metrics_file(tmp_path)
+
+
+COSTS = """loss log_loss logLoss RMSE rmse brier_score BrierScore latency-ms accuracy_cost FPR95 CO2 co2_kg
+    elapsed_seconds inferenceTime max_error NLL perplexity toxicity"""
+GAINS = "accuracy timeline glossary auc lossless merits rouge1 f1 correct"
+
+
+@pytest.mark.parametrize("name", COSTS.split())
+def test_names_of_costs(name):
+    assert looks_like_a_cost(name)
+
+
+@pytest.mark.parametrize("name", GAINS.split())
+def test_names_of_gains(name):
+    assert not looks_like_a_cost(name)
+
+
+def test_undeclared_cost_is_warned_about(write, long_frame):
+    path = write("t.csv", long_frame)
+    (warning,) = read_scores([path]).warnings
+    assert "'loss'" in warning
+    assert "--lower loss" in spell(warning, flags=True)
+    assert read_scores([path], ReadOptions(lower=("loss",))).warnings == ()
+    assert read_scores([path], ReadOptions(higher=("loss",))).warnings == ()
+    undeclared = write("m.toml", "[loss]\nweight = 1\n[acc]\nweight=1\n")
+    assert len(read_scores([path], ReadOptions(metrics_file=undeclared)).warnings) == 1
+    declared = write("d.toml", '[loss]\ndirection = "lower"')
+    table = read_scores([path], ReadOptions(metrics_file=declared))
+    assert table.warnings == ()
+    assert table.metrics[1].sign == -1.0
+
+
+def test_transform_comes_before_the_direction(write):
+    text = "model,sample,metric,score\nA,1,p,0.5\nA,2,p,1\nB,1,p,0.25\nB,2,p,0.125\n"
+    path = write("t.csv", text)
+    plain = read_scores([path], ReadOptions(metrics_file=write("m.toml", '[p]\ntransform = "neg_log"')))
+    np.testing.assert_array_equal(plain.values[0].ravel(), -np.log([0.5, 1.0]))
+    assert not np.signbit(plain.values[0]).any()  # no −0: it would not be the same bytes as 0
+    np.testing.assert_allclose(plain.raw(1).ravel(), [0.25, 0.125], rtol=1e-15)
+    assert plain.warnings == ()
+    both = '[p]\ntransform = "neg_log"\ndirection = "lower"'
+    flipped = read_scores([path], ReadOptions(metrics_file=write("n.toml", both)))
+    np.testing.assert_array_equal(flipped.values[1], -plain.values[1])
+    np.testing.assert_allclose(flipped.raw(1).ravel(), [0.25, 0.125], rtol=1e-15)
+    assert "larger raw scores count as better" in flipped.warnings[0]
+
+
+@pytest.mark.parametrize("score", ["0", "-0.5"])
+def test_neg_log_needs_positive_scores(write, score):
+    path = write("t.csv", f"model,sample,metric,score\nA,1,p,0.5\nB,1,p,{score}\n")
+    with pytest.raises(InputError) as caught:
+        read_scores([path], ReadOptions(metrics_file=write("m.toml", '[p]\ntransform = "neg_log"')))
+    assert caught.value.what.startswith(f"{path}: row 3, column score: ")
+    assert "small constant" in caught.value.lines(flags=True)[2]
+
+
+def test_scores_outside_their_bounds(write):
+    path = write("t.csv", "model,sample,metric,score\nA,1,p,0\nA,2,p,1\nB,1,p,1.01\nB,2,p,-3\n")
+    with pytest.raises(InputError) as caught:
+        read_scores([path], ReadOptions(metrics_file=write("m.toml", "[p]\nbounds = [0, 1]")))
+    assert caught.value.what == f"{path}: row 4, column score: the score is outside the bounds of metric 'p'"
+    assert caught.value.found.startswith("1.01 for model 'B', sample '1', metric 'p', bounds [0, 1]; 2 such")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "what", "hint"),
+    [
+        ({"lower": ("los",)}, UsageError, "--lower los: there is no metric", "--lower loss?"),
+        ({"higher": ("xyz",)}, UsageError, "--higher xyz", "name one"),
+        ({"weights": {"ac": 1.0}}, UsageError, "--weight ac=", "--weight acc="),
+        ({"weights": {"acc": -1.0}}, UsageError, "bad weight", "zero or positive"),
+        ({"weights": {"acc": float("nan")}}, UsageError, "bad weight", "finite"),
+        ({"weights": {"acc": 0.0, "loss": 0.0}}, UsageError, "sum to 0", "positive weight"),
+        ({"weights": {"acc": 1.0}, "metrics": ("loss",)}, UsageError, "not selected", "--metric acc"),
+        ({"metrics": ("Acc",)}, UsageError, "--metric Acc", "--metric acc?"),
+        ({"models": ("A", "b")}, UsageError, "--models b", "--models B?"),
+    ],
+)
+def test_unknown_names_and_bad_weights(write, long_frame, options, error, what, hint):
+    with pytest.raises(error) as caught:
+        read_scores([write("t.csv", long_frame)], ReadOptions(**options))
+    assert what in caught.value.lines(flags=True)[0]
+    assert hint in caught.value.lines(flags=True)[2]
+    assert caught.value.found
+
+
+def test_contradictory_directions(write, long_frame):
+    with pytest.raises(UsageError, match="both lower-is-better and higher-is-better"):
+        ReadOptions(lower=("acc",), higher=("acc",))
+    metrics = write("m.toml", '[acc]\ndirection = "higher"')
+    with pytest.raises(UsageError, match='lower="acc" contradicts'):
+        read_scores([write("t.csv", long_frame)], ReadOptions(lower=("acc",), metrics_file=metrics))
+
+
+def test_metrics_file_about_other_metrics(write, long_frame):
+    path = write("t.csv", long_frame)
+    metrics = write("m.toml", "[loss]\nweight = 1\n[acc]\nweight = 1")
+    table = read_scores([path], ReadOptions(metrics_file=metrics, metrics=("acc",)))
+    assert [spec.name for spec in table.metrics] == ["acc"]
+    with pytest.raises(InputError, match="metric 'accu' is not in the scores") as caught:
+        read_scores([path], ReadOptions(metrics_file=write("n.toml", "[accu]\nweight = 1")))
+    assert caught.value.hint == "did you mean [acc]?"
+
+
+def test_portfolio_weights(write, long_frame):
+    path = write("t.csv", long_frame)
+    np.testing.assert_array_equal(portfolio_weights(read_scores([path])), [0.5, 0.5])
+    metrics = write("m.toml", "[loss]\nweight = 1\n[acc]\nweight = 1")
+    table = read_scores([path], ReadOptions(metrics_file=metrics, weights={"acc": 3.0}))
+    np.testing.assert_array_equal(portfolio_weights(table), [0.75, 0.25])
+    table = read_scores([path], ReadOptions(weights={"acc": 3.0}))
+    with pytest.raises(UsageError, match="some metrics have a weight") as caught:
+        portfolio_weights(table)
+    assert caught.value.found == "no weight for loss"
+
+
+def test_metrics_come_in_the_order_asked_for(write, long_frame):
+    path = write("t.csv", long_frame)
+    table = read_scores([path], ReadOptions(metrics=("loss", "acc", "loss"), models=("C", "A")))
+    assert [spec.name for spec in table.metrics] == ["loss", "acc"]
+    assert table.models == ("A", "C")
+    whole = read_scores([path])
+    np.testing.assert_array_equal(table.values[1], whole.values[2][:, ::-1])
+
+
+WIDE = "model,sample,acc,co2,f1\nA,1,1,5,3\nB,1,2,6,4\n"
+
+
+def directions(write, **options):
+    table = read_scores([write("t.csv", WIDE)], ReadOptions(wide=True, **options))
+    return {spec.name: (spec.direction, spec.declared) for spec in table.metrics}, table.warnings
+
+
+def test_a_star_declares_all_others(write):
+    found, warnings = directions(write, higher=("*",), lower=("co2",))
+    assert found == {"acc": ("higher", True), "co2": ("lower", True), "f1": ("higher", True)}
+    assert warnings == ()
+    assert directions(write, higher=("acc", "f1"), lower=("*",))[0] == found
+
+
+def test_a_star_gives_way_to_the_metrics_file(write):
+    path = write("m.toml", '[co2]\ndirection = "lower"\n[f1]\nweight = 1\n[acc]\nweight = 1\n')
+    found, warnings = directions(write, higher=("*",), metrics_file=path)
+    assert found == {"acc": ("higher", True), "co2": ("lower", True), "f1": ("higher", True)}
+    assert warnings == ()
+
+
+def test_a_star_over_a_cost_is_warned_of(write):
+    _, (warning,) = directions(write, higher=("*",))
+    assert warning.startswith("metric 'co2' is taken as higher-is-better")
+    assert directions(write, higher=("*", "co2"))[1] == ()
+    assert directions(write, lower=("*",))[1] == ()
+
+
+def test_a_star_cannot_stand_on_both_sides(write):
+    with pytest.raises(UsageError, match="both"):
+        directions(write, higher=("*",), lower=("*",))
+
+
+def test_one_weight_of_zero_waits_for_the_others(write):
+    assert directions(write, weights={"co2": 0.0})[0]["co2"] == ("higher", False)
+
+
+def test_oriented_bounds_against_closed_form():
+    def bounds(**fields):
+        return oriented_bounds(MetricSpec(name="x", **fields))
+
+    assert bounds(bounds=(0, 1)) == (0, 1)
+    assert bounds(bounds=(2, 3), direction="lower") == (-3, -2)
+    assert str(bounds(bounds=(0, 1), direction="lower")) == "(-1.0, 0.0)"
+    assert bounds(bounds=(0.5, 4), transform="neg_log") == pytest.approx((-np.log(4), np.log(2)))
+    assert bounds(bounds=(0.5, 4), transform="neg_log", direction="lower") == pytest.approx(
+        (-np.log(2), np.log(4))
+    )
+    low, high = bounds(bounds=(0, 4), transform="neg_log")
+    assert low == pytest.approx(-np.log(4))
+    assert np.isnan(high)
+    assert np.isnan(bounds()).all()
+
+
+def test_original_units_undo_orientation_and_logarithm():
+    specs = [
+        MetricSpec(name="x"),
+        MetricSpec(name="y", direction="lower"),
+        MetricSpec(name="z", transform="neg_log"),
+        MetricSpec(name="w", transform="neg_log", direction="lower"),
+    ]
+    raw = np.array([[1.0, 0.0, 0.5, 4.0], [-2.0, 3.0, 7.0, 0.25]])
+    oriented = np.column_stack([raw[:, 0], -raw[:, 1], -np.log(raw[:, 2]), np.log(raw[:, 3])])
+    found = original_units(oriented, specs)
+    np.testing.assert_allclose(found, raw, rtol=1e-15)
+    assert not np.signbit(found[0, 1])
+
+
+def test_a_direction_that_an_export_tells_gives_way_to_declared_ones(write):
+    path = write("m.toml", '[b]\ndirection = "higher"\n')
+    options = ReadOptions(metrics_file=path, higher=("c",))
+    specs, doubts = resolve_metrics(
+        ("a", "b", "c"), known=("a", "b", "c"), options=options, told=dict.fromkeys("abc", "lower")
+    )
+    assert [(spec.direction, spec.declared) for spec in specs] == [
+        ("lower", True),
+        ("higher", True),
+        ("higher", True),
+    ]
+    assert not doubts
+
+
+def test_an_export_has_its_own_format():
+    assert ReadOptions(from_="lm-eval").input_format is None
+    with pytest.raises(UsageError, match=r"input_format is for score tables"):
+        ReadOptions(from_="lm-eval", input_format="csv")

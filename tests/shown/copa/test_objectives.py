@@ -1,0 +1,95 @@
+"""Tables of models by objectives: what a cell says, and that the table fits a page."""
+
+import io
+
+import numpy as np
+import pytest
+
+from riskrank.engine.copa.population import population
+from riskrank.shown import numbers
+from riskrank.shown.copa.objectives import (
+    objective_cells,
+    objective_columns,
+    usual_rows,
+    weakest_objective,
+)
+from riskrank.shown.formats.terminal import to_terminal
+from riskrank.shown.view import Column, Table
+from riskrank.studies.objectives import ObjectiveTable
+
+
+def ranked(values, upward, weights=None):
+    values, upward = np.array(values, dtype=float), np.array(upward)
+    oriented = values * np.where(upward, 1, -1)
+    K = len(upward)
+    return ObjectiveTable(
+        population=population(
+            oriented,
+            names=[f"model-{i}" for i in range(len(values))],
+            metrics=[f"metric{k}" for k in range(K)],
+            missing="worst",
+        ),
+        values=values,
+        larger_is_better=upward,
+        weights=np.full(K, 1 / K) if weights is None else np.array(weights),
+        constraints=[],
+    )
+
+
+@pytest.mark.parametrize(
+    ("u", "text"),
+    [
+        (0, "best"),
+        (1, "100 %"),
+        (0.5, "50 %"),
+        (0.9999, "99.9 %"),
+        (0.994, "99 %"),
+        (0.012, "1 %"),
+        (0.004, "0.40 %"),
+        (1 / 2147, "0.05 %"),
+        (1e-6, "<0.01 %"),
+    ],
+)
+def test_top_share_is_never_rounded_onto_the_ends(u, text):
+    assert numbers.top_share(u) == text
+
+
+def test_cells_hold_the_value_and_the_rank():
+    table = ranked([[0.5, 10], [0.9, 30], [0.7, np.nan]], [True, False])
+    assert [column.head for column in objective_columns(table)] == ["metric0 ↑", "metric1 ↓"]
+    texts = [[cell.text for cell in row] for row in objective_cells(table, [1, 0, 2])]
+    assert texts == [
+        ["0.9000   best", "30.00   50 %"],
+        ["0.5000  100 %", "10.00   best"],
+        ["0.7000   50 %", "missing  100 %"],
+    ]
+
+
+def test_weakest_objective_counts_those_that_share_the_place():
+    table = ranked([[3, 3, 3], [2, 1, 2], [1, 2, 2]], [True, True, True], [0.25, 0.5, 0.25])
+    assert weakest_objective(table, 0) == "none"
+    assert [np.flatnonzero(row).tolist() for row in table.weakest] == [[], [1], [0, 1]]
+    assert weakest_objective(table, 1) == "metric1 100 %"
+    assert weakest_objective(table, 2) == "metric0 +1 100 %"  # 0.25 · 1 and 0.5 · 0.5
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_many_objectives_go_on_below_and_fit_the_page(width):
+    table = ranked(np.random.default_rng(0).normal(size=(6, 21)) * 1000, [True] * 21)
+    models = list(range(6))
+    rows = zip(models, objective_cells(table, models), strict=True)
+    shown = Table(
+        "Title",
+        (Column("model", "left"), *objective_columns(table)),
+        tuple((table.name(i), *cells) for i, cells in rows),
+    )
+    stream = io.StringIO()
+    to_terminal([shown], stream, width=width, color=False)
+    page = stream.getvalue()
+    assert max(map(len, page.splitlines())) <= width
+    assert all(page.count(f"metric{k} ↑") == 1 for k in range(21))
+
+
+@pytest.mark.parametrize(("K", "rows"), [(1, 20), (7, 20), (21, 7), (300, 5)])
+def test_fewer_rows_for_more_objectives(K, rows):
+    assert usual_rows(ranked(np.eye(2, K), [True] * K)) == rows

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+import riskrank as rr
+from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.population import population
+from riskrank.engine.copa.ranks import ccdf_quantiles
+from riskrank.engine.copa.sweep import sweep_weight
+from riskrank.errors import UsageError
+from riskrank.shown.figures.copa.boxes import boxes, draw_boxes
+from riskrank.shown.figures.copa.front import draw_front, front
+from riskrank.shown.figures.copa.parallel import Parallel, draw_parallel
+
+
+def example(names, objectives=4, seed=0):
+    rng = np.random.default_rng(seed)
+    count = len(names)
+    cost = np.exp(rng.normal(0, 1, count)) * 1e4
+    values = np.column_stack(
+        [cost, np.log(cost) + rng.normal(0, 0.4, count), rng.random((count, objectives - 2))]
+    )
+    values[-1] = values[0]
+    larger = np.array([False] + [True] * (objectives - 1))
+    metrics = [f"objective with a long name {number}" for number in range(objectives)]
+    models = population(np.where(larger, values, -values), names=names, metrics=metrics)
+    return models, values, larger
+
+
+def test_the_front_is_the_sweep(names):
+    models, values, larger = example(names(40))
+    sweep = sweep_weight(models, 0, steps=500)
+    found = front(models, values, larger, sweep, 2)
+    assert found.metrics == (models.metrics[0], models.metrics[2])
+    assert np.array_equal(found.values, values[:, [0, 2]])
+    assert np.array_equal(found.u, models.u[:, [0, 2]])
+    assert found.larger_is_better == (False, True)
+    assert set(np.flatnonzero(~np.isnan(found.alpha))) == set(sweep.model.tolist())
+    for model in set(sweep.model.tolist()):
+        own = sweep.model == model
+        length = (sweep.high - sweep.low)[own]
+        middle = ((sweep.high + sweep.low) / 2)[own]
+        expected = np.average(middle, weights=length) if length.sum() else sweep.low[own][0]
+        assert found.alpha[model] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("count", [2, 12, 60, 300])
+def test_front_legible(legible, names, count):
+    models, values, larger = example(names(count))
+    values[1, 1] = np.nan
+    found = front(models, values, larger, sweep_weight(models, 0, steps=200), 1)
+    legible(lambda: draw_front(found, models.names))
+
+
+@pytest.mark.parametrize(("count", "objectives"), [(2, 3), (12, 7), (60, 2), (90, 12)])
+def test_boxes_and_parallel_legible(legible, names, count, objectives):
+    models, _, _ = example(names(count), objectives)
+    ranking = rank_models(models, p=np.inf)
+    quantiles, mean = ccdf_quantiles(models.u)
+    found = boxes(ranking.order, quantiles, mean)
+    assert np.array_equal(found.quantiles, quantiles[ranking.order])
+    assert np.array_equal(found.mean, mean[ranking.order])
+    legible(lambda: draw_boxes(found, models.names, objectives))
+    words = legible(lambda: draw_parallel(Parallel(models.metrics, models.u, ranking.order), models.names))
+    assert (f"{count - 7} others" in words) == (count > 7)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(1)
+    values = rng.random((15, 3))
+    return {
+        "model": [f"m{i}" for i in range(15) for _ in range(3)],
+        "metric": ["co2", "f1", "bleu"] * 15,
+        "score": values.ravel().tolist(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "kinds"),
+    [
+        ({}, ["parallel", "boxes", "front"]),
+        ({"sweep": "co2"}, ["front"]),
+        ({"sweep": "co2", "p": (1.0, 2.0)}, ["front"]),
+        ({"sweep_p": True}, []),
+        ({"against": ("average", "saw")}, ["bump"]),
+        ({"explain": "m3"}, []),
+    ],
+)
+def test_pictures_of_every_question(legible, table, options, kinds):
+    result = rr.copa(table, lower=["co2"], higher=["f1", "bleu"], **options)
+    assert list(dict.fromkeys(name.partition("@")[0] for name in result.pictures)) == kinds
+    for kind in kinds:
+        legible(lambda kind=kind: result.plot(kind))
+    if not kinds:
+        with pytest.raises(UsageError, match="no picture"):
+            result.plot()

@@ -1,0 +1,56 @@
+import subprocess
+import sys
+
+import matplotlib
+import pytest
+
+from riskrank.shown.figures.style import DASHES, FOCUS, MARKERS, PALETTE, Plot, look, sheet, wrap
+
+
+def example() -> Plot:
+    with look():
+        page = sheet("A title", "How to read it. " * 10, width=300, height=100)
+        axes = page.axes(40, 30, 200, 60)
+        axes.plot([0, 1, 2], [3, 1, 2])
+        axes.set_xlabel("$5 & more")
+        return page.figure
+
+
+@pytest.mark.parametrize(("kind", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_same_bytes_twice_and_whatever_the_settings(kind, start):
+    data = example().to_bytes(kind)
+    assert data.startswith(start)
+    theirs = {"font.size": 30, "axes.grid": True, "savefig.bbox": "tight", "svg.hashsalt": "x"}
+    with matplotlib.rc_context(theirs):
+        assert example().to_bytes(kind) == data
+
+
+def test_settings_are_those_from_before():
+    before = dict(matplotlib.rcParams)
+    example().to_bytes("png")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_a_notebook_shows_it():
+    figure = example()
+    assert figure._repr_png_() == figure.to_bytes("png")
+
+
+def test_no_pyplot():
+    code = (
+        "import sys\nfrom riskrank.shown.figures.style import *\n"
+        "with look():\n  figure = sheet('a', 'b', width=100, height=100).figure\n"
+        "figure.to_bytes('png'), figure.to_bytes('svg'), figure.to_bytes('pdf')\n"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_every_look_differs_in_colour_and_without():
+    assert len(set(PALETTE)) == len(set(map(str, DASHES))) == len(set(MARKERS)) == FOCUS
+
+
+def test_wrapping():
+    assert wrap("one two three", 1000) == ["one two three"]
+    assert wrap("one two three", 1) == ["one", "two", "three"]
+    assert wrap("", 10) == []

@@ -1,0 +1,246 @@
+"""The page as text: whole, inert, the same numbers as the document, legible by its style sheet."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import riskrank
+from riskrank.api import rank, read
+from riskrank.errors import UsageError
+from riskrank.shown import page as pages
+from riskrank.shown.page.page import chapters
+from riskrank.shown.report import parts
+from riskrank.shown.view import Table, text_of
+
+FOLDER = Path(riskrank.__file__).parent / "shown/page/templates"
+VOID = {"meta", "br", "input", "img", "link", "hr"}
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, texts of cells, and whether every tag is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict]] = []
+        self.cells: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "td" in self.open:
+            self.cells[-1] += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def test_structure(small):
+    found = Reader(small.to_html())
+    assert found.open == []
+    identities = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
+    assert len(identities) == len(set(identities))
+    heads = [int(tag[1]) for tag, _ in found.elements if re.fullmatch("h[1-6]", tag)]
+    assert heads[0] == 1
+    assert set(heads[1:]) == {2}
+    assert found.all("html") == [{"lang": "en"}]
+    assert len(found.all("svg")) == len(found.all("figure")) > 5
+    for svg in found.all("svg"):
+        assert svg["role"] == "img"
+        assert svg["aria-labelledby"] in identities
+    for link in found.all("a"):
+        assert link["href"][1:] in identities
+    for _, attributes in found.elements:
+        for name, value in attributes.items():
+            for used in re.findall(r"url\(#([^)]*)\)", value or ""):
+                assert used in identities, f"{name}={value}"
+
+
+def test_nothing_is_loaded_and_no_style_stands_outside_the_sheet(small):
+    text = small.to_html()
+    found = Reader(text)
+    assert not re.search(r"https?://", text)
+    for tag, attributes in found.elements:
+        assert "style" not in attributes, tag
+        assert not any(name.startswith("on") for name in attributes), tag
+        assert "src" not in attributes, tag
+        if tag in ("image", "use"):
+            assert attributes["href"].startswith(("#", "data:image/png;base64,"))
+    policy = found.all("meta")[1]["content"]
+    assert policy.startswith("default-src 'none'; img-src data:; style-src 'sha256-")
+    assert "unsafe" not in policy
+
+
+def test_the_policy_names_the_style_and_the_script(small):
+    import hashlib
+    from base64 import b64encode
+
+    text = small.to_html()
+    for tag in ("style", "script"):
+        (inside,) = re.findall(f"<{tag}>(.*?)</{tag}>", text, flags=re.DOTALL)
+        digest = b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in Reader(text).all("meta")[1]["content"]
+
+
+def test_tables_hold_the_numbers_of_the_document(small):
+    """Cell by cell what the studies found, in their order; and nothing else."""
+    tables = [
+        block.plain
+        for chapter in chapters(small.document)
+        for block in chapter.blocks
+        if isinstance(block, Table)
+    ]
+    cells = [text_of(cell) for table in tables for row in table.rows for cell in row]
+    assert Reader(small.to_html()).cells == cells
+    (ranking,) = [part for part in parts(small.document) if part.anchor == "ranking"]
+    rows = [row for row in small.rows if row.method.startswith("R-SSD@")]
+    shown = ranking.sections[0].rows
+    assert [int(row[0]) for row in shown] == [row.rank for row in rows]
+    assert [text_of(row[1]) for row in shown] == [row.model for row in rows]
+
+
+def test_every_part_has_its_figures(small):
+    for part in parts(small.document):
+        (chapter,) = [one for one in chapters(small.document) if one.anchor == part.anchor]
+        drawn = [
+            block.picture.name.partition("@")[0] for block in chapter.blocks if hasattr(block, "picture")
+        ]
+        assert drawn == [kind for kind in part.pictures if kind in drawn]
+        assert bool(drawn) == bool(part.pictures)
+
+
+def test_curves_are_drawn_from_the_scores(small):
+    """The path of a quantile function in the page has the heights of the engine's curve."""
+    import numpy as np
+
+    from riskrank.engine.portfolio.curves import curves
+
+    text = small.to_html()
+    (section,) = re.findall(r'<section id="curves".*?</section>', text, flags=re.DOTALL)
+    quantiles = section.partition("</figure>")[0]
+    drawn = dict(re.findall(r'<g data-model="(\d)" class="curve"><path d="([^"]*)"', quantiles))
+    found = curves(small.document.ranking.scores["P(IC)"].values)
+    for model, path in drawn.items():
+        y = np.array([float(pair.split()[1]) for pair in re.findall(r"[-\d.]+ [-\d.]+", path)])
+        heights = np.concatenate([found.quantiles[int(model)][:1], found.quantiles[int(model)]])
+        steps = -np.unique(-y)  # from the bottom up
+        expected = np.unique(heights)
+        assert np.corrcoef(steps, expected)[0, 1] < -0.999999
+    assert sorted(drawn) == ["0", "1", "2"]
+
+
+def test_same_bytes_twice(make, make_scores, small):
+    again = make(make_scores(["left", "middle", "right"]), copa=True)
+    assert again.to_html() == small.to_html()
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</style>{{ 7*7 }}",
+    "a\x1b[1m&amp;\u202e",
+]
+
+
+def test_names_are_text(make, make_scores):
+    result = make(make_scores(HOSTILE, metrics=HOSTILE[:3]), title=HOSTILE[1])
+    for text in (result.to_html(), result._repr_html_()):
+        found = Reader(text)
+        tags = [tag for tag, _ in found.elements]
+        assert tags.count("script") == ("<!DOCTYPE" in text)
+        assert "img" not in tags
+        assert tags.count("style") == 1
+        assert "\x1b" not in text
+        assert "49" not in re.findall(r"&lt;/style&gt;(\S*)", text)
+    assert {"<script>alert(1)</script>", "a\\x1b[1m&amp;\\u202e"} <= {cell.strip() for cell in found.cells}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["a", "b"], ["x" * 300, "x" * 300 + "y", "模" * 80], ["same", "equal", "other"]],
+    ids=["two", "long", "identical"],
+)
+def test_names_and_ties(make, make_scores, names):
+    frame = make_scores(names, metrics=["m"])
+    if names[0] == "same":
+        import polars as pl
+
+        twin = frame.filter(model="same").with_columns(model=pl.lit("equal"))
+        frame = pl.concat([frame.filter(pl.col("model") != "equal"), twin])
+    text = make(frame).to_html()
+    found = Reader(text)
+    assert found.open == []
+    assert set(names) <= set(found.cells)
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_contrast(dark):
+    """AA: 4.5 for text, 3 for what is drawn; grey lines are meant to recede."""
+    css = (FOLDER / "page.css").read_text(encoding="utf-8")
+    blocks = re.findall(r"\{([^{}]*--paper:[^{}]*)\}", css)
+    colors = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", blocks[dark]))
+    for ground in ("paper", "panel", "mark"):
+        for ink in ("ink", "quiet", "link", "good", "mind"):
+            assert contrast(colors[ink], colors[ground]) >= 4.5, (ink, ground)
+    # Light yellow and sky blue are told apart by dash and marker where paper swallows them.
+    for number in range(7):
+        least = 2.2 if not dark and number in (3, 4, 6) else 3
+        assert contrast(colors[f"c{number}"], colors["paper"]) >= least, number
+
+
+def test_sizes(make, make_scores):
+    names = [f"model_{number:02d}" for number in range(20)]
+    assert len(make(make_scores(names, n=60)).to_html().encode()) < 1_500_000
+
+
+def test_a_page_of_one_study(make_scores):
+    result = rank(read(make_scores(["a", "b", "c"])), resamples=40, jobs=1)
+    found = Reader(result.to_html())
+    assert found.open == []
+    assert len(found.all("svg")) == 5
+    fragment = result._repr_html_()
+    assert "<script" not in fragment
+    assert fragment.count("<svg") == 1
+    assert "<html" not in fragment
+
+
+def test_without_what_makes_pages(small, monkeypatch):
+    monkeypatch.setattr(pages, "find_spec", lambda name: None)
+    with pytest.raises(UsageError) as caught:
+        small.to_html()
+    assert caught.value.hint == "pip install 'riskrank[report]'"
+    assert "<table>" in small._repr_html_()
+
+
+def test_templates_are_package_data():
+    import tomllib
+
+    data = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
+    assert data["tool"]["setuptools"]["package-data"]["riskrank.shown.page"] == ["templates/*"]
+    assert {path.name for path in FOLDER.iterdir()} >= {"page.html", "page.css", "page.js", "body.html"}
