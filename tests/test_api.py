@@ -184,9 +184,9 @@ def test_names_in_the_notebook_are_inert():
 
 
 def test_a_gate_that_does_not_hold_is_part_of_the_result():
-    result = rr.dominance(long_table(), gate_better="C:A", **QUICK)
+    result = rr.gate(long_table(), better="C:A", on="ssd", **QUICK)
     assert isinstance(result.failed, errors.GateFailed)
-    assert rr.dominance(long_table(), gate_better="A:C", jobs=1).failed is None
+    assert rr.gate(long_table(), better="A:C", on="ssd", jobs=1).failed is None
 
 
 def test_failures_are_exceptions_in_words_of_python():
@@ -213,7 +213,7 @@ def test_signatures_and_docstrings_name_every_option(name):
     assert {"scores", "resamples", "alpha", "columns", "jobs"} <= set(parameters)
     assert parameters["metric"].default == ()
     assert parameters["metrics"].default is None
-    for option in ("resamples", "copula", *(() if name == "mrm" else ("threshold", "gate_better"))):
+    for option in ("resamples", "copula", *(() if name == "mrm" else ("threshold", "per_metric"))):
         assert f"\n{option} : " in function.__doc__
     assert sorted(rr.__all__) == dir(rr)
 

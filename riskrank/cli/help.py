@@ -36,9 +36,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "--metric log_loss --no-test",
         ),
         (
-            "Fail a CI job if lda has fallen behind logistic:",
+            "Of two models, the portfolio of all metrics; a gate for CI is riskrank gate --on ssd:",
             "riskrank dominance sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
-            "--models lda,logistic --gate-not-worse lda:logistic",
+            "--models lda,logistic --order 2",
         ),
     ),
     "mrm": (

@@ -274,20 +274,6 @@ class MethodOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateOptions:
-    """Conditions that make the exit status 1."""
-
-    PANEL: ClassVar[str] = TESTS
-
-    gate_better: Annotated[
-        Names, typer.Option(metavar="NEW:OLD", help="Exit 1 unless NEW is significantly ahead of OLD.")
-    ] = None
-    gate_not_worse: Annotated[
-        Names, typer.Option(metavar="NEW:OLD", help="Exit 1 if OLD is significantly ahead of NEW.")
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class OutputOptions:
     """Where the result goes, and how it looks."""
 

@@ -14,21 +14,19 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves
 from riskrank.engine.dominance.quantile_difference import quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.errors import GateFailed
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance_verdict import dominance_verdict
-from riskrank.studies.gates import GateOutcome, GateSettings, gated, judge_gates, resolve_gates
 from riskrank.studies.grouping import Groups, Standing, as_grouped, study_groups
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import PortfolioSettings
+from riskrank.studies.settings import DominanceTestSettings, PortfolioSettings
 from riskrank.studies.targets import Target, check_portfolio, check_range, targets
 from riskrank.studies.units import Units, column_words, units_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class DominanceSettings(GateSettings, PortfolioSettings):
+class DominanceSettings(DominanceTestSettings, PortfolioSettings):
     """What to test.
 
     Parameters
@@ -124,7 +122,6 @@ class DominanceDocument(Document[DominanceRow]):
     paired : bool
     ratios : bool
         Whether the matrices of ratios are shown as well.
-    gates : GateOutcome
     """
 
     schema: ClassVar[str] = "dominance"
@@ -134,16 +131,6 @@ class DominanceDocument(Document[DominanceRow]):
     inference: Inference
     paired: bool
     ratios: bool
-    gates: GateOutcome
-
-    @property
-    def failed(self) -> GateFailed | None:
-        """The gate that did not hold."""
-        return self.gates.failed
-
-    def meta(self) -> Mapping[str, Any]:
-        """Gates, where some were asked for."""
-        return self.gates.meta()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,17 +184,15 @@ def dominance(
     InputError
         If a test is asked for on fewer than 10 samples.
     UsageError
-        If a gate names an unknown model, or settings do not fit the table.
+        If settings do not fit the table.
     """
     settings, runtime = settings or DominanceSettings(), runtime or Runtime()
     if table.groups is not None:
         return _by_group(table, settings, runtime)
     check_portfolio(table, settings, per_metric=settings.per_metric)
-    gates = resolve_gates(settings, table.models)
     inference = settings.inference(runtime.jobs)
-    columns = targets(table, settings, per_metric=settings.per_metric)
     found = []
-    for target in columns:
+    for target in targets(table, settings, per_metric=settings.per_metric):
         check_range(target.name, target.scores, table.models)
         with runtime.progress(f"resampling {target.name}") as progress:
             study = study_dominance(target.scores, settings.claims, inference, progress=progress)
@@ -226,30 +211,13 @@ def dominance(
         inference=inference,
         paired=table.paired,
         ratios=settings.ratios,
-        gates=judge_gates(
-            gates,
-            [gated(target.name, target.scores) for target in columns],
-            settings,
-            inference,
-            table.models,
-        ),
     )
 
 
 def _by_group(table: ScoreTable, settings: DominanceSettings, runtime: Runtime) -> GroupedDominanceDocument:
-    """Test all samples and each group; the gates on all of them are one family."""
-    gates = resolve_gates(settings, table.models)
+    """Test all samples and each group."""
     whole, groups = study_groups(dominance, standings, table, settings, runtime)
-    documents = {None: whole} | {part.name: part.document for part in groups.parts}
-    columns = [
-        gated(column.name, column.target.scores, group)
-        for group, found in documents.items()
-        for column in found.by_column
-    ]
-    outcome = judge_gates(gates, columns, settings, whole.inference, table.models)
-    found: GroupedDominanceDocument = as_grouped(
-        GroupedDominanceDocument, whole, GroupedDominanceRow, groups, gates=outcome
-    )
+    found: GroupedDominanceDocument = as_grouped(GroupedDominanceDocument, whole, GroupedDominanceRow, groups)
     return found
 
 

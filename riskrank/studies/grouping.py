@@ -242,7 +242,7 @@ def study_groups(
 ) -> tuple[Kind, Groups[Kind]]:
     """Study all samples together, then each group.
 
-    Gates are left to the caller, whose family they are; subsamples are of all samples.
+    Subsamples are of all samples.
 
     Parameters
     ----------
@@ -270,7 +270,6 @@ def study_groups(
     column = str(table.options.group_by)
     if not settings.no_test:
         require_samples(parts, table, otherwise=f"give statistics only: {option('no_test', True)}")
-    settings = _without(settings, gate_better=(), gate_not_worse=())
     whole = study(replace(table, groups=None, group_names=()), settings, runtime)
     everywhere = standings(whole)
     found = []
@@ -283,7 +282,7 @@ def study_groups(
     return whole, Groups(column, table.models, everywhere, tuple(found))
 
 
-def as_grouped(kind: type[Any], whole: Document, row_type: type, groups: Groups, **more: Any) -> Any:
+def as_grouped(kind: type[Any], whole: Document, row_type: type, groups: Groups) -> Any:
     """Document of a study of groups, from that of all samples: its rows, then those of each group."""
     rows = [_with_group(row_type, row, None) for row in whole.rows]
     warnings = dict.fromkeys(whole.provenance.warnings)
@@ -303,7 +302,7 @@ def as_grouped(kind: type[Any], whole: Document, row_type: type, groups: Groups,
         ),
         "groups": groups,
     }
-    return kind(**given | more)
+    return kind(**given)
 
 
 def _with_group(row_type: type, row: Any, group: str | None) -> Any:

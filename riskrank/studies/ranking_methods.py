@@ -10,15 +10,14 @@ from riskrank.engine.dominance.methods import METRICS, Method, methods_on, parse
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT
 from riskrank.errors import UsageError, one_of, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.gates import GateSettings
-from riskrank.studies.settings import PortfolioSettings, names
+from riskrank.studies.settings import DominanceTestSettings, PortfolioSettings, names
 from riskrank.studies.targets import portfolio_name, refuse_weights
 
 AGGREGATORS = ("kemeny", "footrule", "pearson", "borda")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodSettings(GateSettings, PortfolioSettings):
+class MethodSettings(DominanceTestSettings, PortfolioSettings):
     """What to rank by.
 
     Parameters
@@ -115,24 +114,6 @@ def chosen_methods(settings: MethodSettings, table: ScoreTable) -> list[Method]:
         methods = methods_on(scope, settings.claims, paired=table.paired)
     _check_scopes(methods, table)
     return methods
-
-
-def gated_columns(methods: list[Method]) -> list[str]:
-    """Columns of scores whose dominance tests a gate looks at.
-
-    Raises
-    ------
-    UsageError
-        If no method tests dominance on a column of its own.
-    """
-    found = [method.scope for method in methods if method.claim is not None and not method.aggregated]
-    if not found:
-        raise UsageError(
-            "a gate needs a dominance test to look at",
-            found=methods[0].name,
-            hint=f"add {option('method', 'R-SSD')}, or gate with riskrank dominance",
-        )
-    return list(dict.fromkeys(found))
 
 
 def _every_method(table: ScoreTable, claims: tuple[Claim, ...]) -> list[Method]:

@@ -96,8 +96,6 @@ def test_check_names_every_problem(run, write):
 CONTRADICTIONS = {
     "relative test with threshold": (["--test", "relative", "--threshold", "0.1"], "--threshold belongs to"),
     "no test, paper exact": (["--no-test", "--paper-exact"], "--no-test and --paper-exact contradict"),
-    "no test, gate": (["--no-test", "--gate-better", "A:B"], "a gate asks for significance"),
-    "absolute gate, many thresholds": (["--test", "absolute", "--gate-better", "A:B"], "needs one threshold"),
     "empirical weights": (["--copula", "empirical", "--weight", "x=1"], "--weight has no meaning"),
     "independent scope": (["--copula-scope", "model"], "goes with the empirical copula only"),
     "per metric weights": (["--per-metric", "--weight", "x=1"], "--per-metric folds nothing"),
@@ -110,9 +108,6 @@ CONTRADICTIONS = {
     "resamples": (["--resamples", "10"], "--resamples must be at least 20"),
     "seed": (["--seed", "-1"], "--seed must not be negative"),
     "jobs": (["--jobs", "0"], "--jobs must be at least 1"),
-    "gate of an unknown model": (["--gate-better", "A:Bb"], "--gate-better A:Bb does not name two models"),
-    "gate of one model": (["--gate-not-worse", "A:A"], "does not name two models"),
-    "gate without colon": (["--gate-not-worse", "A"], "does not name two models"),
 }
 
 
@@ -186,7 +181,7 @@ def test_hints_suggest_the_near_miss(refused, write, tmp_path):
     assert str(path) in refused("rank", tmp_path / "scroes.csv")[2]
     good = write("good.csv", GOOD)
     assert refused("rank", good, "--models", "A,b")[2] == "hint: did you mean --models B?"
-    assert "did you mean B instead of b" in refused("rank", good, "--gate-better", "A:b")[2]
+    assert "did you mean B instead of b" in refused("gate", good, "--better", "A:b")[2]
 
 
 def test_an_error_is_three_lines_whatever_a_file_holds(refused, write):

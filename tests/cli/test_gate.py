@@ -135,6 +135,7 @@ def test_bad_claims(refused, runs):
     for options, text in (
         ([], "a gate needs a claim"),
         (["--better", "up:odl"], "--better up:odl does not name two models"),
+        (["--better", "up"], "--better up does not name two models"),
         (["--not-worse", "up:up"], "--not-worse up:up does not name two models"),
         (["--better", "up:old", "--on", "acd"], "--on acd is neither a statistic nor a metric"),
         (["--better", "up:old", "--margin", "-1"], "--margin is a difference that matters"),
@@ -144,15 +145,39 @@ def test_bad_claims(refused, runs):
         assert text in refused("gate", runs, *options)[0]
 
 
-@pytest.mark.parametrize("command", ["rank", "dominance"])
-def test_gates_of_other_commands_are_the_same_claims(run, runs, quick, command):
-    options = ("--metric", "acc", "--format", "json", "-q")
-    gates = ("--gate-better", "up:old", "--gate-not-worse", "same:old")
-    meta = run(command, runs, *options, *gates, *quick).document["meta"]
-    claims = ("--better", "up:old", "--not-worse", "same:old", "--on", "ssd")
-    rows = run("gate", runs, *options, *claims, "--resamples", "400").document["results"]
-    assert [gate.pop("holds") for gate in meta["gates"]] == [True, True]
-    assert meta["gates"] == rows
+def test_a_refuted_claim_exits_1_after_the_result(run, runs, tmp_path):
+    path = tmp_path / "out.json"
+    claims = ("--better", "down:old", "--better", "up:old", "--not-worse", "down:old", "--on", "ssd")
+    outcome = run("gate", runs, *claims, "-q", "-o", path)
+    assert outcome.status == 1
+    error, found, hint = outcome.stderr.splitlines()
+    assert error == "error: gate --better down:old failed on the ssd of acc (and 3 more)"
+    assert found.startswith("found: down is not better than old on acc (violation ratio ")
+    assert hint == "hint: down is shown not to be better than old"
+    rows = json.loads(path.read_text())["results"]
+    assert [row["verdict"] for row in rows] == ["fail", "fail", "pass", "pass", "fail", "fail"]
+
+
+def test_a_claim_is_about_every_metric(run, write):
+    rows = [
+        (model, f"{at}", metric, at + (30.0 * sign if model == "A" else 0.0))
+        for metric, sign in (("up", 1), ("down", -1))
+        for model in "AB"
+        for at in range(40)
+    ]
+    path = write("t.csv", pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"))
+    assert run("gate", path, "--better", "A:B", "--on", "ssd:up").status == 0
+    outcome = run("gate", path, "--better", "A:B", "--on", "ssd")
+    assert outcome.status == 1
+    assert "on the ssd of down" in outcome.stderr
+
+
+def test_names_with_colons(run, write, make_scores):
+    path = write("t.csv", make_scores(models=("gpt:4:a", "b:1", "c")))
+    assert run("gate", path, "--better", "gpt:4:a:b:1", "--on", "ssd").status == 0
+    outcome = run("gate", path, "--better", "b:1:gpt:4:a", "--on", "ssd")
+    assert outcome.status == 1
+    assert "b:1 is not better than gpt:4:a" in outcome.stderr
 
 
 def test_from_an_export_in_one_pipe(tmp_path):

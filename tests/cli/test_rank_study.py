@@ -92,7 +92,6 @@ def test_stability_is_the_same_for_any_number_of_jobs(run, write, make_scores):
         ["--variance", "clt", "--no-test"],
         ["--variance", "clt", "--paper-exact"],
         ["--all-methods", "--copula", "empirical"],
-        ["--method", "RA(MWR@M)", "--gate-better", "A:B"],
     ],
 )
 def test_bad_options_are_refused(refused, write, make_scores, options):
@@ -110,10 +109,3 @@ def test_weights_leave_the_empirical_copula_out(run, refused, write, make_scores
     document = run("rank", path, *quick, "--all-methods", *weights, "--format", "json").document
     assert not any("P(EC)" in name for name in names(document))
     refused("rank", path, "--method", "R-SSD@P(EC)", *weights)
-
-
-def test_gates_look_at_the_chosen_dominance_method(run, write, make_scores, quick):
-    path = write("t.csv", make_scores(models=("A", "B"), n=60, gap=2.0))
-    passing = ("--method", "R-SSD", "--method", "RA(MWR@M)", "--gate-better", "A:B")
-    assert run("rank", path, *quick, *passing).status == 0
-    assert run("rank", path, *quick, *passing[:-1], "B:A").status == 1

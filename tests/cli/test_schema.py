@@ -17,7 +17,7 @@ LINES = [
     "rank t.csv --no-test --group-by half",
     "dominance t.csv --no-test --group-by half",
     "mrm t.csv --no-test --group-by half",
-    "rank t.csv --resamples 40 --group-by half --gate-not-worse A:B",
+    "rank t.csv --resamples 40 --group-by half",
     "gate t.csv --group-by half --better A:B --inconclusive pass",
     "mrm t.csv --resamples 40",
     "mrm t.csv --no-test --per-metric --aggregate borda",

@@ -1,6 +1,4 @@
-"""Warnings, gates, selections and the variants of a test, as a user meets them."""
-
-import json
+"""Warnings, selections and the variants of a test, as a user meets them."""
 
 import numpy as np
 import polars as pl
@@ -15,66 +13,6 @@ def rows(outcome) -> list[dict]:
 def column(model: str, metric: str, values: np.ndarray) -> pl.DataFrame:
     samples = [f"s{number}" for number in range(len(values))]
     return pl.DataFrame({"model": model, "sample": samples, "metric": metric, "score": values})
-
-
-@pytest.mark.parametrize("command", ["rank", "dominance"])
-@pytest.mark.parametrize("format", ["table", "json"])
-def test_a_failed_gate_exits_1_after_the_result(run, table, quick, command, format, tmp_path):
-    plain = run(command, table, *quick, "--format", format, "--quiet")
-    failed = run(command, table, *quick, "--format", format, "--quiet", "--gate-better", "C:A")
-    assert (plain.status, failed.status) == (0, 1)
-    if format == "table":
-        assert failed.stdout == plain.stdout
-    else:
-        document = failed.document
-        (gate,) = document["meta"].pop("gates")
-        assert (gate["new"], gate["verdict"], gate["holds"]) == ("C", "fail", False)
-        assert document == plain.document
-    error, found, hint = failed.stderr.splitlines()
-    assert error == "error: gate --gate-better C:A failed: A is significantly ahead of C"
-    assert found.startswith("found: direct SSD@P(IC), violation ratio ")
-    assert hint == "hint: C is a step back from A"
-    path = tmp_path / "out.json"
-    assert run(command, table, *quick, "--gate-not-worse", "C:A", "-o", path).status == 1
-    assert json.loads(path.read_text())["results"]
-
-
-@pytest.mark.parametrize("command", ["rank", "dominance"])
-def test_gates_that_hold(run, table, quick, command):
-    gates = ["--gate-better", "A:C", "--gate-not-worse", "A:C", "--gate-not-worse", "A:B"]
-    assert run(command, table, *quick, *gates).status == 0
-
-
-def test_gates_that_fail_are_counted(run, table, quick):
-    gates = ["--gate-better", "C:A", "--gate-not-worse", "C:A", "--gate-better", "B:A"]
-    outcome = run("rank", table, *quick, "-q", *gates)
-    assert outcome.status == 1
-    assert outcome.stderr.splitlines()[0].endswith("(and 2 more failures)")
-
-
-def test_a_gate_holds_on_every_metric(run, write, quick):
-    frame = pl.concat(
-        [
-            pl.DataFrame(
-                {"model": m, "sample": [f"{i}" for i in range(40)], "metric": metric, "score": values}
-            )
-            for metric, sign in (("up", 1), ("down", -1))
-            for m, values in (("A", np.arange(40.0) + 30 * sign), ("B", np.arange(40.0)))
-        ]
-    )
-    path = write("t.csv", frame)
-    assert run("rank", path, *quick, "-q", "--metric", "up", "--gate-better", "A:B").status == 0
-    outcome = run("rank", path, *quick, "-q", "--per-metric", "--gate-better", "A:B")
-    assert outcome.status == 1
-    assert "direct SSD@down" in outcome.stderr
-
-
-def test_names_with_colons(run, write, quick, make_scores):
-    path = write("t.csv", make_scores(models=("gpt:4:a", "b:1", "c")))
-    assert run("rank", path, *quick, "--gate-better", "gpt:4:a:b:1").status == 0
-    outcome = run("rank", path, *quick, "--gate-better", "b:1:gpt:4:a")
-    assert outcome.status == 1
-    assert "gpt:4:a is significantly ahead of b:1" in outcome.stderr
 
 
 @pytest.mark.parametrize("command", ["rank", "dominance"])
@@ -305,14 +243,3 @@ def test_claims_too_many_for_the_resamples_are_not_decided(run, write, make_scor
     enough = run("dominance", path, "--test", "direct", "--order", "2", "--format", "json").document
     assert all(row["decided"] for row in enough["results"])
     assert sum(row["dominates"] for row in enough["results"]) == 15
-
-
-def test_a_gate_has_the_family_of_the_gates(run, write, make_scores):
-    """Whoever else is in the table, and however many, the gate's p-value is the same."""
-    frame = make_scores(models=tuple("ABCDEFGH"), n=40, gap=0.1, metrics=("x",))
-    found = []
-    for models in ("A,B", "A,B,C,D,E,F,G,H"):
-        outcome = run("dominance", write("t.csv", frame), "--models", models, "-q", "--gate-better", "B:A")
-        assert outcome.status == 1
-        found.append(outcome.stderr.splitlines()[1])
-    assert found[0] == found[1]

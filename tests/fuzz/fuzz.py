@@ -47,7 +47,7 @@ def in_process(args, kind, stdin=b"") -> Run:
     for stream in (stdout, stderr):
         stream.flush()
         texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))
-    gated = args[0] == "gate" or any(arg.startswith("--gate") for arg in args)
+    gated = args[0] == "gate"
     told = tuple(f"{one.category.__name__}: {one.message}" for one in caught)
     return Run(tuple(args), int(status), texts[0], texts[1], told, kind, gated)
 

@@ -198,24 +198,6 @@ def test_subsamples_are_of_all_samples():
     assert document.groups.parts[0].document.steady is None
 
 
-@pytest.mark.parametrize(("study", "settings"), [(rank, RankSettings), (dominance, DominanceSettings)])
-def test_gates_of_all_groups_are_one_family(study, settings):
-    given = columns(sizes=(("easy", 40), ("hard", 40)))
-    document = study(read(given, group_by="task"), settings(gate_better=("A:C", "A:B"), resamples=1000))
-    rows = document.gates.rows
-    assert [(row.old, row.group) for row in rows] == [
-        (old, group) for old in ("C", "B") for group in (None, "easy", "hard")
-    ]
-    assert {(row.old, row.group) for row, holds in zip(rows, document.gates.holds, strict=True) if holds} == {
-        ("C", "easy"),
-        ("B", "easy"),
-    }
-    assert "gate_better" in str(document.failed)
-    assert document.meta()["gates"][1]["group"] == "easy"
-    smallest = min(row.p_value for row in rows)
-    assert min(row.p_adjusted for row in rows) == pytest.approx(min(6 * smallest, 1))
-
-
 def test_claims_in_every_group_are_one_family():
     given = columns(sizes=(("easy", 90), ("hard", 30)))
     document = gate(

@@ -10,7 +10,6 @@ from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
 from riskrank.cli.options import (
     DominanceOptions,
-    GateOptions,
     GroupedInputOptions,
     OutputOptions,
     PortfolioOptions,
@@ -26,7 +25,6 @@ def dominance(
     portfolio: PortfolioOptions,
     tests: DominanceOptions,
     resampling: TestResamplingOptions,
-    gates: GateOptions,
     output: OutputOptions,
     per_metric: Annotated[
         bool, typer.Option("--per-metric", help="Test every metric on its own instead of the portfolio.")
@@ -46,10 +44,8 @@ def dominance(
 
     session = Session(context.obj, inputs, output)
     settings = DominanceSettings(
-        **session.settings(portfolio, tests, resampling, gates), per_metric=per_metric, ratios=ratios
+        **session.settings(portfolio, tests, resampling), per_metric=per_metric, ratios=ratios
     )
     with session.runtime(resampling) as runtime:
         document = study(session.read(portfolio.weight), settings, runtime)
     session.finish(document)
-    if document.failed is not None:
-        raise document.failed

@@ -8,7 +8,6 @@ from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
 from riskrank.cli.options import (
     DominanceOptions,
-    GateOptions,
     GroupedInputOptions,
     MethodOptions,
     OutputOptions,
@@ -26,7 +25,6 @@ def rank(
     methods: MethodOptions,
     tests: DominanceOptions,
     resampling: TestResamplingOptions,
-    gates: GateOptions,
     output: OutputOptions,
 ) -> None:
     """Rank models by stochastic dominance, next to mean win rates, from one bootstrap.
@@ -40,9 +38,7 @@ def rank(
     from riskrank.studies.rank import rank as study
 
     session = Session(context.obj, inputs, output)
-    settings = RankSettings(**session.settings(portfolio, methods, tests, resampling, gates))
+    settings = RankSettings(**session.settings(portfolio, methods, tests, resampling))
     with session.runtime(resampling) as runtime:
         document = study(session.read(portfolio.weight), settings, runtime)
     session.finish(document)
-    if document.failed is not None:
-        raise document.failed

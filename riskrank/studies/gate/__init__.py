@@ -1,4 +1,4 @@
-"""Claims that a run must meet, decided as one family: the study behind ``gate`` and the gates of others."""
+"""Claims that a run must meet, decided as one family: the study behind ``gate``."""
 
 from riskrank.studies.gate.document import GateDocument, GateRow
 from riskrank.studies.gate.settings import ClaimSettings

@@ -1,4 +1,4 @@
-"""Claims about two models, and the one way in which all gates are decided."""
+"""Claims about two models, and how they are decided as one family."""
 
 from __future__ import annotations
 
@@ -191,8 +191,6 @@ def _dominance(
     strict = replace(inference, alpha=share, correction="bonferroni")
     if inference.correction == "none":
         strict = replace(inference, alpha=inference.alpha / 2)
-    if inference.paper_exact:
-        strict = replace(strict, correction="holm")
     study = study_dominance(scores, [dominance], strict, pairs=both)
     return [_of_tests(claim, study.tests[0], scores) for claim in claims], study.advice
 
@@ -202,17 +200,13 @@ def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) 
     assert dominance is not None
     assert tests.p_value is not None
     assert tests.standard_error is not None
-    p_above, p_below = float(tests.p_value[new, old]), float(tests.p_value[old, new])
-    if dominance.boundary != 0.5:
-        # Below such a ratio there may be both models, or neither: only the direction claimed is looked at.
-        p_above, p_below = (p_above, 1.0) if claim.kind == BETTER else (1.0, p_below)
     return Evidence(
         dominance.boundary - float(tests.ratios[new, old]),
         claim.boundary,
         float(tests.standard_error[new, old]),
         min(scores.cluster_counts[new], scores.cluster_counts[old]),
-        p_above,
-        p_below,
+        float(tests.p_value[new, old]),
+        float(tests.p_value[old, new]),
     )
 
 

@@ -16,10 +16,8 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.stability import Stability
 from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.errors import GateFailed
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Document
-from riskrank.studies.gates import GateOutcome
 from riskrank.studies.grouping import Groups, Standing
 from riskrank.studies.rank.entries import agreement, hidden_risks, separations
 from riskrank.studies.units import Units
@@ -73,7 +71,6 @@ class RankDocument(Document[RankRow]):
         Of the same columns.
     top : int
         Models shown by each method.
-    gates : GateOutcome
     """
 
     schema: ClassVar[str] = "rank"
@@ -86,15 +83,9 @@ class RankDocument(Document[RankRow]):
     scores: Mapping[str, ClusteredScores]
     units: Mapping[str, Units]
     top: int
-    gates: GateOutcome
-
-    @property
-    def failed(self) -> GateFailed | None:
-        """The gate that did not hold."""
-        return self.gates.failed
 
     def meta(self) -> Mapping[str, Any]:
-        """Separation, hidden risks, aggregations, agreement, stability and gates."""
+        """Separation, hidden risks, aggregations, agreement and stability."""
         models = self.provenance.models
         return {
             "separation": [*separations(self.study)],
@@ -107,7 +98,6 @@ class RankDocument(Document[RankRow]):
                 "kendall_tau": self.study.agreement.tolist(),
             },
             "stability": None if self.steady is None else [*agreement(self.steady)],
-            **self.gates.meta(),
         }
 
     def curves(self, column: str) -> Curves:

@@ -15,7 +15,6 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance import most_resamples
-from riskrank.studies.gates import gated, judge_gates, resolve_gates
 from riskrank.studies.grouping import as_grouped, study_groups
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.rank.document import (
@@ -27,7 +26,7 @@ from riskrank.studies.rank.document import (
 )
 from riskrank.studies.rank.settings import STABILITY_REPEATS, RankSettings
 from riskrank.studies.rank.verdict import rank_verdict
-from riskrank.studies.ranking_methods import chosen_methods, gated_columns
+from riskrank.studies.ranking_methods import chosen_methods
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.targets import check_portfolio, check_range, score_tables
 from riskrank.studies.units import Units, units_of
@@ -56,15 +55,13 @@ def rank(
     InputError
         If a test is asked for on fewer than 10 samples.
     UsageError
-        If a method or a gate does not fit the table.
+        If a method does not fit the table.
     """
     settings, runtime = settings or RankSettings(), runtime or Runtime()
     if table.groups is not None:
         return _by_group(table, settings, runtime)
     check_portfolio(table, settings, per_metric=settings.folds_nothing)
-    gates = resolve_gates(settings, table.models)
     methods = chosen_methods(settings, table)
-    looked_at = gated_columns(methods) if gates else []
     tables = score_tables(table, settings)
     for name in columns_needed(methods, tables.metrics):
         if name in tables.metrics:  # portfolios lie between 0 and 1
@@ -91,7 +88,6 @@ def rank(
                 progress=progress,
                 **common,
             )
-    scores = study.columns
     units = {name: units_of(name, table.metrics) for name in study.studies}
     top = len(table.models) if settings.top is None else settings.top
     return RankDocument(
@@ -102,24 +98,16 @@ def rank(
         steady=steady,
         inference=inference,
         paired=table.paired,
-        scores=scores,
+        scores=study.columns,
         units=units,
         top=top,
-        gates=judge_gates(
-            gates, [gated(name, scores[name]) for name in looked_at], settings, inference, table.models
-        ),
     )
 
 
 def _by_group(table: ScoreTable, settings: RankSettings, runtime: Runtime) -> GroupedRankDocument:
-    """Rank all samples and each group; the gates on all of them are one family."""
-    gates = resolve_gates(settings, table.models)
-    names = gated_columns(chosen_methods(settings, table)) if gates else []
+    """Rank all samples and each group."""
     whole, groups = study_groups(rank, standings, table, settings, runtime)
-    documents = {None: whole} | {part.name: part.document for part in groups.parts}
-    columns = [gated(name, found.scores[name], group) for group, found in documents.items() for name in names]
-    outcome = judge_gates(gates, columns, settings, whole.inference, table.models)
-    found: GroupedRankDocument = as_grouped(GroupedRankDocument, whole, GroupedRankRow, groups, gates=outcome)
+    found: GroupedRankDocument = as_grouped(GroupedRankDocument, whole, GroupedRankRow, groups)
     return found
 
 
