@@ -1,12 +1,13 @@
 # riskrank: every target sets up what it needs. `make help` lists them.
 .DEFAULT_GOAL := help
-PYTHON ?= python3.11
+# Any Python from 3.11 on: the oldest that has its version in its name, else python3.
+PYTHON ?= $(firstword $(foreach minor,11 12 13 14,$(shell command -v python3.$(minor))) python3)
 # Tables a case of `make calibrate`.
 TABLES ?= 400
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual lock dist clean
+.PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual lock dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,8 +36,11 @@ demo: $(VENV)/.extra-report  ## set up, rank the sample classifiers, and write a
 	  --output build/report.html
 	@echo "A page on the same classifiers, to open in a browser or to mail: build/report.html"
 
-test: $(VENV)/.group-test  ## set up and run the quick test suite, on all cores
+test: $(VENV)/.group-test  ## set up and run the quick tests, on all cores: two minutes
 	$(BIN)/python -m pytest -m "not slow and not page" -n logical
+
+test-slow: $(VENV)/.group-test  ## the rest: examples of the guide, programs, pages as text, other people's LaTeX and Dask
+	$(BIN)/python -m pytest -m slow -n logical
 
 # What judges a page's accessibility; without npm that test is skipped.
 build/page/node_modules/axe-core/axe.min.js:
@@ -44,7 +48,7 @@ build/page/node_modules/axe-core/axe.min.js:
 	-npm install --silent --no-fund --no-audit --prefix build/page axe-core@4
 
 test-page: $(VENV)/.group-test build/page/node_modules/axe-core/axe.min.js  ## open the report in headless Chromium
-	$(BIN)/python -m pytest -m page $(SHARE)
+	$(BIN)/python -m pytest -m page
 
 test-lowest:  ## the quick suite with the oldest versions pyproject.toml allows
 	.ci/test-with build/lowest $(PYTHON) .ci/lowest.txt
@@ -52,8 +56,7 @@ test-lowest:  ## the quick suite with the oldest versions pyproject.toml allows
 test-newest:  ## the quick suite with the newest Python on this machine
 	.ci/test-with build/newest "$$(.ci/newest-python)"
 
-test-all: $(VENV)/.group-test  ## the whole suite, slow tests included
-	$(BIN)/python -m pytest
+test-all: test test-slow test-page  ## everything that is not a simulation
 
 lint: $(VENV)/.group-lint  ## check style, formatting and types
 	$(BIN)/ruff check .

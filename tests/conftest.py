@@ -1,4 +1,4 @@
-"""Shared test set-up: Hypothesis without deadlines, so that a busy machine never fails a test; shares."""
+"""Shared test set-up: Hypothesis without deadlines, so that a busy machine never fails a test; what is slow."""
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -9,19 +9,19 @@ settings.register_profile(
 settings.load_profile("riskrank")
 
 
-def pytest_addoption(parser):
-    parser.addoption("--share", metavar="I/N", help="run every N-th test only, from the I-th on")
+# Fixtures that start the program, copy the house, or call make in a project.
+STARTING = {"start", "house", "project"}
 
 
-@pytest.hookimpl(trylast=True)  # among the tests that the markers left
-def pytest_collection_modifyitems(config, items):
-    share = config.getoption("--share")
-    if share is None:
-        return
-    first, step = (int(part) for part in share.split("/"))
-    if not 1 <= first <= step:
-        raise pytest.UsageError(f"--share {share} is no share: 1/2 and 2/2 are the two halves")
-    kept = items[first - 1 :: step]
-    chosen = {id(item) for item in kept}
-    config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
-    items[:] = kept
+def _takes_its_time(item) -> bool:
+    """Whether a test starts the program or a copy of it, or lays out a picture of very many models."""
+    if not STARTING.isdisjoint(item.fixturenames):
+        return True
+    many = getattr(item, "callspec", None) and item.callspec.params.get("count")
+    return "legible" in item.fixturenames and isinstance(many, int) and many >= 60
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at the markers
+def pytest_itemcollected(item):
+    if _takes_its_time(item):
+        item.add_marker(pytest.mark.slow)

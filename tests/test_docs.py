@@ -140,6 +140,7 @@ def cells() -> list[str]:
     return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_from_top_to_bottom(monkeypatch):
     """Cell after cell as a notebook would; what a cell ends with is shown as HTML."""
     from riskrank import Result

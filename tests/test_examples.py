@@ -15,6 +15,7 @@ spec.loader.exec_module(examples)
 EXAMPLES = [example for page in examples.pages() for example in examples.examples(page)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "example", EXAMPLES, ids=[f"{example.page.stem}: {example.command[:60]}" for example in EXAMPLES]
 )

@@ -76,6 +76,7 @@ def checkout(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", LINES)
 def test_examples_run(run, checkout, monkeypatch, line):
     monkeypatch.chdir(checkout)

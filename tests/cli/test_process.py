@@ -14,13 +14,17 @@ import pytest
 
 from riskrank import __version__
 
+pytestmark = pytest.mark.slow  # every test starts the program
+
 ROOT = Path(__file__).resolve().parents[2]
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc or /dev")
+# Longer than any machine is busy: only what hangs for good fails.
+PATIENCE = 1200
 HEAVY = ("numpy", "polars", "scipy", "rich", "multiprocessing", "pydantic")
 
 
 def finish(process, **options) -> tuple[int, str, str]:
-    stdout, stderr = process.communicate(timeout=60, **options)
+    stdout, stderr = process.communicate(timeout=PATIENCE, **options)
     return process.returncode, (stdout or b"").decode(), (stderr or b"").decode()
 
 
@@ -561,7 +565,7 @@ def test_modules_of_the_working_directory_stay_there(table, tmp_path, how, jobs)
         env=dict(os.environ, PYTHONPATH=str(ROOT)),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -109,7 +109,7 @@ except RiskrankError as error:
     print(type(error).__name__, *error.lines(flags=True), sep="\\n")
 """
     options = {"env": os.environ | {"PYTHONPATH": str(ROOT)}, "capture_output": True, "text": True}
-    done = subprocess.run([sys.executable, "-c", code], timeout=60, **options)
+    done = subprocess.run([sys.executable, "-c", code], timeout=1200, **options)
     assert done.stderr == ""
     kind, *lines = done.stdout.splitlines()
     assert kind == "InputError"
@@ -119,17 +119,20 @@ except RiskrankError as error:
     return lines[1].removeprefix("found: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["tcp://127.0.0.1:{}", "nowhere.invalid:{}", "tls://127.0.0.1:{}"])
 def test_a_scheduler_that_does_not_answer(place):
     """Three lines within ten seconds, and nothing of Dask's own on standard error."""
     refusal(place.format(free_port()))
 
 
+@pytest.mark.slow
 def test_a_port_that_accepts_and_says_nothing():
     with answering(b"") as port:
         assert "no answer within" in refusal(f"tcp://127.0.0.1:{port}")
 
 
+@pytest.mark.slow
 def test_a_port_that_speaks_of_something_else():
     with answering(b"SSH-2.0-OpenSSH_9.2p1\r\n" + b"x" * 200) as port:
         assert "does not speak as a Dask scheduler" in refusal(f"tcp://127.0.0.1:{port}")
@@ -306,7 +309,7 @@ def command(name, table, *options):
         [sys.executable, "-m", "riskrank", name, str(table), *COMMANDS[name], "--format", "json", *options],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
-        timeout=300,
+        timeout=1200,
         check=False,
     )
 
@@ -340,6 +343,7 @@ def test_a_command_loses_a_worker_and_ends_all_the_same(cluster, tmp_path, monke
         assert riskrank.rank(table, executor=executor, **options).to_json() == expected
 
 
+@pytest.mark.slow
 def test_a_command_whose_scheduler_does_not_answer(tmp_path):
     pytest.importorskip("distributed")
     done = command("rank", written(tmp_path), "--executor", f"dask:tcp://127.0.0.1:{free_port()}")

@@ -14,6 +14,8 @@ from riskrank.shown.page.page import chapters
 from riskrank.shown.report import parts
 from riskrank.shown.view import Table, text_of
 
+pytestmark = pytest.mark.slow  # a page holds every picture
+
 FOLDER = Path(riskrank.__file__).parent / "shown/page/templates"
 VOID = {"meta", "br", "input", "img", "link", "hr"}
 
