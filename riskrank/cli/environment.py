@@ -58,7 +58,11 @@ class Environment:
 
 
 def open_standard_streams() -> None:
-    """Open what the caller closed of descriptors 0 to 2, or the next file opened would take its place."""
+    """Open what the caller closed of descriptors 0 to 2, or the next file opened would take its place.
+
+    Standard output gets a buffer where ``PYTHONUNBUFFERED`` took it: text on a stream without one, as help,
+    is lost beyond what the system takes at once, and nobody is told.
+    """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -67,3 +71,10 @@ def open_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:  # NumPy 1.26 writes to it as soon as it is imported whole
         sys.stderr = _nowhere()
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(sys.stdout, io.TextIOWrapper) and isinstance(raw, io.RawIOBase):
+        encoding, errors = sys.stdout.encoding, sys.stdout.errors
+        sys.stdout.detach()
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw), encoding=encoding, errors=errors, newline="\n", line_buffering=True
+        )

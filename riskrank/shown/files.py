@@ -10,7 +10,7 @@ from typing import TextIO
 
 from riskrank.errors import UsageError, option
 from riskrank.shown.staging import is_device, refuse_foreign_links, staged
-from riskrank.shown.streams import discard
+from riskrank.shown.streams import discard, write_whole
 
 SUFFIXES = {
     ".json": "json",
@@ -201,8 +201,7 @@ def _send(data: bytes, stdout: TextIO) -> None:
             stdout.write(data.decode("utf-8"))
         else:
             stdout.flush()
-            binary.write(data)
-            binary.flush()
+            write_whole(binary, data)
         stdout.flush()
     except BrokenPipeError:
         discard(stdout)

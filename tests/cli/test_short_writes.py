@@ -1,0 +1,122 @@
+"""Standard output that takes a part of what it is given: all arrives, or the run says that it did not."""
+
+import io
+import os
+import resource
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from riskrank.cli.environment import Environment
+from riskrank.shown.streams import write_whole
+from tests.cli.conftest import COMMAND, ROOT
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="limits and pipes of POSIX")
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html", "latex")
+SMALL = ("--resamples", "20", "--jobs", "1")
+COMMANDS = {
+    "rank": ("--no-test",),
+    "dominance": ("--no-test",),
+    "mrm": ("--no-test",),
+    "gsd": ("--higher", "*", "--models", "A,B", "--no-test"),
+    "copa": ("--higher", "*"),
+    "portfolio": (),
+    "power": ("--pair", "A:B", "--simulations", "2", "--sizes", "12", *SMALL),
+    "gate": ("--better", "A:C", "--higher", "*", *SMALL),
+    "check": (),
+    "report": ("--higher", "*", *SMALL),
+    "convert": (),
+}
+VERDICTS = "sample,model_a,model_b,verdict\n" + "".join(f"q{at},x,y,A\nq{at},y,x,B\n" for at in range(12))
+
+
+class Sipping(io.RawIOBase):
+    """A stream without a buffer that takes a hundred bytes at a time."""
+
+    def __init__(self):
+        self.taken = bytearray()
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        part = bytes(data[:100])
+        self.taken += part
+        return len(part)
+
+
+def _sipped(words) -> tuple[int, str]:
+    stream, stderr = Sipping(), io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    stdout = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+    status = COMMAND.main(
+        [str(word) for word in words],
+        standalone_mode=False,
+        obj=Environment(io.BytesIO(), stdout, stderr, {}),
+    )
+    return status, stream.taken.decode()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_and_format_arrives_whole(run, write, command):
+    words = [command, write("scores.csv", n=12), *COMMANDS[command]]
+    if command == "convert":
+        words = ["convert", "verdicts", write("v.csv", VERDICTS)]
+    written = 0
+    for kind in FORMATS:
+        whole = run(*words, "--format", kind)
+        if whole.status == 2:  # a format this command does not write
+            continue
+        written += 1
+        assert _sipped([*words, "--format", kind]) == (whole.status, whole.stdout), kind
+    assert written
+
+
+def test_a_schema_arrives_whole(run):
+    assert _sipped(["schema", "rank"]) == (0, run("schema", "rank").stdout)
+
+
+@POSIX
+@pytest.mark.parametrize(
+    "words", [["rank", "FILE", "--no-test", "--format", "json"], ["schema", "rank"], ["rank", "--help"]]
+)
+def test_a_full_place_is_told_where_nothing_is_buffered(write, tmp_path, words):
+    """A file may have 1,024 bytes: as ``ulimit -f 1`` has it, and a full disk."""
+    words = [str(write("scores.csv", n=12)) if word == "FILE" else word for word in words]
+    full = tmp_path / "full"
+    for variables in ({"PYTHONUNBUFFERED": "1"}, {}):
+        with full.open("wb") as stdout:
+            done = subprocess.run(
+                [sys.executable, "-m", "riskrank", *words],
+                env=os.environ | {"PYTHONPATH": str(ROOT)} | variables,
+                stdout=stdout,
+                stderr=subprocess.PIPE,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)),
+                check=False,
+            )
+        assert done.returncode == 2, done
+        lines = done.stderr.decode().splitlines()
+        assert lines[:2] == ["error: cannot write to standard output", "found: File too large"]
+        assert len(lines) == 3
+
+
+@POSIX
+@pytest.mark.parametrize("buffered", [True, False])
+def test_a_pipe_that_must_not_wait(buffered):
+    """Who set up the pipe made it return at once where it is full; the reader is slow."""
+    out, into = os.pipe()
+    os.set_blocking(into, False)
+    data, read = os.urandom(1_000_000), []
+
+    def slowly():
+        while part := os.read(out, 50_000):
+            read.append(part)
+
+    reader = threading.Thread(target=slowly)
+    reader.start()
+    with os.fdopen(into, "wb", buffering=8192 if buffered else 0) as stream:
+        write_whole(stream, data)
+    reader.join()
+    os.close(out)
+    assert b"".join(read) == data
