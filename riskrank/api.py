@@ -30,7 +30,8 @@ from riskrank.shown.formats.html import to_fragment
 from riskrank.shown.formats.latex import to_latex
 from riskrank.shown.page import can_make_pages
 from riskrank.shown.page.page import to_page, to_page_fragment
-from riskrank.shown.render import markdown_page, spelled_sections, to_text
+from riskrank.shown.render import markdown_page, to_text
+from riskrank.shown.sections import spelled_sections
 from riskrank.studies import copa as copa_study
 from riskrank.studies import dominance as dominance_study
 from riskrank.studies import gate as gate_study

@@ -40,7 +40,7 @@ ROWS = {
     "riskrank/shown/schema.py": (
         ("DOCUMENTS = {\n", 'DOCUMENTS = {\n    "tally": ("tally", "TallyDocument"),\n'),
     ),
-    "riskrank/shown/render.py": (("VIEWS = {\n", 'VIEWS = {\n    "tally": "riskrank.shown.tally",\n'),),
+    "riskrank/shown/sections.py": (("VIEWS = {\n", 'VIEWS = {\n    "tally": "riskrank.shown.tally",\n'),),
 }
 
 
@@ -62,8 +62,8 @@ def unknown_to_tables() -> list[str]:
     from riskrank.cli.help import EXAMPLES
     from riskrank.cli.main import COMMANDS
     from riskrank.shown.figures.catalogue import FIGURES, NAMES
-    from riskrank.shown.render import VIEWS
     from riskrank.shown.schema import DOCUMENTS
+    from riskrank.shown.sections import VIEWS
 
     studies = set(COMMANDS) - {"schema"}
     tables = {

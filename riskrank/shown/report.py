@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import NONE, RISK
-from riskrank.shown import numbers
+from riskrank.shown import dominance, mean_risk, numbers
+from riskrank.shown.copa import ranking as copa
 from riskrank.shown.dominance import WHY_COUNTS_DIFFER, inference_line
 from riskrank.shown.groups import group_sections
+from riskrank.shown.gsd import relation as gsd
 from riskrank.shown.rank import (
     detail_table,
     leading_method,
@@ -18,7 +21,6 @@ from riskrank.shown.rank import (
     risk_line,
     separation_line,
 )
-from riskrank.shown.render import sections
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.document import Document
 from riskrank.studies.rank import RankDocument
@@ -76,7 +78,7 @@ def parts(document: ReportDocument) -> list[Part]:
         Part("risks", "Hidden risks", ranking, (), (), tuple(_risks(ranking))),
         Part("curves", "Distributions", ranking, ("quantiles", "tvar"), (_CURVES,), ()),
         _pairs(document),
-        _part("mean-risk", CHAPTERS["risks"], risks, ("scatter", "radar")),
+        _part("mean-risk", CHAPTERS["risks"], risks, mean_risk.view(risks), ("scatter", "radar")),
     ]
     if document.methods is not None:
         found.append(_agreement(document.methods, ranking, "method", CHAPTERS["methods"]))
@@ -87,23 +89,26 @@ def parts(document: ReportDocument) -> list[Part]:
         title = f"{CHAPTERS['by_group']} by {document.by_group.groups.column}"
         found.append(Part("groups", title, document.by_group, ("groups",), (), sections_of_groups))
     if document.relation is not None:
-        found.append(_part("gsd", CHAPTERS["relation"], document.relation, ("hasse",)))
+        order = document.relation
+        found.append(_part("gsd", CHAPTERS["relation"], order, gsd.view(order), ("hasse",)))
     if document.choice is not None:
-        found.append(_part("copa", CHAPTERS["choice"], document.choice, ("parallel", "boxes")))
+        choice = document.choice
+        found.append(_part("copa", CHAPTERS["choice"], choice, copa.view(choice), ("parallel", "boxes")))
     found.append(Part("unseen", "What the samples cannot show", ranking, (), (), tuple(_unseen(document))))
     return found
 
 
-def _part(anchor: str, title: str, document: Document, pictures: tuple[str, ...]) -> Part:
+def _part(
+    anchor: str, title: str, document: Document, body: Sequence[Section], pictures: tuple[str, ...]
+) -> Part:
     """A chapter that says what the study's own command says, its verdict first."""
-    verdict, *rest = sections(document)
-    assert isinstance(verdict, Line)
-    return Part(anchor, title, document, pictures, (replace(verdict, label="In short:"),), tuple(rest))
+    return Part(anchor, title, document, pictures, (Line(document.verdict, "In short:"),), tuple(body))
 
 
 def _pairs(document: ReportDocument) -> Part:
     """The chapter of pairs, with a word on why it counts otherwise than the ranking does."""
-    part = _part("pairs", CHAPTERS["pairs"], document.pairs, ("heatmap", "pair"))
+    pairs = document.pairs
+    part = _part("pairs", CHAPTERS["pairs"], pairs, dominance.view(pairs), ("heatmap", "pair"))
     metric, method = _leading(document.ranking)
     counted = document.ranking.study.studies[metric].separations.get(method)
     direct = document.pairs.by_column[0].study.tests[-1]

@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 
 from riskrank.errors import UsageError
-from riskrank.shown.render import VIEWS
 from riskrank.shown.schema import DOCUMENTS, documents, json_schema, schema_of
+from riskrank.shown.sections import VIEWS
 
 
 @dataclass

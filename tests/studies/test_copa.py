@@ -11,7 +11,7 @@ from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.formats.data import to_csv
-from riskrank.shown.render import sections
+from riskrank.shown.sections import sections
 from riskrank.studies.copa import (
     READING,
     ComparisonDocument,

@@ -13,7 +13,7 @@ from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.gsd.hasse import to_dot
-from riskrank.shown.render import sections
+from riskrank.shown.sections import sections
 from riskrank.studies.gsd import READING, GsdRow, GsdSettings, gsd
 from riskrank.studies.runtime import Runtime
 

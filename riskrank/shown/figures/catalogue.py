@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.shown.figures.picture import Picture
 
 if TYPE_CHECKING:
     from riskrank.shown.figures.style import Plot
@@ -43,26 +42,6 @@ NAMES: dict[str, tuple[str, ...]] = {
     "power": ("curves",),
     "rank": ("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups"),
 }
-
-
-@dataclass(frozen=True)
-class Picture:
-    """One picture of a document.
-
-    Attributes
-    ----------
-    name : str
-        A word, and where there are several of a kind what each is of: ``scatter@gini-tail@accuracy``. The
-        first parts are enough to name the first of them.
-    caption : str
-        What it shows, in a sentence: for those who cannot see it.
-    draw : callable
-        Makes the figure.
-    """
-
-    name: str
-    caption: str
-    draw: Callable[[], Plot]
 
 
 def require_matplotlib() -> None:
@@ -112,26 +91,6 @@ def pictures(document: Any) -> Sequence[Picture]:
     found = list(import_module(FIGURES[document.schema]).pictures(document))
     groups = getattr(document, "groups", None)
     return found if groups is None else [*found, *import_module(GROUPS).pictures(groups)]
-
-
-def numbered(found: Sequence[Picture], models: Sequence[str], whole: Sequence[str]) -> list[Picture]:
-    """Pictures of a study of some models, marked by their numbers in a larger table.
-
-    Parameters
-    ----------
-    found : sequence of Picture
-    models, whole : sequence of str
-        Names by number, those of the study and those of the table.
-    """
-    from riskrank.shown.figures.marks import renumbered
-
-    place = {name: number for number, name in enumerate(whole)}
-    numbers = [place[name] for name in models]
-
-    def drawing(draw: Callable[[], Plot]) -> Plot:
-        return renumbered(draw(), numbers)
-
-    return [replace(picture, draw=partial(drawing, picture.draw)) for picture in found]
 
 
 def draw(document: Any, name: str | None = None) -> Plot:

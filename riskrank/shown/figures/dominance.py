@@ -6,10 +6,10 @@ from functools import partial
 
 from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.shown.figures.catalogue import Picture
 from riskrank.shown.figures.heat_map import draw_heat_map, heat_map
 from riskrank.shown.figures.marks import renumbered
 from riskrank.shown.figures.pair import draw_pair
+from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.dominance import DominanceColumn, DominanceDocument
 

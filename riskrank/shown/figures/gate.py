@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.shown.figures.catalogue import Picture
 from riskrank.shown.figures.intervals import Gates, draw_gates
+from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.gate.document import GateDocument, GateRow
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from riskrank.shown.figures.bump import Bump, bump, draw_bump
-from riskrank.shown.figures.catalogue import Picture
+from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.grouping import Groups
 

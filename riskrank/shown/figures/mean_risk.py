@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from riskrank.engine.portfolio.mean_risk import MeanRisk
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.shown.figures.catalogue import Picture
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.key import Key, looks
 from riskrank.shown.figures.marks import curve_mark, model_mark
+from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.scatter import COLUMN, name_points
 from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, PALETTE, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from riskrank.shown.figures.catalogue import Picture
 from riskrank.shown.figures.curves import CAPTIONS, draw_curves
+from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.portfolio import PortfolioDocument, PortfolioSummaryDocument
 

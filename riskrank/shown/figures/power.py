@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from riskrank.engine.power.planning import PowerStudy
-from riskrank.shown.figures.catalogue import Picture
 from riskrank.shown.figures.error_bars import ErrorBars, Target, draw_error_bars
+from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.power import PowerDocument
 

@@ -12,11 +12,11 @@ from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stability import Stability
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.bump import Bump, bump, draw_bump
-from riskrank.shown.figures.catalogue import Picture
 from riskrank.shown.figures.curves import CAPTIONS, draw_curves
 from riskrank.shown.figures.error_bars import ErrorBars, draw_error_bars
 from riskrank.shown.figures.forest import Forest, Interval, draw_forest
 from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import SMALL, Plot
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.units import Units

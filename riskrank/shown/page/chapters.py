@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from riskrank import __version__
-from riskrank.shown.figures.catalogue import Picture
-from riskrank.shown.render import sections
+from riskrank.shown.figures.picture import Picture
+from riskrank.shown.sections import sections
 from riskrank.shown.view import Column, Line, Section, Table
 from riskrank.studies.document import Document
 

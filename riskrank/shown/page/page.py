@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from riskrank.errors import spell
 from riskrank.shown.escapes import visible
-from riskrank.shown.figures.catalogue import Picture, numbered, pictures
+from riskrank.shown.figures.catalogue import pictures
+from riskrank.shown.figures.picture import Picture, numbered
 from riskrank.shown.formats.data import to_json
 from riskrank.shown.page import require_pages
 from riskrank.shown.page.chapters import (

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import riskrank as rr
-from riskrank.shown.figures.catalogue import numbered, pictures
+from riskrank.shown.figures.catalogue import pictures
 from riskrank.shown.figures.fonts import displayable
 from riskrank.shown.figures.marks import marked_models
+from riskrank.shown.figures.picture import numbered
 
 SVG = "{http://www.w3.org/2000/svg}"
 LONG = "organisation/one-prefix-of-all-" + "x" * 60

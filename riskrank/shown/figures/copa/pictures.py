@@ -6,11 +6,11 @@ from functools import partial
 
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.shown.figures.bump import bump, draw_bump
-from riskrank.shown.figures.catalogue import Picture, numbered
 from riskrank.shown.figures.copa.boxes import boxes, draw_boxes
 from riskrank.shown.figures.copa.front import draw_front, front
 from riskrank.shown.figures.copa.parallel import Parallel, draw_parallel
 from riskrank.shown.figures.marks import renumbered
+from riskrank.shown.figures.picture import Picture, numbered
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.copa import (
     ComparisonDocument,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.shown.figures.catalogue import Picture
 from riskrank.shown.figures.gsd.contamination import contamination, draw_contamination
 from riskrank.shown.figures.gsd.critical_difference import critical_difference, draw_critical_difference
 from riskrank.shown.figures.gsd.hasse import Hasse, draw_hasse, hasse
 from riskrank.shown.figures.gsd.null_distribution import draw_null_distribution, null_distribution
 from riskrank.shown.figures.marks import renumbered
+from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.gsd.document import GsdDocument
 
