@@ -12,10 +12,13 @@ from riskrank.engine.copa.pareto import pareto_front
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.portfolio.sorted_scores import sorted_scores
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError
+from riskrank.errors import InputError, NumericalError
 
 TIE = 1e-12
 """Values closer than this, relative to the scores' size, share a rank: they differ by rounding only."""
+
+# Scores of a size between 2^-300 and 2^300 have squares, and long sums of squares, that are numbers.
+_ORDINARY = 300
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,7 @@ def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = 
     """
     ordered = _validated(samples)
     columns = tuple(columns) if columns is not None else risk_columns()
-    # In a unit of the scores' size, where no square is beyond a number; risks follow the unit.
-    scale = CommonScale.of(ordered, shift=False)
+    scale = unit_of(ordered, columns)
     parts = [mean_risk_of_sorted(scale.apply(row)[None, :], columns) for row in ordered]
     mean = np.concatenate([part[0] for part in parts])
     risk = np.concatenate([part[1] for part in parts])
@@ -103,6 +105,48 @@ def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = 
     size = max(float(np.abs(scale.apply(row)).max()) for row in ordered)
     ranks = rank_values(value, tie=TIE * size)
     return MeanRisk(columns, scale.undo(mean), scale.undo(risk), scale.undo(value), ranks)
+
+
+def unit_of(samples: Sequence[Floats], columns: Sequence[RiskColumn]) -> CommonScale:
+    """The unit risks are computed in: the scores' own, unless their squares were beyond any number.
+
+    Parameters
+    ----------
+    samples : sequence of k ndarrays, shapes (n_i,)
+        Finite scores.
+    columns : sequence of RiskColumn
+        The risks that are to follow the unit.
+
+    Returns
+    -------
+    CommonScale
+        Without a shift.
+
+    Raises
+    ------
+    NumericalError
+        If the unit must change and a risk is not as many times larger as the scores are.
+    """
+    scale = CommonScale.of(samples, shift=False)
+    if abs(scale.exponent) <= _ORDINARY:
+        return CommonScale(0.0, 0)
+    for row in samples:
+        once = np.sort(scale.apply(row))
+        for column, one, two in zip(
+            columns, *(_risks(times * once, columns) for times in (1, 2)), strict=True
+        ):
+            if abs(two - 2 * one) > TIE * abs(two):
+                raise NumericalError(
+                    f"{column.label} of scores of this size is too far from the size of the scores",
+                    found=f"scores up to {max(np.abs(row).max() for row in samples):g} in size",
+                    hint="give the scores in another unit, so that they are about as large as 1",
+                )
+    return scale
+
+
+def _risks(ordered: Floats, columns: Sequence[RiskColumn]) -> list[float]:
+    risks: list[float] = mean_risk_of_sorted(ordered, columns)[1].tolist()
+    return risks
 
 
 def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:

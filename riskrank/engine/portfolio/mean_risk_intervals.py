@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.aggregation.rank_aggregation import Aggregation, aggregate_rankings
-from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.portfolio.mean_risk import (
     MeanRisk,
     contradicted_by_consistent,
     mean_risk,
     mean_risk_of_sorted,
+    unit_of,
 )
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import ClusteredScores
@@ -82,7 +82,7 @@ def study_mean_risk(
     alpha : float
         Intervals hold a share 1 − alpha of the resamples.
     seed, jobs, progress
-        As in :func:`riskrank.engine.dominance.bootstrap.replicate`.
+        As in :func:`riskrank.engine.dominance.bootstrap.Bootstrap`.
     aggregator : str
         Distance of rank aggregation.
 
@@ -94,7 +94,7 @@ def study_mean_risk(
     found = mean_risk(scores.values, columns)
     low = high = None
     if resamples:
-        scale = CommonScale.of(scores.values, shift=False)
+        scale = unit_of(scores.values, found.columns)
         scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
         values = _replicate_values(scaled, found.columns, resamples, seed, jobs, progress)
         low, high = scale.undo(np.quantile(values, [alpha / 2, 1 - alpha / 2], axis=0))

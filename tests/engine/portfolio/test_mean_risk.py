@@ -14,8 +14,8 @@ from riskrank.engine.portfolio.mean_risk import (
     mean_risk,
     mean_risk_of_sorted,
 )
-from riskrank.engine.portfolio.risks import RISKS, risk_columns
-from riskrank.errors import InputError, UsageError
+from riskrank.engine.portfolio.risks import RISKS, Risk, RiskColumn, risk_columns
+from riskrank.errors import InputError, NumericalError, UsageError
 
 LEVELS = (0.01, 0.05, 0.25, 0.3, 0.9, 1.0)
 
@@ -370,3 +370,32 @@ def test_which_risks_are_consistent_with_which_order():
     second = {name for name, yes in zip(names, found.ssd_consistent, strict=True) if yes}
     assert second & set(KNOWN) == {"semideviation", "gini-tail", "negative-tvar", "quantile-deviation"}
     assert first & set(KNOWN) == second & set(KNOWN) | {"negative-var"}
+
+
+def _variance(scores, _level):
+    return (scores.away**2).mean(axis=-1)
+
+
+VARIANCE = RiskColumn(Risk("variance", "σ²", "σ² variance", _variance, False, False, False), None)
+
+
+def test_a_risk_need_not_follow_the_unit_of_the_scores():
+    """Variance is four times as large where scores are twice as large."""
+    for samples in ([[1.0, 2.0, 3.0], [0.0, 9.0]], [[1000.0, 2000.0, 3000.0], [0.001, 0.003]]):
+        found = mean_risk([np.array(sample) for sample in samples], [VARIANCE])
+        assert found.risk[:, 0] == pytest.approx([np.var(sample) for sample in samples], rel=1e-12)
+        assert found.value[:, 0] == pytest.approx([np.mean(one) - np.var(one) for one in samples], rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-300, 2.0**300, 2.0**1000])
+def test_scores_whose_squares_are_no_numbers(unit):
+    samples = [np.array([1.0, 2.0, 4.0]), np.array([0.0, 9.0, 1.5])]
+    plain, far = (mean_risk([sample * by for sample in samples]) for by in (1.0, unit))
+    assert np.array_equal(far.risk, plain.risk * unit)
+    assert np.array_equal(far.rank, plain.rank)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_a_risk_that_does_not_follow_the_unit_is_refused_where_the_unit_must_change(unit):
+    with pytest.raises(NumericalError, match="too far from the size"):
+        mean_risk([np.array([1.0, 2.0]) * unit, np.array([0.0, 9.0]) * unit], [VARIANCE])
