@@ -1,4 +1,4 @@
-"""Files of a judge's pairwise verdicts: sample, two models, and which one answered better."""
+"""Files of a judge's pairwise votes: sample, two models, and which one answered better."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ ROLES = ("sample", "model_a", "model_b", "verdict")
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerdictTable:
-    """Verdicts in the order of the files, as they were written there.
+class VoteTable:
+    """Votes in the order of the files, as they were written there.
 
     Attributes
     ----------
-    samples, first, second, verdicts : tuple of str, length r
-        Sample, the two models in the order of presentation, and the verdict.
-    without_verdict : int
-        Rows left out because they hold no verdict.
+    samples, first, second, votes : tuple of str, length r
+        Sample, the two models in the order of presentation, and the vote.
+    without_vote : int
+        Rows left out because they hold no vote.
     inputs : tuple of InputFile
     """
 
     samples: tuple[str, ...]
     first: tuple[str, ...]
     second: tuple[str, ...]
-    verdicts: tuple[str, ...]
-    without_verdict: int
+    votes: tuple[str, ...]
+    without_vote: int
     inputs: tuple[InputFile, ...]
     _sources: tuple[Source, ...]
     _starts: tuple[int, ...]
     _positions: tuple[int, ...]
 
     def place(self, number: int) -> str:
-        """File and row of a verdict, counted from 1."""
+        """File and row of a vote, counted from 1."""
         at = bisect_right(self._starts, number - 1) - 1
         source = self._sources[at]
         position = self._positions[number - 1]
         return f"{source.file_of(position)}: row {source.row_number(position)}"
 
 
-def read_verdicts(
+def read_votes(
     paths: Sequence[str],
     *,
     columns: str | None = None,
     input_format: str | None = None,
     stdin: BinaryIO | None = None,
-) -> VerdictTable:
-    """Read verdicts from one or more files.
+) -> VoteTable:
+    """Read votes from one or more files.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def read_verdicts(
 
     Returns
     -------
-    VerdictTable
+    VoteTable
 
     Raises
     ------
@@ -109,12 +109,12 @@ def read_verdicts(
         parts.append(frame.filter(~missing))
         left_out += int(missing.sum())
     table = pl.concat(parts)
-    return VerdictTable(
+    return VoteTable(
         samples=tuple(table["sample"]),
         first=tuple(table["model_a"]),
         second=tuple(table["model_b"]),
-        verdicts=tuple(table["verdict"]),
-        without_verdict=left_out,
+        votes=tuple(table["verdict"]),
+        without_vote=left_out,
         inputs=tuple(inputs),
         _sources=tuple(sources),
         _starts=tuple(starts),

@@ -19,7 +19,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS = {
     "check": ("check", "CheckDocument"),
     "convert": ("convert", "ExportDocument"),
-    "convert-verdicts": ("convert", "VerdictDocument"),
+    "convert-verdicts": ("convert", "VoteDocument"),
     "copa": ("copa.ranking", "CopaDocument"),
     "copa-comparison": ("copa.comparison", "ComparisonDocument"),
     "copa-explain": ("copa.explanation", "ExplanationDocument"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from riskrank.engine.portfolio.judge_verdicts import VerdictScores
+from riskrank.engine.portfolio.judge_votes import VoteScores
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows
 from riskrank.shown.view import Column, Line, Section, Table
-from riskrank.studies.convert import VerdictDocument
+from riskrank.studies.convert import VoteDocument
 
 
-def summary(scores: VerdictScores) -> str:
+def summary(scores: VoteScores) -> str:
     """What was read, in a line."""
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in scores.counts.items())
     return (
@@ -20,7 +20,7 @@ def summary(scores: VerdictScores) -> str:
     )
 
 
-def view(document: VerdictDocument) -> list[Section]:
+def view(document: VoteDocument) -> list[Section]:
     """Models by mean score, and how to get the scores themselves."""
     scores = document.scores
     judged = scores.judged > 0

@@ -1,4 +1,4 @@
-"""What is no score table yet becomes one: exports of harnesses, and a judge's verdicts on pairs."""
+"""What is no score table yet becomes one: exports of harnesses, and a judge's votes on pairs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, BinaryIO, ClassVar
 
 import polars as pl
 
-from riskrank.engine.portfolio.judge_verdicts import VerdictScores, score_verdicts
+from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import index_of, listing, option
 from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.registry import read_export
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.shaped_exports import shaped
 from riskrank.scores.table.told_directions import COLUMN
-from riskrank.scores.votes import read_verdicts
+from riskrank.scores.votes import read_votes
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.frames import FrameRows
 from riskrank.studies.provenance import described_rules, described_shape
@@ -172,8 +172,8 @@ def _selected(export: Export, metrics: Sequence[str]) -> Export:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerdictSettings(Settings):
-    """How to read verdicts.
+class VoteSettings(Settings):
+    """How to read votes.
 
     Parameters
     ----------
@@ -194,28 +194,28 @@ class VerdictSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerdictDocument(Document[ScoreRow]):
-    """Scores made from verdicts.
+class VoteDocument(Document[ScoreRow]):
+    """Scores made from votes.
 
     Attributes
     ----------
-    scores : VerdictScores
-    without_verdict : int
-        Rows left out because they hold no verdict.
+    scores : VoteScores
+    without_vote : int
+        Rows left out because they hold no vote.
     """
 
     schema: ClassVar[str] = "convert-verdicts"
     row_type: ClassVar[type] = ScoreRow
 
-    scores: VerdictScores
-    without_verdict: int
+    scores: VoteScores
+    without_vote: int
 
     def meta(self) -> Mapping[str, Any]:
         """Counts, for ``meta``."""
         scores = self.scores
         counts = {
             "counts": scores.counts,
-            "rows_without_verdict": self.without_verdict,
+            "rows_without_verdict": self.without_vote,
             "expected_pairs": scores.expected_pairs,
             "judged_pairs": scores.judged_pairs,
             "missing_pairs": scores.missing_pairs,
@@ -227,38 +227,38 @@ class VerdictDocument(Document[ScoreRow]):
 
 
 def convert_verdicts(
-    paths: Sequence[str], settings: VerdictSettings, stdin: BinaryIO | None = None
-) -> VerdictDocument:
-    """Turn a judge's verdicts on pairs of answers into a score per model and sample.
+    paths: Sequence[str], settings: VoteSettings, stdin: BinaryIO | None = None
+) -> VoteDocument:
+    """Turn a judge's votes on pairs of answers into a score per model and sample.
 
     Parameters
     ----------
     paths : sequence of str
         Files, glob patterns, or ``-`` for `stdin`.
-    settings : VerdictSettings
+    settings : VoteSettings
     stdin : BinaryIO, optional
 
     Returns
     -------
-    VerdictDocument
+    VoteDocument
 
     Raises
     ------
     InputError
-        If a file, its columns or a verdict cannot be used.
+        If a file, its columns or a vote cannot be used.
     UsageError
         If the settings make no sense.
     """
-    table = read_verdicts(paths, columns=settings.columns, input_format=settings.input_format, stdin=stdin)
-    scores = score_verdicts(
+    table = read_votes(paths, columns=settings.columns, input_format=settings.input_format, stdin=stdin)
+    scores = score_votes(
         table.samples,
         table.first,
         table.second,
-        table.verdicts,
+        table.votes,
         models=settings.models or None,
         place=table.place,
     )
-    return VerdictDocument(
+    return VoteDocument(
         provenance=Provenance(
             command="convert",
             seed=None,
@@ -272,15 +272,15 @@ def convert_verdicts(
             models=scores.models,
             metrics=[settings.metric_name],
             samples=len(scores.samples),
-            warnings=_verdict_warnings(scores, table.without_verdict),
+            warnings=_vote_warnings(scores, table.without_vote),
         ),
-        rows=_verdict_rows(scores, settings.metric_name),
+        rows=_vote_rows(scores, settings.metric_name),
         scores=scores,
-        without_verdict=table.without_verdict,
+        without_vote=table.without_vote,
     )
 
 
-def _verdict_rows(scores: VerdictScores, metric: str) -> list[ScoreRow]:
+def _vote_rows(scores: VoteScores, metric: str) -> list[ScoreRow]:
     """One row a model and sample that was judged."""
     columns = zip(scores.models, scores.scores.T.tolist(), (scores.judged > 0).T.tolist(), strict=True)
     return [
@@ -291,11 +291,11 @@ def _verdict_rows(scores: VerdictScores, metric: str) -> list[ScoreRow]:
     ]
 
 
-def _verdict_warnings(scores: VerdictScores, without_verdict: int) -> list[str]:
+def _vote_warnings(scores: VoteScores, without_vote: int) -> list[str]:
     """What is missing or contradictory, each with its consequence."""
     warnings: list[str] = []
-    if without_verdict:
-        warnings.append(f"rows without a verdict, left out: {without_verdict:,}")
+    if without_vote:
+        warnings.append(f"rows without a verdict, left out: {without_vote:,}")
     if scores.missing_pairs:
         warnings.append(
             f"pairs of models on a sample without a verdict: {scores.missing_pairs:,} of "

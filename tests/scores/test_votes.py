@@ -1,9 +1,9 @@
-"""Tables of verdicts of two models a row, as they are read."""
+"""Tables of votes of two models a row, as they are read."""
 
 import pytest
 
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.votes import read_verdicts
+from riskrank.scores.votes import read_votes
 
 HEAD = "sample,model_a,model_b,verdict\n"
 
@@ -15,11 +15,11 @@ def two_files(write):
     return first, second
 
 
-def test_a_verdict_is_found_again_in_its_file(two_files):
-    read = read_verdicts(two_files)
+def test_a_vote_is_found_again_in_its_file(two_files):
+    read = read_votes(two_files)
     assert read.samples == ("1", "3", "5")
-    assert read.verdicts == ("a", "b", "tie")
-    assert read.without_verdict == 2
+    assert read.votes == ("a", "b", "tie")
+    assert read.without_vote == 2
     assert [read.place(number).rpartition("/")[2] for number in (1, 2, 3)] == [
         "a.csv: row 2",
         "a.csv: row 4",
@@ -29,18 +29,18 @@ def test_a_verdict_is_found_again_in_its_file(two_files):
 
 def test_columns_are_guessed_by_their_names_and_left_open_where_none_fits(write):
     with pytest.raises(InputError) as caught:
-        read_verdicts([write("t.csv", "question,model_a,model_b,verdict\n1,x,y,a\n")])
+        read_votes([write("t.csv", "question,model_a,model_b,verdict\n1,x,y,a\n")])
     assert caught.value.lines(flags=True)[2] == "hint: did you mean --columns sample=question?"
     with pytest.raises(InputError) as caught:
-        read_verdicts([write("u.csv", "question,model_a,model_b,zzz\n1,x,y,a\n")])
+        read_votes([write("u.csv", "question,model_a,model_b,zzz\n1,x,y,a\n")])
     assert caught.value.lines(flags=True)[2] == "hint: name them: --columns sample=question,verdict=…"
 
 
-def test_a_row_with_a_verdict_needs_its_names(write):
+def test_a_row_with_a_vote_needs_its_names(write):
     with pytest.raises(InputError, match="row 3 has no model_b"):
-        read_verdicts([write("t.csv", HEAD + "1,x,y,a\n2,x,,b\n3,,,\n")])
+        read_votes([write("t.csv", HEAD + "1,x,y,a\n2,x,,b\n3,,,\n")])
 
 
-def test_a_file_of_verdicts_is_of_no_one_model(write):
+def test_a_file_of_votes_is_of_no_one_model(write):
     with pytest.raises(UsageError, match="cannot be named after one model"):
-        read_verdicts([f"m={write('t.csv', HEAD + '1,x,y,a')}"])
+        read_votes([f"m={write('t.csv', HEAD + '1,x,y,a')}"])

@@ -98,11 +98,11 @@ def verdicts(
     """
     from riskrank.cli.session import FORMATS, Session
     from riskrank.shown.verdicts import summary
-    from riskrank.studies.convert import VerdictSettings, convert_verdicts
+    from riskrank.studies.convert import VoteSettings, convert_verdicts
 
     inputs = InputOptions(scores=files, columns=columns, models=models, input_format=input_format)
     session = Session(context.obj, inputs, output, formats=(*FORMATS, "parquet"), piped="csv")
-    settings = VerdictSettings(
+    settings = VoteSettings(
         columns=columns, models=split_names(models), metric_name=metric_name, input_format=input_format
     )
     document = convert_verdicts(files, settings, session.environment.stdin)

@@ -1,4 +1,4 @@
-"""A judge's verdicts on pairs of answers become one score per model and sample ([RAB] App. B)."""
+"""A judge's votes on pairs of answers become one score per model and sample ([RAB] App. B)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, did_you_mean, listing, nearest
 
-VERDICTS = ("a", "b", "both-good", "both-bad", "tie")
+VOTES = ("a", "b", "both-good", "both-bad", "tie")
 """First better, second better, equally good, equally bad, equal without saying which."""
 
 SPELLINGS = {
@@ -35,8 +35,8 @@ _SIGN = {"a": 1, "b": -1, "both-good": 0, "both-bad": 0, "tie": 0}
 
 
 @dataclass(frozen=True)
-class VerdictScores:
-    """Scores from pairwise verdicts, and what the judge left out.
+class VoteScores:
+    """Scores from pairwise votes, and what the judge left out.
 
     Attributes
     ----------
@@ -50,9 +50,9 @@ class VerdictScores:
     judged : ndarray of int, shape (n, k)
         How many opponents each model was judged against on each sample.
     counts : dict of str to int
-        How often each of `VERDICTS` was given.
+        How often each of `VOTES` was given.
     expected_pairs, judged_pairs, missing_pairs : int
-        Pairs of models times samples; those with a verdict; those without one, which count as ties.
+        Pairs of models times samples; those with a vote; those without one, which count as ties.
     missing_scores : int
         How many scores are NaN.
     swapped_pairs, contradictory_pairs : int
@@ -73,39 +73,39 @@ class VerdictScores:
     contradictory_pairs: int
 
 
-def score_verdicts(
+def score_votes(
     samples: Sequence[object],
     first: Sequence[object],
     second: Sequence[object],
-    verdicts: Sequence[object],
+    votes: Sequence[object],
     *,
     models: Sequence[str] | None = None,
     place: Callable[[int], str] = "row {}".format,
-) -> VerdictScores:
-    """Turn verdicts on pairs of models into a score per model and sample.
+) -> VoteScores:
+    """Turn votes on pairs of models into a score per model and sample.
 
     Parameters
     ----------
     samples : sequence, length r
-        Sample of each verdict.
+        Sample of each vote.
     first, second : sequence, length r
         The two models judged, in the order of presentation.
-    verdicts : sequence, length r
-        The verdicts, in any of `SPELLINGS`.
+    votes : sequence, length r
+        The votes, in any of `SPELLINGS`.
     models : sequence of str, optional
         All models that may occur; by default those that do.
     place : callable
-        Says where the verdict of a number, from 1, was found, for messages.
+        Says where the vote of a number, from 1, was found, for messages.
 
     Returns
     -------
-    VerdictScores
+    VoteScores
 
     Raises
     ------
     InputError
-        If a verdict's spelling or a model is unknown, a model meets itself, a row occurs twice, or there are
-        no verdicts.
+        If a vote's spelling or a model is unknown, a model meets itself, a row occurs twice, or there are
+        no votes.
 
     Notes
     -----
@@ -117,16 +117,16 @@ def score_verdicts(
     [RAB] App. B; method §5 "Judge verdicts".
     """
     rows = [[str(value) for value in column] for column in (samples, first, second)]
-    if len({len(verdicts), *map(len, rows)}) != 1:
+    if len({len(votes), *map(len, rows)}) != 1:
         raise InputError(
             "samples, models and verdicts must have one entry per verdict",
-            found=f"{[len(column) for column in rows]} entries and {len(verdicts)} verdicts",
+            found=f"{[len(column) for column in rows]} entries and {len(votes)} verdicts",
             hint="give the four columns the same length",
         )
-    if not len(verdicts):
+    if not len(votes):
         raise InputError("there are no verdicts", found="no rows", hint="check the file and its columns")
     names = _model_names(rows[1], rows[2], models, place)
-    kinds = _kinds(verdicts, place)
+    kinds = _kinds(votes, place)
     kept = tuple(dict.fromkeys(rows[0]))
     sample_of = {name: at for at, name in enumerate(kept)}
     model_of = {name: at for at, name in enumerate(names)}
@@ -141,12 +141,12 @@ def score_verdicts(
     scores[judged == 0] = np.nan
     both = [signs for signs in results.values() if len(signs) == 2]
     expected = len(kept) * len(names) * (len(names) - 1) // 2
-    return VerdictScores(
+    return VoteScores(
         models=names,
         samples=kept,
         scores=scores,
         judged=judged,
-        counts={kind: kinds.count(kind) for kind in VERDICTS},
+        counts={kind: kinds.count(kind) for kind in VOTES},
         expected_pairs=expected,
         judged_pairs=len(results),
         missing_pairs=expected - len(results),
@@ -156,13 +156,13 @@ def score_verdicts(
     )
 
 
-def normalise_verdict(verdict: object, *, place: str = "") -> str:
-    """Which of `VERDICTS` a spelling means.
+def normalise_vote(vote: object, *, place: str = "") -> str:
+    """Which of `VOTES` a spelling means.
 
     Parameters
     ----------
-    verdict : object
-        The verdict as found, usually text.
+    vote : object
+        The vote as found, usually text.
     place : str
         Where it was found, for the message.
 
@@ -175,28 +175,28 @@ def normalise_verdict(verdict: object, *, place: str = "") -> str:
     InputError
         If the spelling is not known.
     """
-    kind = _KINDS.get(_folded(verdict))
+    kind = _KINDS.get(_folded(vote))
     if kind is None:
-        close = nearest(_folded(verdict), _KINDS)
+        close = nearest(_folded(vote), _KINDS)
         raise InputError(
             f"{place}: unknown verdict" if place else "unknown verdict",
-            found=repr(verdict),
-            hint=(f"did you mean {close!r}? " if close else "") + f"use {listing(VERDICTS)}",
+            found=repr(vote),
+            hint=(f"did you mean {close!r}? " if close else "") + f"use {listing(VOTES)}",
         )
     return kind
 
 
-def _folded(verdict: object) -> str:
-    return " ".join(str(verdict).casefold().replace("_", " ").replace("-", " ").split())
+def _folded(vote: object) -> str:
+    return " ".join(str(vote).casefold().replace("_", " ").replace("-", " ").split())
 
 
-def _kinds(verdicts: Sequence[object], place: Callable[[int], str]) -> list[str]:
+def _kinds(votes: Sequence[object], place: Callable[[int], str]) -> list[str]:
     # A table holds few spellings, each many times.
     met: dict[object, str] = {}
-    for at, verdict in enumerate(verdicts, start=1):
-        if verdict not in met:
-            met[verdict] = normalise_verdict(verdict, place=place(at))
-    return [met[verdict] for verdict in verdicts]
+    for at, vote in enumerate(votes, start=1):
+        if vote not in met:
+            met[vote] = normalise_vote(vote, place=place(at))
+    return [met[vote] for vote in votes]
 
 
 _KINDS = {_folded(spelling): kind for kind, spellings in SPELLINGS.items() for spelling in spellings}

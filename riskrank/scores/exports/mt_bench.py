@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from riskrank.engine.portfolio.judge_verdicts import normalise_verdict
+from riskrank.engine.portfolio.judge_votes import normalise_vote
 from riskrank.scores.exports.fields import a_name
 from riskrank.scores.exports.gathering import Gathering, files_of, model_of, tidy
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
@@ -114,7 +114,7 @@ def _result(game: str, first: str, second: str, where: str) -> float:
     for result, model, keys in ((1.0, first, _FIRST), (0.0, second, _SECOND)):
         if game == model or game in keys:
             return result
-    return _VALUES[normalise_verdict(game, place=where)]
+    return _VALUES[normalise_vote(game, place=where)]
 
 
 def _mean_over_opponents(export: Export) -> Export:

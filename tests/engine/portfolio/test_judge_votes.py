@@ -1,11 +1,11 @@
-"""Verdict scores against the paper's matrices, by hand, and on what judges get wrong."""
+"""Vote scores against the paper's matrices, by hand, and on what judges get wrong."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.portfolio.judge_verdicts import SPELLINGS, VERDICTS, normalise_verdict, score_verdicts
+from riskrank.engine.portfolio.judge_votes import SPELLINGS, VOTES, normalise_vote, score_votes
 from riskrank.errors import InputError
 
 
@@ -17,9 +17,9 @@ def judgements(draw):
     for sample in range(n):
         for i in range(k):
             for j in range(i):
-                verdict = draw(st.sampled_from([*VERDICTS, None]))
-                if verdict is not None:
-                    rows.append((sample, *draw(st.permutations([i, j])), verdict))
+                vote = draw(st.sampled_from([*VOTES, None]))
+                if vote is not None:
+                    rows.append((sample, *draw(st.permutations([i, j])), vote))
     return k, n, rows
 
 
@@ -29,15 +29,15 @@ def test_against_the_papers_matrices(case):
     if not rows:
         return
     X = np.zeros((n, k, k))
-    for sample, i, j, verdict in rows:
-        if verdict == "a":
+    for sample, i, j, vote in rows:
+        if vote == "a":
             X[sample, i, j], X[sample, j, i] = 1, -1
-        elif verdict == "b":
+        elif vote == "b":
             X[sample, i, j], X[sample, j, i] = -1, 1
-        elif verdict != "tie":
-            X[sample, i, j] = X[sample, j, i] = 0.5 if verdict == "both-good" else -0.5
+        elif vote != "tie":
+            X[sample, i, j] = X[sample, j, i] = 0.5 if vote == "both-good" else -0.5
     expected = (X - X.swapaxes(1, 2)).sum(axis=2)
-    result = score_verdicts(*zip(*rows, strict=True), models=[str(i) for i in range(k)])
+    result = score_votes(*zip(*rows, strict=True), models=[str(i) for i in range(k)])
     for at, sample in enumerate(result.samples):
         seen = {str(i) for s, i, j, _ in rows for i in (i, j) if str(s) == sample}
         for model in range(k):
@@ -53,7 +53,7 @@ def test_against_the_papers_matrices(case):
 
 
 def test_by_hand():
-    result = score_verdicts(
+    result = score_votes(
         ["p", "p", "p", "q"], ["x", "x", "y", "x"], ["y", "z", "z", "y"], ["A", "Same good", "[[B]]", "tie"]
     )
     assert result.models == ("x", "y", "z")
@@ -66,25 +66,25 @@ def test_by_hand():
 
 
 def test_a_pair_judged_in_both_orders_counts_once():
-    agreed = score_verdicts([1, 1], ["x", "y"], ["y", "x"], ["a", "b"])
+    agreed = score_votes([1, 1], ["x", "y"], ["y", "x"], ["a", "b"])
     assert agreed.scores.tolist() == [[2, -2]]
     assert (agreed.judged_pairs, agreed.swapped_pairs, agreed.contradictory_pairs) == (1, 1, 0)
-    torn = score_verdicts([1, 1], ["x", "y"], ["y", "x"], ["a", "a"])
+    torn = score_votes([1, 1], ["x", "y"], ["y", "x"], ["a", "a"])
     assert torn.scores.tolist() == [[0, 0]]
     assert (torn.swapped_pairs, torn.contradictory_pairs) == (1, 1)
-    half = score_verdicts([1, 1], ["x", "y"], ["y", "x"], ["a", "tie"])
+    half = score_votes([1, 1], ["x", "y"], ["y", "x"], ["a", "tie"])
     assert half.scores.tolist() == [[1, -1]]
 
 
-@pytest.mark.parametrize("kind", VERDICTS)
+@pytest.mark.parametrize("kind", VOTES)
 def test_spellings(kind):
     for spelling in SPELLINGS[kind]:
         for text in (spelling, spelling.upper(), f"  {spelling} ", spelling.replace(" ", "_")):
-            assert normalise_verdict(text) == kind
+            assert normalise_vote(text) == kind
 
 
 def test_every_spelling_means_one_thing():
-    spellings = [spelling for kind in VERDICTS for spelling in SPELLINGS[kind]]
+    spellings = [spelling for kind in VOTES for spelling in SPELLINGS[kind]]
     assert len(set(spellings)) == len(spellings)
 
 
@@ -101,10 +101,10 @@ def test_every_spelling_means_one_thing():
 def test_bad_input(rows, what, hint):
     columns = list(zip(*rows, strict=True)) if rows else [[], [], [], []]
     with pytest.raises(InputError, match=what) as caught:
-        score_verdicts(*columns, models=["x", "y"])
+        score_votes(*columns, models=["x", "y"])
     assert hint in caught.value.hint
 
 
 def test_columns_of_different_length():
     with pytest.raises(InputError, match="one entry per verdict"):
-        score_verdicts([1, 2], ["x"], ["y"], ["a"])
+        score_votes([1, 2], ["x"], ["y"], ["a"])

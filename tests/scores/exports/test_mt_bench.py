@@ -2,7 +2,7 @@
 
 import pytest
 
-from riskrank.engine.portfolio.judge_verdicts import score_verdicts
+from riskrank.engine.portfolio.judge_votes import score_votes
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.exports.mt_bench import recognises
 from tests.scores.exports.helpers import assert_long, mean, only_reader_of, read, scores, write_lines
@@ -95,7 +95,7 @@ def test_win_rates_over_opponents_are_the_verdict_scores_of_the_method(tmp_path)
                 verdicts.append((f"{sample}/1", first, second, winner.replace("model_1", "a")))
     export = read("mt-bench", write_lines(tmp_path / "p.jsonl", rows))
     samples, first, second, given = zip(*verdicts, strict=True)
-    expected = score_verdicts(samples, first, second, [v.replace("model_2", "b") for v in given])
+    expected = score_votes(samples, first, second, [v.replace("model_2", "b") for v in given])
     for at, sample in enumerate(expected.samples):
         for i, model in enumerate(expected.models):
             rate = scores(export)[model, sample, "win_rate"]

@@ -20,7 +20,7 @@ from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.paths import labelled_paths, named_files
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.score_table import read_scores
-from riskrank.scores.votes import read_verdicts
+from riskrank.scores.votes import read_votes
 from riskrank.shown.files import check_writable
 from tests.scores.same import assert_same
 
@@ -419,7 +419,7 @@ def test_verdicts_in_folders(tmp_path):
         place = tmp_path / f"judge={judge}"
         place.mkdir()
         (place / "v.csv").write_text(f"sample,model_a,model_b,verdict\n{judge},A,B,a\n")
-    table = read_verdicts([str(tmp_path)])
+    table = read_votes([str(tmp_path)])
     assert (table.samples, len(table.inputs)) == (("x", "y"), 2)
     assert table.place(2) == f"{tmp_path}/judge=y/v.csv: row 2"
 

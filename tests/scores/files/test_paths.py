@@ -6,7 +6,7 @@ import pytest
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.paths import labelled_paths
 from riskrank.scores.table.score_table import ReadOptions, read_scores
-from riskrank.scores.votes import read_verdicts
+from riskrank.scores.votes import read_votes
 
 
 def test_labels_and_names_with_an_equals_sign(tmp_path, monkeypatch):
@@ -62,4 +62,4 @@ def test_the_same_label_twice_is_one_model(write, long_frame):
 def test_verdicts_have_no_label(write):
     path = write("v.csv", "sample,model_a,model_b,verdict\n1,A,B,a\n")
     with pytest.raises(UsageError, match="cannot be named after one model"):
-        read_verdicts([f"new={path}"])
+        read_votes([f"new={path}"])
