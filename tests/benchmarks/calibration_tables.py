@@ -14,7 +14,7 @@ from calibration_effects import coverage_task, risk_task
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
-from riskrank.engine.dominance.column_ranking import study_ranking
+from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.effect_sizes import pairwise_differences
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.inference import Inference
@@ -37,7 +37,8 @@ def _outcome(case, seed: int) -> list[float]:
     stream, entropy = case.seed(seed).spawn(2)
     scores = case.draw(np.random.default_rng(stream))
     start = time.process_time()
-    study = study_ranking(scores, CLAIMS, Inference(seed=int(entropy.generate_state(1)[0])))
+    inference = Inference(seed=int(entropy.generate_state(1)[0]))
+    study = rank_column(scores, study_dominance(scores, CLAIMS, inference), inference)
     seconds = time.process_time() - start
     false, found, held = [], [], []
     for claim, tests in zip(CLAIMS, study.dominance.tests, strict=True):

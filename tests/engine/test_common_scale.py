@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.bootstrap import replicate
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.sampling.design import ClusteredScores
+from tests.engine.dominance.helpers import replicate
 
 # No further apart than normal numbers are from 1: the smallest of them have their place on a common scale.
 sizes = st.floats(1e-5, 1e300)

@@ -70,43 +70,6 @@ def tail_level(scores: ClusteredScores) -> float:
     return min(max(TAIL_LEVEL, 5 / scores.effective_size), 1.0)
 
 
-def replicate(
-    scores: ClusteredScores,
-    *,
-    resamples: int,
-    seed: int,
-    thresholds: Sequence[float] = (0.5,),
-    jobs: Jobs = 1,
-    progress: Callable[[int, int], None] | None = None,
-) -> Replicates:
-    """Resample one column and recompute.
-
-    Parameters
-    ----------
-    scores : ClusteredScores
-        k models' scores and their samples.
-    resamples : int
-        Number of bootstrap resamples, B.
-    seed : int
-        Entropy of the random streams.
-    thresholds : sequence of float
-        Values of ε_ij whose crossings are counted.
-    jobs : int or Workers
-        Number of processes, or those there are, which stay open.
-    progress : callable, optional
-        Called with the number of finished resamples and their total.
-
-    Returns
-    -------
-    Replicates
-        Identical for any number of jobs.
-    """
-    column = Column(scores, thresholds=tuple(thresholds))
-    with Bootstrap([column], seed=seed, jobs=jobs, progress=progress) as bootstrap:
-        (found,) = bootstrap.extend({0: resamples}).values()
-    return found
-
-
 class Bootstrap:
     """Resamples of several columns, all with the same streams, that can be continued.
 

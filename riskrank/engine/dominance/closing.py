@@ -53,7 +53,7 @@ class Counted:
     tail: Floats | None = None
 
 
-class Family:
+class ClaimFamily:
     """The tests of one claim on m ordered pairs, closed one after the other.
 
     Parameters

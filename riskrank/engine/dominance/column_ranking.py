@@ -5,16 +5,14 @@ Source: [RAB] section 5 (the methods of its Table 2); method §4 ("From verdicts
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.claims import RELATIVE
 from riskrank.engine.dominance.column import (
     DominanceStudy,
-    Question,
-    study_columns,
 )
 from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
@@ -59,38 +57,6 @@ class RankStudy:
         return next((found for found in self.dominance.tests if found.claim.method == method), None)
 
 
-def study_ranking(
-    scores: ClusteredScores,
-    claims: Sequence[Claim],
-    inference: Inference,
-    *,
-    by_wins: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> RankStudy:
-    """Rank the models by every claim and by mean win rates.
-
-    Parameters
-    ----------
-    scores, claims, inference, progress
-        As in :func:`riskrank.engine.dominance.column.study_dominance`.
-    by_wins : bool
-        Whether relative claims rank by number of significant wins, as [RAB] does, instead of by ratio.
-
-    Returns
-    -------
-    RankStudy
-        Sample-level win rates are there only for paired designs.
-
-    Raises
-    ------
-    InputError
-        If a test is asked for on fewer than 10 samples.
-    """
-    question = Question(scores, tuple(claims))
-    (dominance,) = study_columns([question], inference, progress=progress)
-    return rank_column(scores, dominance, inference, by_wins=by_wins)
-
-
 def rank_column(
     scores: ClusteredScores, dominance: DominanceStudy, inference: Inference, *, by_wins: bool = False
 ) -> RankStudy:
@@ -102,7 +68,7 @@ def rank_column(
     dominance : DominanceStudy
     inference : Inference
     by_wins : bool
-        As in :func:`study_ranking`.
+        Whether relative claims rank by number of significant wins, as [RAB] does, instead of by ratio.
 
     Returns
     -------

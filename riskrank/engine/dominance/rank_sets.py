@@ -64,11 +64,6 @@ class Separation:
         """Share of all pairs that are separated, in [0, 1]."""
         return self.separated / self.pairs
 
-    @property
-    def neighbour_share(self) -> float:
-        """Share of neighbours in the order that are separated, in [0, 1]."""
-        return self.separated_neighbours / self.neighbours
-
 
 def rank_sets(beats: ArrayLike) -> RankSets:
     """Rank sets of relative claims, whose wins order one number per model (ε_i).

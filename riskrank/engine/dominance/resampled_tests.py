@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from riskrank.engine.dominance.claims import RELATIVE, Claim
-from riskrank.engine.dominance.closing import Counted, Family
-from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
+from riskrank.engine.dominance.closing import ClaimFamily, Counted
+from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.rank_guard import GUARD, direct_guard, relative_guard
 from riskrank.engine.dominance.replicates import Replicates
@@ -61,7 +61,7 @@ class BootstrapTest:
         # Where the sample itself speaks for the null hypothesis, no count of resamples speaks against it.
         against = claim.statistic(estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
         guard = np.where(against, 0.5 * GUARD, guard)
-        self._family = Family(
+        self._family = ClaimFamily(
             samples,
             guard,
             alpha=inference.alpha,
@@ -105,35 +105,6 @@ class BootstrapTest:
             resamples=family.resamples,
             resamples_needed=family.needed,
         )
-
-
-def bootstrap_test(
-    scores: ClusteredScores,
-    replicates: Replicates,
-    claim: Claim,
-    inference: Inference,
-    *,
-    pairs: Pairs | None = None,
-    estimates: ViolationEstimates | None = None,
-) -> DominanceTests:
-    """The default test on a number of resamples that is settled already.
-
-    Parameters
-    ----------
-    scores, claim, inference, pairs
-        As in :class:`BootstrapTest`.
-    replicates : Replicates
-        Resamples of the scores, with the boundary of the claim among their thresholds.
-    estimates : ViolationEstimates, optional
-        Estimates of the scores, where they are there already.
-
-    Returns
-    -------
-    DominanceTests
-    """
-    test = BootstrapTest(scores, estimates or estimate(scores), claim, inference, pairs)
-    test.settle(replicates, last=True)
-    return test.result(replicates)
 
 
 def crossings_of(claim: Claim, replicates: Replicates) -> Integers:

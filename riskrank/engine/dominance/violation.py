@@ -36,31 +36,6 @@ ORDERS = (1, 2)
 _CACHE = 1 << 16
 
 
-def violation_ratio(winner: ArrayLike, loser: ArrayLike, *, order: int) -> float:
-    """Violation ratio of "winner dominates loser"; 0 is full dominance, ½ a draw.
-
-    Parameters
-    ----------
-    winner, loser : array_like, shapes (n,) and (m,)
-        Scores of the two models, larger is better, in any order.
-    order : {1, 2}
-        Order of stochastic dominance.
-
-    Returns
-    -------
-    float
-        A ratio in [0, 1]; ½ when the two empirical distributions are equal.
-
-    Raises
-    ------
-    InputError
-        If a sample is empty or holds NaN or infinity.
-    UsageError
-        If the order is neither 1 nor 2.
-    """
-    return float(violation_matrix([winner, loser], order=order)[0, 1])
-
-
 def violation_matrix(samples: Sequence[ArrayLike], *, order: int) -> Floats:
     """Violation ratios of all ordered pairs ([RAB] eq. 8 and 9).
 

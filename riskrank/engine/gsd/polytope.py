@@ -49,11 +49,6 @@ class Optimum:
     value: float
     utility: Floats
 
-    @property
-    def nonnegative(self) -> bool:
-        """Whether the minimum shows dominance."""
-        return self.value >= 0
-
 
 class UtilityPolytope:
     """The utilities of one preference system, ready to be minimised over many times.

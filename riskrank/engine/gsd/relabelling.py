@@ -68,7 +68,7 @@ class RelabellingTest:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _Relabelling:
     """What every task needs."""
 
     table: QualityTable
@@ -138,7 +138,7 @@ def relabelling_tests(
     _validate(table, pairs, side, resampling, resamples)
     tasks = sorted({(min(pair), max(pair)) for pair in pairs})
     asked = [(task, [pair for pair in pairs if set(pair) == set(task)]) for task in tasks]
-    plan = _Plan(
+    plan = _Relabelling(
         table=table,
         threshold=threshold,
         shared=shared_system(table, system, threshold),
@@ -233,7 +233,7 @@ def _validate(
 
 
 def _test_pair(
-    plan: _Plan, task: tuple[tuple[int, int], list[tuple[int, int]]]
+    plan: _Relabelling, task: tuple[tuple[int, int], list[tuple[int, int]]]
 ) -> tuple[RelabellingTest, ...]:
     """All tests asked for between two models, on one polytope and one pool of utilities."""
     models, directions = task
@@ -280,7 +280,7 @@ def _p_value(null: NullOptima, value: float, side: str, resamples: int) -> float
     return (1 + resamples - null.at_least(value + 2 * RESOLUTION)) / (resamples + 1)
 
 
-def _contaminated(null: NullOptima, value: float, plan: _Plan, resamples: int) -> tuple[float, ...]:
+def _contaminated(null: NullOptima, value: float, plan: _Relabelling, resamples: int) -> tuple[float, ...]:
     if plan.level is None:
         return ()
     toward = -1.0 if plan.side == "greater" else 1.0

@@ -209,7 +209,7 @@ def pair_polytope(
 
 
 @dataclass(frozen=True)
-class _Comparison:
+class _ComparedPair:
     """Both directions of one pair."""
 
     optima: tuple[float, float]
@@ -221,10 +221,10 @@ class _Comparison:
 
 def _compare(
     shared: tuple[QualityTable, Threshold, SharedSystem | None], pair: tuple[int, int]
-) -> _Comparison:
+) -> _ComparedPair:
     table, threshold, everyone = shared
     polytope, slack, largest = pair_polytope(table, everyone, pair, threshold)
     first, second = (sample_masses(table, polytope.system, model).mean(axis=0) for model in pair)
     difference = first - second
     optima = polytope.minimise(difference).value, polytope.minimise(-difference).value
-    return _Comparison(optima, slack, largest, polytope.lps_solved, polytope.rows_generated)
+    return _ComparedPair(optima, slack, largest, polytope.lps_solved, polytope.rows_generated)

@@ -55,28 +55,6 @@ class VarianceComponents:
     more_samples: Floats
     more_runs: Floats
 
-    def best_runs(self, cost_ratio: float = 1.0) -> Floats:
-        """Runs a sample that give the smallest variance for a fixed budget, √(c σ_w²/σ_b²), at least 1.
-
-        Parameters
-        ----------
-        cost_ratio : float
-            Cost c of one more sample (writing, labelling) in units of one more run, at least 0.
-
-        Returns
-        -------
-        ndarray, shape (k,)
-            Infinite where the samples do not differ.
-        """
-        between = np.maximum(self.between, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where((between == 0) & (self.within > 0), np.inf, self.within / between)
-        # Constant scores have no variance to reduce.
-        ratio = np.where((between == 0) & (self.within == 0), 0.0, ratio)
-        with np.errstate(invalid="ignore"):
-            best = np.sqrt(ratio * cost_ratio) if cost_ratio else np.where(np.isnan(ratio), np.nan, 1.0)
-        return np.maximum(best, 1.0)
-
 
 def variance_components(scores: ClusteredScores) -> VarianceComponents:
     """Split the variance of every model's mean into that between and that within samples.

@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance import bootstrap
-from riskrank.engine.dominance.bootstrap import Bootstrap, Column, replicate, tail_level
+from riskrank.engine.dominance.bootstrap import Bootstrap, Column, tail_level
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrix
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.resamples import BLOCK
+from tests.engine.dominance.helpers import replicate
 
 
 def draws_of(seed, resamples):

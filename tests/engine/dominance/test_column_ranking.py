@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.claims import Claim
-from riskrank.engine.dominance.column_ranking import study_ranking
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import ClusteredScores
+from tests.engine.dominance.helpers import study_ranking
 
 ABSOLUTE = {
     "FSD(0.25)": Claim(1, "absolute", 0.25),

@@ -4,7 +4,6 @@ import pytest
 from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 from riskrank.engine.dominance.claims import Claim
-from riskrank.engine.dominance.column_ranking import study_ranking
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import study_methods
 from riskrank.engine.dominance.methods import methods_on, parse_method
@@ -13,6 +12,7 @@ from riskrank.engine.portfolio.mean_risk import mean_risk
 from riskrank.engine.portfolio.risks import risk_columns
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.errors import UsageError
+from tests.engine.dominance.helpers import study_ranking
 
 NAMES = ["a", "b", "c", "d"]
 QUICK = Inference(resamples=60)

@@ -105,6 +105,5 @@ def test_separated_pairs_and_neighbours():
     found = separation(beats, [1, 0, 2, 3])
     assert (found.pairs, found.separated, found.share) == (6, 3, 0.5)
     assert (found.neighbours, found.separated_neighbours) == (3, 1)
-    assert found.neighbour_share == 1 / 3
     beats[3, 0] = True  # both at once is still one pair
     assert separation(beats, [1, 0, 2, 3]).separated == 3

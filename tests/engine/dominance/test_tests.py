@@ -7,17 +7,16 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm, t
 
-from riskrank.engine.dominance.bootstrap import replicate
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.paper_algorithm import paper_test
 from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
-from riskrank.engine.dominance.resampled_tests import bootstrap_test
 from riskrank.engine.dominance.tests import compare, decide
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
+from tests.engine.dominance.helpers import bootstrap_test, replicate
 from tests.engine.dominance.test_bootstrap import brute_force
 
 CLAIMS = [

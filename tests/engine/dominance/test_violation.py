@@ -14,9 +14,9 @@ from riskrank.engine.dominance.violation import (
     ViolationKernel,
     one_versus_all,
     violation_matrix,
-    violation_ratio,
 )
 from riskrank.errors import InputError, UsageError
+from tests.engine.dominance.helpers import violation_ratio
 
 whole = st.lists(st.integers(-6, 6), min_size=1, max_size=12)
 real = st.lists(st.floats(-100, 100).map(lambda x: round(x, 3)), min_size=1, max_size=15)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.bootstrap import replicate
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample
 from riskrank.engine.sampling.design import ClusteredScores
+from tests.engine.dominance.helpers import replicate
 
 SIZES = np.array([1, 3, 2, 6, 1, 4, 2, 2, 5, 3, 1, 2, 4, 8, 2])
 HOME = np.repeat(np.arange(SIZES.size), SIZES)

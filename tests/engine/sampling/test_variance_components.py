@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.variance_components import VarianceComponents, variance_components
+from riskrank.engine.sampling.variance_components import variance_components
 from riskrank.errors import InputError, NumericalError
 
 COUNTS = np.array([1, 2, 5, 3, 1, 4])
@@ -63,25 +63,11 @@ def test_the_variance_of_the_mean_against_simulation():
     assert found.more_runs.mean() == pytest.approx(twice.mean(axis=1).var(), rel=error)
 
 
-def test_the_best_number_of_runs_is_the_best():
-    rng = np.random.default_rng(2)
-    table = rng.normal(size=(2, 60, 1)) + 2 * rng.normal(size=(2, 60, 4))
-    found = variance_components(scores_of(table.reshape(2, -1), np.full(60, 4)))
-    for cost in (0.5, 1.0, 30.0):
-        runs = np.linspace(1, 40, 4000)
-        for model in range(2):
-            # A budget buys budget / (cost + runs) samples.
-            variance = (cost + runs) * (found.between[model] + found.within[model] / runs)
-            assert found.best_runs(cost)[model] == pytest.approx(runs[np.argmin(variance)], abs=0.02)
-    assert found.best_runs(0).tolist() == [1, 1]
-
-
 def test_samples_that_do_not_differ_ask_for_runs_only():
     values = [np.tile([0.0, 1.0], 6), np.tile([1.0, 0.0], 6)]
     found = variance_components(scores_of(values, np.full(6, 2)))
     assert np.all(found.between < 0)
     assert found.within_share.tolist() == [1, 1]
-    assert np.all(found.best_runs() == np.inf)
     assert found.more_runs == pytest.approx(found.more_samples)
 
 
@@ -92,14 +78,12 @@ def test_a_model_with_one_run_a_sample_has_a_variance_but_no_components():
     found = variance_components(scores)
     assert found.variance[0] == pytest.approx(values[0].var(ddof=1) / 5)
     assert np.isnan(found.between[0])
-    assert np.isnan(found.best_runs()[0])
-    assert np.isnan(found.best_runs(0)[0])
     assert found.within[1] > 0
 
 
 def test_a_constant_model_needs_nothing():
     found = variance_components(scores_of([np.ones(16), np.arange(16.0)]))
-    assert (found.variance[0], found.within_share[0], found.best_runs()[0]) == (0, 0, 1)
+    assert (found.variance[0], found.within_share[0]) == (0, 0)
 
 
 @pytest.mark.parametrize(("factor", "shift"), [(2.0**400, 0), (2.0**-400, 0), (1.0, 1e6)])
@@ -132,20 +116,3 @@ def test_variances_beyond_the_largest_number_are_an_error():
 def test_what_cannot_be_split_is_refused(scores, text):
     with pytest.raises(InputError, match=text):
         variance_components(scores)
-
-
-def components(between, within):
-    one = np.ones(len(between))
-    return VarianceComponents(one, np.array(between), np.array(within), one, one, one, one)
-
-
-@pytest.mark.parametrize("cost", [0.25, 1.0, 4.0, 100.0])
-def test_the_best_number_of_runs_at_its_bounds(cost):
-    """√(c σ_w²/σ_b²), at least 1; infinite without σ_b², and 1 where there is no variance at all."""
-    found = components(
-        between=[0.0, 0.0, 0.0, -2.0, -2.0, 1.0, 1.0, 1e-8, 4.0],
-        within=[0.0, 1.0, 0.5, 1.0, 0.0, 0.0, 9.0, 1e8, 1.0],
-    ).best_runs(cost)
-    inf, root = np.inf, np.sqrt(cost)
-    assert found == pytest.approx([1, inf, inf, inf, 1, 1, max(3 * root, 1), 1e8 * root, max(root / 2, 1)])
-    assert components([0.0, 0.0, 1.0], [0.0, 1.0, 4.0]).best_runs(0).tolist() == [1, 1, 1]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.pair_curves import pair_curves
-from riskrank.engine.dominance.violation import violation_ratio
 from riskrank.shown.figures.pair import draw_pair
+from tests.engine.dominance.helpers import violation_ratio
 
 
 def both(winner, loser):

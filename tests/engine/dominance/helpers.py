@@ -1,0 +1,36 @@
+"""Steps of a test in one call each."""
+
+from __future__ import annotations
+
+from riskrank.engine.dominance.bootstrap import Bootstrap, Column
+from riskrank.engine.dominance.column import Question, study_columns
+from riskrank.engine.dominance.column_ranking import rank_column
+from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.resampled_tests import BootstrapTest
+from riskrank.engine.dominance.violation import violation_matrix
+
+
+def violation_ratio(winner, loser, *, order):
+    """Violation ratio of "winner dominates loser"."""
+    return float(violation_matrix([winner, loser], order=order)[0, 1])
+
+
+def replicate(scores, *, resamples, seed, thresholds=(0.5,), jobs=1, progress=None):
+    """Resample one column, all pairs in both orders."""
+    column = Column(scores, thresholds=tuple(thresholds))
+    with Bootstrap([column], seed=seed, jobs=jobs, progress=progress) as bootstrap:
+        (found,) = bootstrap.extend({0: resamples}).values()
+    return found
+
+
+def bootstrap_test(scores, replicates, claim, inference, *, pairs=None, estimates=None):
+    """The default test on a number of resamples that is settled already."""
+    test = BootstrapTest(scores, estimates or estimate(scores), claim, inference, pairs)
+    test.settle(replicates, last=True)
+    return test.result(replicates)
+
+
+def study_ranking(scores, claims, inference, *, by_wins=False, progress=None):
+    """Rank one column of scores by every claim and by mean win rates."""
+    (dominance,) = study_columns([Question(scores, tuple(claims))], inference, progress=progress)
+    return rank_column(scores, dominance, inference, by_wins=by_wins)
