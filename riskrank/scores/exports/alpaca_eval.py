@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from riskrank.errors import InputError
-from riskrank.scores.exports.gathering import Gathering, files_of, model_of
+from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish, keep_readings, refuse_rules
+from riskrank.scores.exports.readings import finish, keep_readings
 from riskrank.scores.exports.records import holds, name, records, text
 
 NAME = "alpaca-eval"

@@ -9,7 +9,7 @@ from __future__ import annotations
 EXPORTS: dict[str, tuple[str, str]] = {
     "lm-eval": ("lm_eval", "lm-evaluation-harness: the samples of --log_samples, with their results files."),
     "inspect": ("inspect_logs", "Inspect: .eval and .json logs."),
-    "promptfoo": ("promptfoo", "promptfoo: results as JSON, JSONL or CSV."),
+    "promptfoo": ("promptfoo", "promptfoo: results as JSON or JSONL."),
     "helm": ("helm", "HELM: folders of runs."),
     "every-eval-ever": ("every_eval_ever", "Every Eval Ever: rows of instances."),
     "alpaca-eval": ("alpaca_eval", "AlpacaEval: annotations of a judge."),

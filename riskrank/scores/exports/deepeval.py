@@ -9,9 +9,9 @@ from typing import Any
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.fields import a_name, an_object, objects
-from riskrank.scores.exports.gathering import Gathering, files_of, model_of
+from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish, refuse_rules
+from riskrank.scores.exports.readings import finish
 from riskrank.scores.exports.records import document, holds
 
 NAME = "deepeval"

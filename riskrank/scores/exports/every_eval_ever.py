@@ -32,7 +32,7 @@ _SUFFIX = "_samples.jsonl"
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Row:
+class _Instance:
     """One scored instance; `filter` is what the evaluation's name holds behind a slash, if it is one."""
 
     path: Path
@@ -74,9 +74,9 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     ------
     InputError, UsageError
     """
-    refuse_rules(rules, "split")
+    refuse_rules(rules, NAME, uses=("filter",))
     gathering = Gathering(rules)
-    rows: list[_Row] = []
+    rows: list[_Instance] = []
     for path in files_of(files, recognises):
         if path.suffix != ".json":
             gathering.take(path, partial(_read_file, path, gathering, rows))
@@ -107,7 +107,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     return gathering.export()
 
 
-def _add(row: _Row, metric: str, draw: str, gathering: Gathering) -> None:
+def _add(row: _Instance, metric: str, draw: str, gathering: Gathering) -> None:
     gathering.add(
         model=row.model,
         sample=f"{row.task}/{row.sample}",
@@ -120,8 +120,8 @@ def _add(row: _Row, metric: str, draw: str, gathering: Gathering) -> None:
     )
 
 
-def _read_file(path: Path, gathering: Gathering, rows: list[_Row], data: bytes) -> None:
-    found: list[_Row] = []
+def _read_file(path: Path, gathering: Gathering, rows: list[_Instance], data: bytes) -> None:
+    found: list[_Instance] = []
     for number, row in gathering.lines(path, data):
         try:
             found.append(_row(path, number, row, gathering))
@@ -140,7 +140,7 @@ def _read_file(path: Path, gathering: Gathering, rows: list[_Row], data: bytes) 
     rows += found
 
 
-def _row(path: Path, number: int, row: Mapping[str, Any], gathering: Gathering) -> _Row:
+def _row(path: Path, number: int, row: Mapping[str, Any], gathering: Gathering) -> _Instance:
     place = f"{path}: line {number}"
     name, evaluation = row["evaluation_name"], row["evaluation"]
     sample = row["sample_id"]
@@ -155,7 +155,7 @@ def _row(path: Path, number: int, row: Mapping[str, Any], gathering: Gathering) 
     filtered = slash and details.get("filter") == behind
     if row.get("error"):
         gathering.count("rows with an error")
-    return _Row(
+    return _Instance(
         path=path,
         model=model_of(path, a_name(f"{place}, model_id", row["model_id"], otherwise=""), gathering.rules),
         evaluation=name,
@@ -176,7 +176,7 @@ def _logged(text: object) -> object:
     return next(iter(metrics.values()), None) if isinstance(metrics, dict) else None
 
 
-def _directions(path: Path, rows: Sequence[_Row], gathering: Gathering) -> None:
+def _directions(path: Path, rows: Sequence[_Instance], gathering: Gathering) -> None:
     """Directions of the aggregate: of the result a row names, else of all of its name that could be meant."""
     beside = path.with_name(path.name.removesuffix(_SUFFIX) + ".json")
     if not path.name.endswith(_SUFFIX) or not beside.is_file():

@@ -441,18 +441,18 @@ def check_used(parameter: str, asked: Sequence[str], available: Mapping[str, obj
             )
 
 
-def refuse_rules(rules: ExportRules, *parameters: str) -> None:
-    """Refuse filters or splits where a format has none; all of none is no mistake.
+def refuse_rules(rules: ExportRules, name: str, *, uses: Sequence[str] = ()) -> None:
+    """Refuse rules that mean nothing for a format, instead of ignoring them; all of none is no mistake.
 
     Raises
     ------
     UsageError
     """
-    chosen = {"filter": rules.filters, "split": rules.splits}
-    for parameter in parameters:
-        if set(chosen[parameter]) - {ALL}:
+    for parameter, asked in (("filter", rules.filters), ("split", rules.splits)):
+        named = [one for one in asked if one != ALL]
+        if named and parameter not in uses:
             raise UsageError(
-                f"{option(parameter)} has nothing to choose from in these files",
-                found="a format that has nothing of the kind",
-                hint=f"leave out {option(parameter)}",
+                f"{option(parameter, named[0])}: exports of {name} hold nothing to choose that way",
+                found=f"the format {name}",
+                hint=f"leave {option(parameter)} out",
             )

@@ -60,7 +60,7 @@ def recognises(path: Path) -> bool:
     if path.suffix != ".json":
         return False
     head = first_bytes(path)
-    return head.lstrip()[:1] == b"[" and b'"instance_id"' in head and b'"stats"' in head
+    return head[:1] == b"[" and b'"instance_id"' in head and b'"stats"' in head
 
 
 def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
@@ -89,7 +89,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
 
 def read_groups(groups: Sequence[Sequence[LabelledPath]], rules: ExportRules) -> list[Export]:
     """Read runs in groups that are compared with each other: a perturbation has one name in all of them."""
-    refuse_rules(rules, "filter")
+    refuse_rules(rules, NAME, uses=("split",))
     gathered = [_gathered(files, rules) for files in groups]
     settings: dict[str, set[str]] = defaultdict(set)
     for _, runs in gathered:

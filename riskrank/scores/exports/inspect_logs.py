@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.exports.copies import RunFile, leave_copies
 from riskrank.scores.exports.fields import a_list, a_name, an_object, shown
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
-from riskrank.scores.exports.inspect_copies import Evaluation, copies
 from riskrank.scores.exports.inspect_grades import GRADES, Grades
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.files.beginnings import first_bytes
@@ -64,7 +64,7 @@ def recognises(path: Path) -> bool:
     if head[:4] == _ZIP:
         return path.suffix == ".eval" or head[30:60].startswith(_FIRST_MEMBERS)
     described = b'"eval"' in head and b'"task"' in head and (b'"run_id"' in head or b'"status"' in head)
-    return path.suffix == ".eval" or (head.lstrip()[:1] == b"{" and described)
+    return path.suffix == ".eval" or (head[:1] == b"{" and described)
 
 
 def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
@@ -91,7 +91,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
 
 def read_groups(groups: Sequence[Sequence[LabelledPath]], rules: ExportRules) -> list[Export]:
     """Read logs in groups that are compared with each other: letters mean the same in all of them."""
-    refuse_rules(rules, "split")
+    refuse_rules(rules, NAME, uses=("filter",))
     gathered = [_gathered(files, rules) for files in groups]
     grades = Grades()
     for _, logs in gathered:
@@ -110,16 +110,18 @@ def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gather
     logs: list[_Log] = []
     for path in files_of(files, recognises):
         gathering.attempt(path, partial(_read_log, path, gathering, label, logs))
-    left = copies([_evaluation(log) for log in logs])
-    for path, kept in left.items():
-        gathering.note(f"{path}: left out, as it holds the evaluation of {kept} once more")
-        gathering.forget(path)
+    longest_first = sorted(logs, key=lambda log: -len(log.samples))
+    left = leave_copies(gathering, [_run_file(log) for log in longest_first])
     return gathering, [log for log in logs if log.path not in left]
 
 
-def _evaluation(log: _Log) -> Evaluation:
-    scores = {(str(sample["id"]), str(sample["epoch"])): _scores(sample) for sample in log.samples}
-    return Evaluation(path=log.path, identifier=(log.evaluation, log.model, log.task), scores=scores)
+def _run_file(log: _Log) -> RunFile:
+    rows: dict[tuple[object, ...], Any] = {
+        (str(sample["id"]), str(sample["epoch"])): _scores(sample) for sample in log.samples
+    }
+    # A log that names no evaluation is one of its own.
+    run = (log.evaluation, log.model, log.task) if log.evaluation else log.path
+    return RunFile(path=log.path, run=run, rows=rows)
 
 
 def _export(gathering: Gathering, logs: Sequence[_Log], grades: Grades) -> Export:

@@ -14,9 +14,9 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.fields import a_name, an_object, objects
-from riskrank.scores.exports.gathering import Gathering, files_of, model_of
+from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish, refuse_rules
+from riskrank.scores.exports.readings import finish
 
 NAME = "lighteval"
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")

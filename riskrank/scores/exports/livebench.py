@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from riskrank.scores.exports.gathering import Gathering, files_of, model_of
+from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish, refuse_rules
+from riskrank.scores.exports.readings import finish
 from riskrank.scores.exports.records import first_record, name, records, text
 
 NAME = "livebench"

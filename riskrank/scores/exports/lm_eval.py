@@ -76,7 +76,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     ------
     InputError, UsageError
     """
-    refuse_rules(rules, "split")
+    refuse_rules(rules, NAME, uses=("filter",))
     gathering = Gathering(rules)
     runs = _Runs(gathering)
     parts: list[_Part] = []

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from riskrank.scores.exports.fields import an_object, objects
-from riskrank.scores.exports.gathering import Gathering, files_of
+from riskrank.scores.exports.gathering import Gathering, files_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish, keep_readings, refuse_rules
+from riskrank.scores.exports.readings import finish, keep_readings
 from riskrank.scores.exports.records import holds, name, records, text
 
 NAME = "mixinstruct"
@@ -32,7 +32,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         for number, record in records(gathering, path, data):
             sample = name(path, number, record, "id")
             if record.get("cmp_results"):
-                gathering.count("instructions with pairwise verdicts (cmp_results), which are not read")
+                gathering.count("instructions with pairwise votes (cmp_results), which are not read")
             for candidate in objects(f"{path}: entry {number}, candidates", record.get("candidates")):
                 model = name(path, number, candidate, "model")
                 decoding = text(path, number, candidate, "decoding_method")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.data_frames import is_number, json_columns
-from riskrank.scores.exports.gathering import Gathering, files_of, model_of
+from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.one_model_tables import add_table
-from riskrank.scores.exports.readings import finish, refuse_rules
-from riskrank.scores.exports.records import first_bytes
+from riskrank.scores.exports.readings import finish
+from riskrank.scores.files.beginnings import first_bytes
 
 NAME = "mlflow"
 _METRIC = re.compile(r".+/(score|value)|latency|token_count")

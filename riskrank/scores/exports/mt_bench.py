@@ -12,9 +12,9 @@ import polars as pl
 
 from riskrank.engine.portfolio.judge_votes import normalise_vote
 from riskrank.scores.exports.fields import a_name
-from riskrank.scores.exports.gathering import Gathering, files_of, model_of, tidy
+from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules, tidy
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish, keep_readings, refuse_rules
+from riskrank.scores.exports.readings import finish, keep_readings
 from riskrank.scores.exports.records import first_record, name, records, text
 
 NAME = "mt-bench"

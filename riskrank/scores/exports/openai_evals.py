@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.scores.exports.fields import a_list, a_name, an_object
-from riskrank.scores.exports.gathering import Gathering, as_score, files_of, model_of
+from riskrank.scores.exports.gathering import Gathering, as_score, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish, refuse_rules
+from riskrank.scores.exports.readings import finish
 from riskrank.scores.exports.records import first_record
 
 NAME = "openai-evals"

@@ -1,4 +1,4 @@
-"""What promptfoo writes with ``--output``: results as JSON, a line a row, or a table as CSV.
+"""What promptfoo writes with ``--output``: results as JSON, or a line a row.
 
 A column of its table is a prompt with a provider. Repeats of a test get numbers of their own and nothing
 says which repeat a row is: rows of one test under one column are draws.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing
+from riskrank.scores.exports.copies import RunFile, leave_copies
 from riskrank.scores.exports.fields import a_list, a_name, an_object, shown
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.promptfoo_copies import RunFile, copies
-from riskrank.scores.exports.promptfoo_tables import is_table, results
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
 
@@ -28,10 +28,12 @@ NAME = "promptfoo"
 
 _ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion
 _LONGEST_NAME = 80
+# What a table as CSV is told by; its scores have two decimals.
+_TABLE = re.compile(rb',Status,Score,Named Scores|,Grader Reason,Comment|[,\n]"?\[(PASS|FAIL|ERROR)\] ')
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Row:
+class _Answer:
     """One answer: of a provider to a prompt, on a test."""
 
     path: Path
@@ -53,11 +55,11 @@ class _Row:
 def recognises(path: Path) -> bool:
     """Whether a file holds results of promptfoo."""
     head = first_bytes(path)
-    if _ending(path) == ".csv":
-        return is_table(head)
+    if _is_of(path, ".csv"):
+        return bool(_TABLE.search(head))
     if path.suffix == ".jsonl":
         return b'"namedScores"' in head and (b'"promptIdx"' in head or b'"promptId"' in head)
-    if path.suffix != ".json" or head.lstrip()[:1] != b"{":
+    if path.suffix != ".json" or head[:1] != b"{":
         return False
     return b'"evalId"' in head[:200] or (b'"results"' in head[:200] and b'"provider"' in head)
 
@@ -68,27 +70,23 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     Parameters
     ----------
     files : sequence of LabelledPath
-        JSON, JSONL or CSV files, or folders of them.
+        JSON or JSONL files, or folders.
     rules : ExportRules
         `filters` picks prompts. Of several, each with a provider is a model of its own.
 
     Returns
     -------
     Export
-        A sample is a test, a draw a repeat of it; metrics are ``score``, ``success`` and the named scores;
-        a further column is ``prompt``.
-
-    Raises
-    ------
-    InputError, UsageError
+        A sample is a test, a draw a repeat; metrics are ``score``, ``success`` and the named scores.
     """
-    refuse_rules(rules, "split")
+    refuse_rules(rules, NAME, uses=("filter",))
     gathering = Gathering(rules)
-    rows: list[_Row] = []
+    rows: list[_Answer] = []
     runs: list[RunFile] = []
-    for path in files_of(files, recognises):
+    for path in _without_tables(gathering, list(files_of(files, recognises))):
         gathering.take(path, partial(_read_file, path, gathering, rows, runs))
-    rows = _without_copies(rows, runs, gathering)
+    left = leave_copies(gathering, sorted(runs, key=lambda run: run.path.suffix != ".json"))
+    rows = [row for row in rows if row.path not in left]
     prompts = dict.fromkeys(row.prompt for row in rows)
     if rows:
         check_used("filter", rules.filters, prompts)
@@ -115,22 +113,25 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     return gathering.export()
 
 
-def _without_copies(rows: Sequence[_Row], runs: Sequence[RunFile], gathering: Gathering) -> list[_Row]:
-    """Rows of every run once; what is left out or rounded is noted."""
-    left = copies(runs)
-    for path, kept in left.items():
-        gathering.note(f"{path}: left out, as it holds the run of {kept} once more")
-        gathering.forget(path)
-    there = [run for run in runs if run.path not in left]
-    for run in there:
-        if run.ending == ".csv":
-            gathering.note(
-                f"{run.path}: promptfoo's CSV has scores of two decimals; its JSON holds them whole"
-            )
-    return [row for row in rows if row.path not in left]
+def _is_of(path: Path, suffix: str) -> bool:
+    return path.name.removesuffix(".gz").removesuffix(".zst").endswith(suffix)
 
 
-def _note_repeats(rows: Sequence[_Row], models: Sequence[str], gathering: Gathering) -> None:
+def _without_tables(gathering: Gathering, paths: Sequence[Path]) -> list[Path]:
+    """Files but tables as CSV, which are noted beside others and refused alone."""
+    kept = [path for path in paths if not _is_of(path, ".csv")]
+    if paths and not kept:
+        raise InputError(
+            f"{paths[0]}: promptfoo's CSV is a table to look at, with scores cut to two decimals",
+            found="columns of answers with their status",
+            hint="give the JSON: promptfoo eval --output results.json",
+        )
+    for path in (path for path in paths if path not in kept):
+        gathering.note(f"{path}: left out, promptfoo's CSV cuts scores to two decimals")
+    return kept
+
+
+def _note_repeats(rows: Sequence[_Answer], models: Sequence[str], gathering: Gathering) -> None:
     """Note files that were run on the same tests by the same models."""
     files: dict[tuple[str, str], dict[Path, None]] = defaultdict(dict)
     for row, model in zip(rows, models, strict=True):
@@ -143,14 +144,14 @@ def _note_repeats(rows: Sequence[_Row], models: Sequence[str], gathering: Gather
         )
 
 
-def _read_file(path: Path, gathering: Gathering, rows: list[_Row], runs: list[RunFile], data: bytes) -> None:
+def _read_file(
+    path: Path, gathering: Gathering, rows: list[_Answer], runs: list[RunFile], data: bytes
+) -> None:
     found: list[Any]
     columns: list[Any] = []
     evaluation = ""
-    if _ending(path) == ".jsonl":
+    if _is_of(path, ".jsonl"):
         found = [row for _, row in gathering.lines(path, data)]
-    elif _ending(path) == ".csv":
-        found = results(path, data)
     else:
         document = parse_json(str(path), data)
         part = document.get("results") if isinstance(document, dict) else None
@@ -164,7 +165,7 @@ def _read_file(path: Path, gathering: Gathering, rows: list[_Row], runs: list[Ru
         evaluation = a_name(f"{path}: evalId", document.get("evalId"), otherwise="")
     if not found:
         raise InputError(f"{path}: no rows in it", found="an empty list", hint="was the evaluation finished?")
-    own: list[_Row] = []
+    own = []
     for number, row in enumerate(found, start=1):
         provider = row.get("provider") if isinstance(row, dict) else None
         if isinstance(provider, dict):
@@ -178,7 +179,7 @@ def _read_file(path: Path, gathering: Gathering, rows: list[_Row], runs: list[Ru
         place = f"{path}: row {number}"
         an_object(f"{place}, namedScores", row.get("namedScores"))
         own.append(
-            _Row(
+            _Answer(
                 path=path,
                 provider=provider,
                 prompt=_prompt(place, row, columns),
@@ -188,14 +189,20 @@ def _read_file(path: Path, gathering: Gathering, rows: list[_Row], runs: list[Ru
             )
         )
     rows += own
-    answers = [(row.provider, row.row) for row in own]
-    ending = _ending(path) if _ending(path) in (".jsonl", ".csv") else ".json"
-    runs.append(RunFile(path=path, ending=ending, evaluation=evaluation, rows=answers))
+    runs.append(_run_file(path, own, evaluation))
 
 
-def _ending(path: Path) -> str:
-    """Suffix of a file's name, that of a compression apart."""
-    return Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
+def _run_file(path: Path, rows: Sequence[_Answer], evaluation: str) -> RunFile:
+    """A file by its rows' identifiers, else by its evaluation; lines come in any order."""
+    results: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for row in rows:
+        results[row.provider].append((repr(row.row.get("success")), repr(row.row.get("score"))))
+    ids = {row.row["id"] for row in rows if isinstance(row.row.get("id"), str)}
+    return RunFile(
+        path=path,
+        run=sorted(ids) if len(ids) == len(rows) else evaluation,
+        rows={(name, n): one for name, found in results.items() for n, one in enumerate(sorted(found))},
+    )
 
 
 def _prompt(where: str, row: Mapping[str, Any], columns: Sequence[Any]) -> str:
@@ -219,7 +226,7 @@ def _test(place: str, row: Mapping[str, Any]) -> str:
     return json.dumps([variables, description or None, case.get("assert")], sort_keys=True)
 
 
-def _test_names(rows: Sequence[_Row]) -> dict[str, str]:
+def _test_names(rows: Sequence[_Answer]) -> dict[str, str]:
     """Names of tests that are the same in other files: descriptions, else variables."""
     tests = list(dict.fromkeys(row.test for row in rows))
     parsed = {test: json.loads(test) for test in tests}
@@ -250,7 +257,7 @@ def _short(name: str) -> str:
     return f"{line[:_LONGEST_NAME]}… {hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def _models(rows: Sequence[_Row], *, several: bool, rules: ExportRules) -> list[str]:
+def _models(rows: Sequence[_Answer], *, several: bool, rules: ExportRules) -> list[str]:
     """Models by row: the provider, with the prompt where several count; columns of one name are numbered."""
     columns: dict[tuple[Path, str], dict[str, int]] = defaultdict(dict)
     models = []
@@ -264,13 +271,13 @@ def _models(rows: Sequence[_Row], *, several: bool, rules: ExportRules) -> list[
     return models
 
 
-def _named_scores(row: _Row) -> Mapping[str, Any]:
+def _named_scores(row: _Answer) -> Mapping[str, Any]:
     found = row.row.get("namedScores")
     return found if isinstance(found, dict) else {}
 
 
 def _add(
-    row: _Row,
+    row: _Answer,
     model: str,
     sample: str,
     draw: str,

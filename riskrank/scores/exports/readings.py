@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.errors import InputError, listing
 from riskrank.scores.exports.gathering import check_used, choose, tidy
 from riskrank.scores.exports.interface import Export, ExportRules
 
@@ -81,20 +81,3 @@ def finish(export: Export) -> Export:
         directions={metric: way for metric, way in export.directions.items() if metric in scored},
         notes=(*export.notes, *(f"{metric}: no sample has a score, left out" for metric in empty)),
     )
-
-
-def refuse_rules(rules: ExportRules, name: str, *, uses: tuple[str, ...] = ()) -> None:
-    """Refuse rules that mean nothing for a format, instead of ignoring them.
-
-    Raises
-    ------
-    UsageError
-    """
-    for field, parameter in (("filters", "filter"), ("splits", "split")):
-        asked = getattr(rules, field)
-        if asked and parameter not in uses:
-            raise UsageError(
-                f"{option(parameter, asked[0])}: exports of {name} hold nothing to choose that way",
-                found=f"the format {name}",
-                hint=f"leave {option(parameter)} out",
-            )

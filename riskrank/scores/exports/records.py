@@ -10,16 +10,8 @@ from typing import Any
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports.fields import a_name
 from riskrank.scores.exports.gathering import Gathering
-from riskrank.scores.files import beginnings
+from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
-
-# Enough of a file to tell who wrote it; one record of a judge may hold several answers in full.
-_FIRST_BYTES = 1 << 18
-
-
-def first_bytes(path: Path) -> bytes:
-    """The beginning of a file of text, decompressed; nothing if it cannot be read."""
-    return beginnings.first_bytes(path, _FIRST_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
 
 
 def first_record(path: Path) -> dict[str, Any]:

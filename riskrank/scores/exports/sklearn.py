@@ -9,10 +9,10 @@ from pathlib import Path
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.data_frames import Columns, csv_columns, json_columns
-from riskrank.scores.exports.gathering import Gathering, files_of
+from riskrank.scores.exports.gathering import Gathering, files_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish, refuse_rules
-from riskrank.scores.exports.records import first_bytes
+from riskrank.scores.exports.readings import finish
+from riskrank.scores.files.beginnings import first_bytes
 
 NAME = "sklearn"
 _FOLD = re.compile(r"split(\d+)_test_(.+)")

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import zstandard
 
-# Bytes of a file by which its format is told.
-SIZE = 4096
+# Enough of a file to tell who wrote it; one record of a judge may hold several answers in full.
+_SIZE = 1 << 18
 
 
-def first_bytes(path: str | Path, size: int = SIZE) -> bytes:
-    """The beginning of a file without its compression; nothing where it cannot be read."""
+def first_bytes(path: Path) -> bytes:
+    """The beginning of a file without its compression, mark and blanks; nothing where it cannot be read."""
     try:
-        with Path(path).open("rb") as file:
-            return head_of(file.read(size), size)
+        with path.open("rb") as file:
+            return head_of(file.read(_SIZE), _SIZE).removeprefix(b"\xef\xbb\xbf").lstrip()
     except OSError:
         return b""
 
 
-def head_of(head: bytes, size: int = SIZE) -> bytes:
+def head_of(head: bytes, size: int) -> bytes:
     """The beginning of some bytes without their compression."""
     if head[:2] == b"\x1f\x8b":
         with contextlib.suppress(zlib.error):
@@ -34,7 +34,7 @@ def head_of(head: bytes, size: int = SIZE) -> bytes:
 
 def sniffed(data: bytes) -> str | None:
     """Format of a score table by its first bytes, compressed or not; None where they leave a doubt."""
-    head = head_of(data[:SIZE])
+    head = head_of(data[:4096], 4096)
     if head[:4] == b"PAR1":
         return "parquet"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()

@@ -9,12 +9,6 @@ from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.entries import Entries
 from riskrank.scores.table.rows import Rows
 
-# A dense (models × samples) table is built while it is at most this many times larger than the entries.
-_DENSE = 4
-
-# How several runs become one score, for messages. Scores are oriented by then: the least is the worst.
-_MERGED = {"mean": "averaged", "min": "took the worst run", "max": "took the best run"}
-
 
 def first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
     """The first entry that repeats an earlier one: (earlier, later, number of repeats)."""

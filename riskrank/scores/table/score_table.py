@@ -9,7 +9,7 @@ from typing import BinaryIO
 import numpy as np
 
 from riskrank.engine.types import Integers
-from riskrank.errors import InputError, UsageError, did_you_mean, listing
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.assemble import assemble
@@ -103,25 +103,28 @@ class ScoreTable:
 
         Raises
         ------
-        ValueError
-            If the table is unpaired or has draws: the caller chose the wrong form.
+        UsageError
+            If models have samples of their own, or samples several scores.
         """
-        if not self.paired or self.has_draws:
-            raise ValueError("only a paired table without draws is a matrix")
-        return np.stack(self.values)
+        if self.has_draws:
+            raise UsageError(
+                "this needs one score a sample, and runs were kept as draws",
+                found=option("repeats", self.options.repeats),
+                hint=f"average the runs: {option('repeats', 'mean')}",
+            )
+        return self.as_draws()[:, :, 0]
 
     def as_draws(self) -> np.ndarray:
         """All scores of a paired table, shape (models, samples, draws, metrics).
 
         A sample with fewer draws than the most is filled up with rows of NaN.
-
-        Raises
-        ------
-        ValueError
-            If the table is unpaired: the caller chose the wrong form.
         """
         if not self.paired:
-            raise ValueError("an unpaired table has no common samples")
+            raise UsageError(
+                "this needs the same samples of all models",
+                found=option("unpaired", True),
+                hint=f"leave it out; {option('missing', 'drop')} compares on the samples all models have",
+            )
         counts = [np.bincount(sample, minlength=len(self.samples)) for sample in self.row_samples]
         most = max(int(count.max()) for count in counts)
         scores = np.full((len(self.models), len(self.samples), most, len(self.metrics)), np.nan)
@@ -188,11 +191,6 @@ def read_metrics_apart(
     -------
     tuple of ScoreTable
         One of all metrics if they were scored on the same samples, else one a metric, of the same models.
-
-    Raises
-    ------
-    InputError, UsageError
-        As `read_scores`, of all metrics or of the one that cannot be used.
     """
     entries = read_entries(paths, options, stdin)
     names = tuple(wanted(select(entries, options).metrics))

@@ -406,7 +406,7 @@ def test_an_evaluation_in_several_formats_is_read_once(write):
     assert sorted(export.rows["score"].drop_nulls()) == sorted(alone.rows["score"].drop_nulls())
     assert [entry.path for entry in export.inputs] == [str(whole)]
     assert [note for note in export.notes if "once more" in note] == [
-        f"{path}: left out, as it holds the evaluation of {whole} once more" for path in (copy, cut)
+        f"{path}: left out, as it holds the run of {whole} once more" for path in (copy, cut)
     ]
 
 

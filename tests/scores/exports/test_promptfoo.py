@@ -173,22 +173,7 @@ def test_results_that_are_none_are_named_or_left_out(write, tmp_path, text):
     assert read(bad, good, skip_bad=True).rows.height == 2
 
 
-HEADER = (
-    "q,n,[good] Q: {{q}},Status,Score,Named Scores,Grader Reason,Comment,"
-    "[bad] Q: {{q}},Status,Score,Named Scores"
-)
-
-
-def as_table(rows):
-    """The table of the CSV that promptfoo writes beside these rows, tests down and providers across."""
-    lines = [HEADER]
-    for good, bad in zip(rows[::2], rows[1::2], strict=True):
-        cells = [good["vars"]["q"], str(good["vars"]["n"])]
-        for entry, more in ((good, ["", ""]), (bad, [])):
-            status = "PASS" if entry["success"] else "FAIL"
-            cells += ["an answer", status, f"{entry['score']:.2f}", "{}", *more]
-        lines.append(",".join(cells))
-    return "\n".join(lines) + "\n"
+TABLE = "q,[good] Q: {{q}},Status,Score,Named Scores,Grader Reason,Comment\nx,an answer,PASS,1.00,{},,\n"
 
 
 def evaluation(seed=0, ids=True):
@@ -207,19 +192,25 @@ def test_a_run_in_several_formats_is_read_once(write, tmp_path, ids):
     rows = evaluation(ids=ids)
     whole = write(rows)
     alone = read(whole)
-    lines = write(rows, "results.jsonl")
+    lines = write(rows[::-1], "results.jsonl")
     table = tmp_path / "results.csv"
-    table.write_text(as_table(rows))
-    both = read(table, lines)
-    assert cells(both) == cells(alone)
-    assert both.notes == (f"{table}: left out, as it holds the run of {lines} once more",)
+    table.write_text(TABLE)
     export = read(tmp_path, name="auto")
     assert cells(export) == cells(alone)
     assert set(export.notes) == {
-        f"{path}: left out, as it holds the run of {whole} once more" for path in (lines, table)
+        f"{lines}: left out, as it holds the run of {whole} once more",
+        f"{table}: left out, promptfoo's CSV cuts scores to two decimals",
     }
     assert [entry.path for entry in export.inputs] == [str(whole)]
-    assert "two decimals" in read(table).notes[0]
+
+
+@pytest.mark.parametrize("name", ["promptfoo", "auto"])
+def test_a_table_alone_is_asked_for_as_json(tmp_path, name):
+    table = tmp_path / "results.csv"
+    table.write_text(TABLE)
+    with pytest.raises(InputError) as error:
+        read(table, name=name)
+    assert error.value.hint == "give the JSON: promptfoo eval --output results.json"
 
 
 def test_other_runs_of_the_same_tests_are_repeats_and_told(write, tmp_path):
@@ -240,12 +231,12 @@ def test_runs_of_equal_results_and_other_identifiers_are_both_read(write, tmp_pa
     assert read(tmp_path).rows["draw"].n_unique() == 2
 
 
-def test_one_wrong_score_makes_a_table_another_run(write, tmp_path):
-    rows = evaluation()
+def test_one_wrong_score_makes_lines_another_run(write, tmp_path):
+    rows = evaluation(ids=False)
     write(rows)
     other = [dict(entry) for entry in rows]
-    other[3]["score"] += 0.02
-    (tmp_path / "results.csv").write_text(as_table(other))
+    other[3]["score"] += 1e-9
+    write(other, "results.jsonl")
     assert not any("left out" in note for note in read(tmp_path).notes)
 
 

@@ -1,6 +1,7 @@
 """Exports with one node of another type: rows, or an error that names what is wrong, never a defect."""
 
 import copy
+import csv
 import io
 import json
 import math
@@ -44,7 +45,8 @@ ALL_FILTERS = ExportRules(filters=("*",))
 
 @dataclass(frozen=True)
 class Written:
-    """A valid export: file → document, which may be lines (a name in .jsonl) or members of an archive."""
+    """A valid export: file → document, which may be lines (a name in .jsonl), rows of a table (.csv) or
+    members of an archive."""
 
     files: dict
     rules: ExportRules = ALL_FILTERS
@@ -265,6 +267,16 @@ def ragas():
     return Written({"ragas.json": rows}, ExportRules())
 
 
+def ragas_text():
+    rows = [{"user_input": "q", "faithfulness": 0.5}, {"user_input": "r", "faithfulness": 1.0}]
+    return Written({"ragas.csv": rows}, ExportRules())
+
+
+def sklearn_text():
+    row = {"params": "{'C': 1}", "split0_test_score": 0.5, "mean_fit_time": 1.0}
+    return Written({"cv.csv": [row, row | {"params": "{'C': 2}"}]}, ExportRules())
+
+
 def sklearn():
     table = {"params": [{"C": 1}, {"C": 2}], "split0_test_score": [0.5, 0.75], "mean_fit_time": [1.0, 2.0]}
     return Written({"cv.json": table}, ExportRules())
@@ -284,8 +296,8 @@ EXPORTS = {
     "deepeval": [deepeval],
     "mixinstruct": [mixinstruct],
     "mlflow": [mlflow],
-    "ragas": [ragas],
-    "sklearn": [sklearn],
+    "ragas": [ragas, ragas_text],
+    "sklearn": [sklearn, sklearn_text],
 }
 CASES = [pytest.param(name, make, id=make.__name__) for name, found in EXPORTS.items() for make in found]
 
@@ -322,8 +334,18 @@ def write(folder, files):
             path.write_bytes(archives.archive(document, archives.DEFLATED))
         elif name.endswith(".jsonl") and isinstance(document, list):
             path.write_text("".join(f"{json.dumps(row)}\n" for row in document))
+        elif name.endswith(".csv") and is_table(document):
+            with path.open("w", newline="", encoding="utf-8", errors="surrogatepass") as file:
+                writer = csv.DictWriter(file, list(dict.fromkeys(key for row in document for key in row)))
+                writer.writeheader()
+                writer.writerows(document)
         else:
             path.write_text(json.dumps(document))
+
+
+def is_table(document):
+    """Whether this can be written as a table; a changed document may be anything."""
+    return isinstance(document, list) and all(isinstance(row, dict) and row for row in document)
 
 
 def paths_of(name, folder, files):

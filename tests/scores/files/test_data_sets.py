@@ -414,7 +414,7 @@ def test_types_that_differ_are_read_as_text(tmp_path):
         read_scores([str(tmp_path)])
 
 
-def test_verdicts_in_folders(tmp_path):
+def test_votes_in_folders(tmp_path):
     for judge in ("x", "y"):
         place = tmp_path / f"judge={judge}"
         place.mkdir()

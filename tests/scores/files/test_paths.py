@@ -59,7 +59,7 @@ def test_the_same_label_twice_is_one_model(write, long_frame):
     assert table.models == ("B", "new")
 
 
-def test_verdicts_have_no_label(write):
+def test_votes_have_no_label(write):
     path = write("v.csv", "sample,model_a,model_b,verdict\n1,A,B,a\n")
     with pytest.raises(UsageError, match="cannot be named after one model"):
         read_votes([f"new={path}"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.errors import InputError
+from riskrank.errors import InputError, UsageError
 from riskrank.scores.table.score_table import ReadOptions, read_scores
 
 HEAD = "model,sample,metric,score\n"
@@ -39,8 +39,10 @@ def test_missing_drop_unpaired(write):
     assert [codes.tolist() for codes in table.clusters] == [[0, 1, 2], [0, 3]]
     assert not table.paired
     assert table.warnings == ("dropped 1 of 3 samples of B: they lack a score for some metric",)
-    with pytest.raises(ValueError, match="only a paired table"):
+    with pytest.raises(UsageError, match="the same samples of all models"):
         table.as_matrix()
+    with pytest.raises(UsageError, match="the same samples of all models"):
+        table.as_draws()
 
 
 def test_unpaired_models_have_samples_of_their_own(write):
@@ -177,7 +179,7 @@ def test_repeats_draws_of_one_metric(write):
     assert [codes.tolist() for codes in table.clusters] == [[0, 0, 0, 1], [0, 1, 1]]
     assert table.has_draws
     assert table.paired
-    with pytest.raises(ValueError, match="without draws"):
+    with pytest.raises(UsageError, match="one score a sample"):
         table.as_matrix()
 
 
