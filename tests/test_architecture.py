@@ -104,6 +104,41 @@ def test_reports_compute_nothing(name):
             assert not functions, f"{name} computes with {functions}"
 
 
+MEANS = {"mean", "nanmean", "average", "median", "quantile", "percentile"}
+STATISTICS = MEANS | {"std", "var", "sd", "sem", "cov", "corrcoef", "sqrt", "group_by", "agg"}
+GEOMETRY = {
+    "riskrank.shown.figures.rows": "the middle of the heights of some lines",
+    "riskrank.shown.figures.gsd.layers": "nodes stand above the middle of those they lie above",
+}
+
+
+def computed(tree: ast.AST) -> Iterator[str]:
+    """Statistics that some code computes: calls that are named so, and quotients with a sum or a count."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in STATISTICS:
+            yield ast.unparse(node)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+            if any(ast.unparse(one.func).rpartition(".")[2] in ("sum", "nansum", "fsum") for one in calls):
+                yield ast.unparse(node)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (f"import {one}" for one in imports(node) if one.startswith("statistics"))
+
+
+def test_statistics_are_seen():
+    for text in ("x.mean(axis=1)", "np.std(x)", "sum(x) / len(x)", "x.sum(axis=0) / n", "frame.group_by(m)"):
+        assert list(computed(ast.parse(text))), text
+    for text in ("steady.mean", "width / len(rows)", "sum(widths)", "document.means()", "import_module(x)"):
+        assert not list(computed(ast.parse(text))), text
+
+
+@pytest.mark.parametrize("name", of("shown"))
+def test_what_lays_out_documents_computes_no_statistics(name):
+    """Means and deviations are made by a study, so that every door and format tells the same."""
+    found = list(computed(tree(name)))
+    assert bool(found) == (name in GEOMETRY), f"{name} computes {found}"
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_only_the_front_door_opens_cli(name):
     if layer(name) not in ("cli", "__main__"):

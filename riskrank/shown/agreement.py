@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stability import Stability
 from riskrank.shown.view import Column, Table
@@ -22,14 +20,10 @@ def agreement_table(study: MethodStudy) -> Table:
 def stability_table(found: Stability) -> Table:
     """Mean and spread of Kendall's tau by method and subsample size."""
     columns = (Column("method", "left"), *(Column(f"n = {size:,}") for size in found.sizes))
-    rows = tuple(
-        (method, *(_spread(tau) for tau in by_size))
-        for method, by_size in zip(found.methods, found.tau, strict=True)
-    )
-    repeats = found.tau.shape[2]
-    title = f"Stability: Kendall's tau to the ranking on all samples, {repeats} subsamples a size (mean ± sd)"
-    return Table(title, columns, rows)
-
-
-def _spread(tau: np.ndarray) -> str:
-    return f"{tau.mean():.3f} ± {tau.std(ddof=1):.3f}" if len(tau) > 1 else f"{tau.mean():.3f}"
+    mean, sd = found.mean, found.sd
+    rows = []
+    for m, method in enumerate(found.methods):
+        spread = [""] * len(found.sizes) if sd is None else [f" ± {value:.3f}" for value in sd[m]]
+        rows.append((method, *(f"{value:.3f}{more}" for value, more in zip(mean[m], spread, strict=True))))
+    about = f"{found.repeats} subsamples a size (mean ± sd)"
+    return Table(f"Stability: Kendall's tau to the ranking on all samples, {about}", columns, tuple(rows))

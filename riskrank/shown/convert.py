@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows
@@ -23,16 +21,6 @@ def summary(document: ExportDocument) -> str:
 
 def view(document: ExportDocument) -> list[Section]:
     """Means by metric and model, and how to get the scores themselves."""
-    means = (
-        document.rows.frame.group_by("metric", "model")
-        .agg(
-            samples=pl.col("sample").n_unique(),
-            rows=pl.len(),
-            missing=pl.col("score").null_count(),
-            mean=pl.col("score").mean(),
-        )
-        .sort("metric", "model")
-    )
     table = Table(
         "Scores of the export by metric and model",
         (
@@ -46,15 +34,15 @@ def view(document: ExportDocument) -> list[Section]:
         ),
         tuple(
             (
-                row["metric"],
-                row["model"],
-                document.directions.get(row["metric"], "–"),
-                f"{row['samples']:,}",
-                f"{row['rows']:,}",
-                f"{row['missing']:,}",
-                "–" if row["mean"] is None else numbers.score(row["mean"]),
+                row.metric,
+                row.model,
+                document.directions.get(row.metric, "–"),
+                f"{row.samples:,}",
+                f"{row.rows:,}",
+                f"{row.missing:,}",
+                "–" if row.mean is None else numbers.score(row.mean),
             )
-            for row in means.iter_rows(named=True)
+            for row in document.means()
         ),
         stub=2,
     )

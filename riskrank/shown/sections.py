@@ -13,7 +13,7 @@ from riskrank.studies.document import Document
 VIEWS = {
     "check": "riskrank.shown.check",
     "convert": "riskrank.shown.convert",
-    "convert-verdicts": "riskrank.shown.verdicts",
+    "convert-verdicts": "riskrank.shown.votes",
     "copa": "riskrank.shown.copa.ranking",
     "copa-comparison": "riskrank.shown.copa.comparison",
     "copa-explain": "riskrank.shown.copa.explanation",

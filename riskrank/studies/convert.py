@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, ClassVar
 
@@ -60,6 +60,18 @@ class ExportSettings(Settings):
     matrix: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ModelMean:
+    """What an export holds of one model on one metric; `missing` counts rows without a score."""
+
+    metric: str
+    model: str
+    samples: int
+    rows: int
+    missing: int
+    mean: float | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class ExportDocument(Document[Mapping[str, Any]]):
     """Scores of an export as a long table.
@@ -90,6 +102,17 @@ class ExportDocument(Document[Mapping[str, Any]]):
     def meta(self) -> Mapping[str, Any]:
         """Directions, for ``meta``."""
         return {"directions": dict(self.directions)}
+
+    def means(self) -> Iterator[ModelMean]:
+        """Means by metric and model, sorted by both."""
+        found = self.rows.frame.group_by("metric", "model").agg(
+            samples=pl.col("sample").n_unique(),
+            rows=pl.len(),
+            missing=pl.col("score").null_count(),
+            mean=pl.col("score").mean(),
+        )
+        for row in found.sort("metric", "model").iter_rows(named=True):
+            yield ModelMean(**row)
 
     @property
     def metrics_file(self) -> str:

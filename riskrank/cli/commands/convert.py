@@ -97,7 +97,7 @@ def verdicts(
     sample, metric, score); --output x.parquet writes Parquet. A pipe gets CSV.
     """
     from riskrank.cli.session import FORMATS, Session
-    from riskrank.shown.verdicts import summary
+    from riskrank.shown.votes import summary
     from riskrank.studies.convert import VoteSettings, convert_verdicts
 
     inputs = InputOptions(scores=files, columns=columns, models=models, input_format=input_format)

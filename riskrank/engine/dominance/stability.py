@@ -34,6 +34,28 @@ class Stability:
     sizes: tuple[int, ...]
     tau: Floats
 
+    @property
+    def repeats(self) -> int:
+        """Subsamples a size."""
+        return self.tau.shape[2]
+
+    @property
+    def mean(self) -> Floats:
+        """Mean tau over the subsamples, shape (m, s)."""
+        return np.array([[found.mean() for found in by_size] for by_size in self.tau])
+
+    @property
+    def sd(self) -> Floats | None:
+        """Standard deviation of tau over the subsamples, shape (m, s); None of a single one."""
+        if self.repeats < 2:
+            return None
+        return np.array([[found.std(ddof=1) for found in by_size] for by_size in self.tau])
+
+    @property
+    def steadiest_first(self) -> Integers:
+        """Methods by their mean tau over all sizes, the steadiest first, shape (m,)."""
+        return np.argsort(-self.mean.mean(axis=1), kind="stable")
+
 
 def stability(
     tables: ScoreTables,

@@ -72,6 +72,23 @@ class VoteScores:
     swapped_pairs: int
     contradictory_pairs: int
 
+    @property
+    def judged_samples(self) -> Integers:
+        """Samples on which each model was judged, shape (k,)."""
+        return (self.judged > 0).sum(axis=0)
+
+    @property
+    def votes(self) -> Integers:
+        """How often each model was judged against another, shape (k,)."""
+        return self.judged.sum(axis=0)
+
+    @property
+    def mean(self) -> Floats:
+        """Mean score of each model on the samples it was judged on, shape (k,); NaN without any."""
+        total = np.nansum(self.scores, axis=0)
+        many = self.judged_samples
+        return np.where(many > 0, total / np.maximum(many, 1), np.nan)
+
 
 def score_votes(
     samples: Sequence[object],

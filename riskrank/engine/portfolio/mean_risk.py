@@ -60,6 +60,18 @@ class MeanRisk:
         """Models by their mean rank under all risks, the best first, shape (k,)."""
         return self.rank.mean(axis=1).argsort(kind="stable")
 
+    @property
+    def share(self) -> Floats:
+        """Mean − risk from 0 for the worst model under that risk to 1 for the best; ½ if all are equal."""
+        value = CommonScale.of([self.value], shift=False).apply(self.value)
+        low, high = value.min(axis=0), value.max(axis=0)
+        return np.where(high > low, (value - low) / np.where(high > low, high - low, 1.0), 0.5)
+
+    @property
+    def share_order(self) -> Integers:
+        """Models by their mean share under all risks, the best first, shape (k,)."""
+        return np.argsort(-self.share.mean(axis=1), kind="stable")
+
     def order(self, column: int) -> Integers:
         """Models by their rank under one risk, the best first, shape (k,)."""
         return self.rank[:, column].argsort(kind="stable")

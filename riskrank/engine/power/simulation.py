@@ -72,6 +72,11 @@ class PowerCurve:
         return np.lexsort(self.power)
 
     @property
+    def easiest_first(self) -> Integers:
+        """Claims by their mean power over all sizes, the largest first."""
+        return np.argsort(-self.power.mean(axis=0), kind="stable")
+
+    @property
     def largest_error(self) -> float:
         """Largest Monte Carlo error of a power."""
         return float(self.standard_error.max())

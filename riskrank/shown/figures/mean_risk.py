@@ -157,13 +157,7 @@ class Radar:
 
 def radar(risks: MeanRisk) -> Radar:
     """Mean minus risk of every model on a common scale."""
-    unit = Unit.of(risks.value)
-    value = unit.apply(risks.value)
-    low, high = value.min(axis=0), value.max(axis=0)
-    spread = np.where(high > low, high - low, 1.0)
-    share = np.where(high > low, (value - low) / spread, 0.5)
-    order = np.argsort(-share.mean(axis=1), kind="stable")
-    return Radar(tuple(risk.label for risk in risks.columns), share, order)
+    return Radar(tuple(risk.label for risk in risks.columns), risks.share, risks.share_order)
 
 
 @drawn

@@ -25,7 +25,7 @@ def power_curves(study: PowerStudy) -> ErrorBars:
     """Power of every claim, and of all of them together where there are several; the most powerful first."""
     curve = study.curve
     values, errors = curve.power.T, curve.standard_error.T
-    order = [int(claim) for claim in np.argsort(-values.mean(axis=1), kind="stable")]
+    order = curve.easiest_first.tolist()
     if len(values) > 1:
         values, errors = np.vstack([values, curve.together]), np.vstack([errors, curve.together_error])
         order = [len(values) - 1, *order]

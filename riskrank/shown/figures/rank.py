@@ -127,10 +127,9 @@ def _bump(document: RankDocument) -> Plot:
 
 def stability_curves(steady: Stability) -> ErrorBars:
     """Mean agreement of subsamples and its spread, the steadiest method first."""
-    mean = steady.tau.mean(axis=2)
-    spread = steady.tau.std(axis=2, ddof=1) if steady.tau.shape[2] > 1 else np.zeros_like(mean)
-    order = np.argsort(-mean.mean(axis=1), kind="stable")
-    return ErrorBars(np.array(steady.sizes), mean, spread, tuple(order.tolist()))
+    mean = steady.mean
+    spread = np.zeros_like(mean) if steady.sd is None else steady.sd
+    return ErrorBars(np.array(steady.sizes), mean, spread, tuple(steady.steadiest_first.tolist()))
 
 
 def _stability(steady: Stability) -> Plot:
@@ -139,7 +138,7 @@ def _stability(steady: Stability) -> Plot:
         found,
         steady.methods,
         "How much of the ranking remains with fewer samples",
-        f"Kendall's tau to the ranking of all samples, 1 for the same order: mean of {steady.tau.shape[2]} "
+        f"Kendall's tau to the ranking of all samples, 1 for the same order: mean of {steady.repeats} "
         "random subsamples a size; bars: their standard deviation.",
         ylabel="Kendall's tau",
         low=max(min(0.0, float((found.values - found.errors).min()) - 0.05), -1.02),

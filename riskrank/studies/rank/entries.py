@@ -55,12 +55,13 @@ def hidden_risks(
 
 def agreement(found: Stability) -> Iterator[dict[str, Any]]:
     """Mean and spread of the agreement with the full-sample ranking."""
-    for method, by_size in zip(found.methods, found.tau, strict=True):
-        for size, tau in zip(found.sizes, by_size, strict=True):
+    mean, sd = found.mean, found.sd
+    for m, method in enumerate(found.methods):
+        for s, size in enumerate(found.sizes):
             yield {
                 "method": method,
                 "size": size,
-                "kendall_tau_mean": float(tau.mean()),
-                "kendall_tau_sd": float(tau.std(ddof=1)) if len(tau) > 1 else None,
-                "repeats": len(tau),
+                "kendall_tau_mean": float(mean[m, s]),
+                "kendall_tau_sd": None if sd is None else float(sd[m, s]),
+                "repeats": found.repeats,
             }

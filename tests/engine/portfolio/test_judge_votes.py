@@ -65,6 +65,15 @@ def test_by_hand():
     assert result.counts == {"a": 1, "b": 1, "both-good": 1, "both-bad": 0, "tie": 1}
 
 
+def test_means_are_of_the_samples_a_model_was_judged_on():
+    rows = [("1", "A", "B", "a"), ("1", "A", "C", "a"), ("2", "B", "A", "a"), ("3", "C", "B", "tie")]
+    found = score_votes(*zip(*rows, strict=True), models=["A", "B", "C", "D"])
+    assert found.judged_samples.tolist() == [2, 3, 2, 0]
+    assert found.votes.tolist() == [3, 3, 2, 0]
+    assert found.mean[:3].tolist() == [(4 - 2) / 2, (-2 + 2 + 0) / 3, (-2 + 0) / 2]
+    assert np.isnan(found.mean[3])
+
+
 def test_a_pair_judged_in_both_orders_counts_once():
     agreed = score_votes([1, 1], ["x", "y"], ["y", "x"], ["a", "b"])
     assert agreed.scores.tolist() == [[2, -2]]

@@ -23,21 +23,18 @@ def summary(scores: VoteScores) -> str:
 def view(document: VoteDocument) -> list[Section]:
     """Models by mean score, and how to get the scores themselves."""
     scores = document.scores
-    judged = scores.judged > 0
-    many = judged.sum(axis=0)
-    mean = np.where(judged, scores.scores, 0.0).sum(axis=0) / np.maximum(many, 1)
-    order = np.argsort(-np.where(many > 0, mean, -np.inf), kind="stable")
+    samples, votes, mean = scores.judged_samples, scores.votes, scores.mean
     table = Table(
         "Scores from verdicts by model, best mean first",
         (Column("model", "left"), Column("samples"), Column("verdicts"), Column("mean\nscore")),
         tuple(
             (
                 scores.models[i],
-                f"{many[i]:,}",
-                f"{scores.judged[:, i].sum():,}",
-                numbers.score(mean[i]) if many[i] else "–",
+                f"{samples[i]:,}",
+                f"{votes[i]:,}",
+                numbers.score(mean[i]) if samples[i] else "–",
             )
-            for i in order
+            for i in np.argsort(-mean, kind="stable")  # those without a score last
         ),
     )
     best = 2 * (len(scores.models) - 1)
