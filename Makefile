@@ -30,9 +30,9 @@ $(VENV)/.extra-report: pyproject.toml $(VENV)/.installed
 	@touch $@
 
 demo: $(VENV)/.extra-report  ## set up, rank the sample classifiers, and write a report of them
-	$(BIN)/riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml --top 5
+	$(BIN)/riskrank rank sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml --top 5
 	@mkdir -p build
-	@$(BIN)/riskrank report sample_data/classifiers.parquet --metrics sample_data/classifiers.toml \
+	@$(BIN)/riskrank report sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml \
 	  --output build/report.html
 	@echo "A page on the same classifiers, to open in a browser or to mail: build/report.html"
 

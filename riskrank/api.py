@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from riskrank.asked.option import options_of
+from riskrank.asked.reading import RENAMED, ReadOptions
 from riskrank.errors import RiskrankError, UsageError, did_you_mean, listing, option, spell
 from riskrank.scores.files.frames import FrameSource, is_frame
 from riskrank.scores.files.opening import Source
-from riskrank.scores.options import DOOR_NAMES, ReadOptions, read_options, reading_defaults, reading_names
 from riskrank.scores.table.inspection import TableReport, inspect_scores
 from riskrank.scores.table.score_table import ScoreTable, read_metrics_apart, read_scores
 from riskrank.shown.figures.catalogue import draw, pictures
@@ -91,7 +92,7 @@ class Scores:
     def table(self, **commands_own: Any) -> ScoreTable:
         """Validated table for a command that can do without so much."""
         given = {name: value for name, value in self._options.items() if name not in commands_own}
-        options = read_options(given, **commands_own)
+        options = ReadOptions(**given | commands_own)
         key = repr(options)
         if key not in self._read:
             self._read[key] = read_scores(self._sources, options)
@@ -102,7 +103,7 @@ class Scores:
     ) -> tuple[ScoreTable, ...]:
         """Validated tables of the metrics that are wanted, each on the samples it was scored on."""
         given = {name: value for name, value in self._options.items() if name not in commands_own}
-        return read_metrics_apart(self._sources, read_options(given, **commands_own), wanted=wanted)
+        return read_metrics_apart(self._sources, ReadOptions(**given | commands_own), wanted=wanted)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -111,7 +112,7 @@ class Scores:
 
     def report(self, options: Mapping[str, Any]) -> TableReport:
         """What the sources hold and what is wrong with it."""
-        return inspect_scores(self._sources, read_options(self._options | dict(options)))
+        return inspect_scores(self._sources, ReadOptions(**self._options | dict(options)))
 
     def with_options(self, options: Mapping[str, Any]) -> Scores:
         """Read the same sources with further options."""
@@ -229,6 +230,8 @@ class Result:
         return to_page_fragment(self.document, flags=False)
 
 
+_READING = tuple(one.name for one in options_of(ReadOptions))
+
 Given = Any  # a path, a pattern, a frame, a dict of columns, or Scores
 
 
@@ -242,7 +245,7 @@ def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
         PyArrow, DuckDB).
     **options
         The input options of the command line: ``columns={"model": "system"}``, ``wide=True``,
-        ``lower=["latency"]``, ``metrics="metrics.toml"``...
+        ``lower=["latency"]``, ``metrics_file="metrics.toml"``...
 
     Returns
     -------
@@ -255,7 +258,7 @@ def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
     UsageError
         If an option is unknown or makes no sense.
     """
-    _refuse_unknown(options, reading_names())
+    _refuse_unknown(options, _READING)
     options = _checked_reading(options)
     if isinstance(scores, Scores):
         return scores.with_options(options)
@@ -284,18 +287,18 @@ def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
     UsageError
         If an option is unknown or makes no sense.
     """
-    _refuse_unknown(options, reading_names())
+    _refuse_unknown(options, _READING)
     options = _checked_reading(options)
     if isinstance(scores, Scores):
         return Result(check_study(scores.report(options)))
-    return Result(check_study(inspect_scores(_sources(scores), read_options(options))))
+    return Result(check_study(inspect_scores(_sources(scores), ReadOptions(**options))))
 
 
 def _checked_reading(options: Mapping[str, Any]) -> dict[str, Any]:
     """Reading options in the types they are declared in; None leaves one out."""
-    if isinstance(options.get("metrics"), Mapping):
+    if isinstance(options.get("metrics_file"), Mapping):
         raise UsageError(
-            f"{option('metrics')} is the path of a TOML file that describes metrics",
+            f"{option('metrics_file')} is the path of a TOML file that describes metrics",
             found="a mapping",
             hint='say it here as lower=["latency"], higher=["accuracy"], weight={"accuracy": 2}; scale, '
             "transform and bounds need the file",
@@ -303,7 +306,7 @@ def _checked_reading(options: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in options.items() if value is not None}
     # Roles of columns may be a mapping, which reading turns into its text.
     apart = {name: given.pop(name) for name in ("columns",) if isinstance(given.get(name), Mapping)}
-    return checked(ReadOptions, given, DOOR_NAMES) | apart
+    return checked(ReadOptions, given) | apart
 
 
 def _sources(scores: Given | Iterable[Given]) -> list[str | Source]:
@@ -343,7 +346,7 @@ def _run(
 ) -> Result:
     """Read, study, wrap; an option belongs to the reading, to the settings, or to nobody."""
     own = {field.name for field in fields(settings)}
-    reading = set(reading_names())
+    reading = set(_READING)
     _refuse_unknown(options, sorted(own | reading))
     jobs = whole_number("jobs", jobs)
     table = read(scores, **{name: value for name, value in options.items() if name in reading})
@@ -367,7 +370,9 @@ def _refuse_unknown(options: Mapping[str, Any], known: Sequence[str]) -> None:
             raise UsageError(
                 f"there is no option {option(name)}",
                 found=listing(known, 60),
-                hint=did_you_mean(name, known, write=option, otherwise="leave it out"),
+                hint=f"{option(RENAMED[name])} names the file"
+                if name in RENAMED
+                else did_you_mean(name, known, write=option, otherwise="leave it out"),
             )
 
 
@@ -397,9 +402,9 @@ def _signature(settings: type[Settings], *, several: bool = False) -> inspect.Si
     keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
     first = inspect.Parameter.VAR_POSITIONAL if several else inspect.Parameter.POSITIONAL_ONLY
     parameters = [inspect.Parameter("scores", first)]
-    own = [field for field in fields(settings) if field.name not in reading_names()]
+    own = [field for field in fields(settings) if field.name not in _READING]
     parameters += [keyword(field.name, default=field.default) for field in own]
-    parameters += [keyword(name, default=default) for name, default in reading_defaults().items()]
+    parameters += [keyword(one.name, default=one.default) for one in options_of(ReadOptions)]
     parameters += [keyword("jobs", default=None), keyword("executor", default=None)]
     return inspect.Signature(parameters, return_annotation="Result")
 
@@ -459,7 +464,7 @@ def power(
     if not named:
         return _run(power_study.power, power_study.PowerSettings, {}, one, options, jobs, executor)
     own = {field.name for field in fields(power_study.PowerSettings)}
-    power_study.refuse_table_options(name for name in options if name in reading_names())
+    power_study.refuse_table_options(name for name in options if name in _READING)
     _refuse_unknown(options, sorted(own))
     settings = power_study.PowerSettings(**checked(power_study.PowerSettings, options))
     jobs = whole_number("jobs", jobs)

@@ -37,12 +37,12 @@ def long_table() -> dict[str, list]:
 @pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
 def test_json_is_that_of_the_command(command):
     ours = getattr(rr, command)(
-        "sample_data/classifiers.parquet", metrics="sample_data/classifiers.toml", **QUICK
+        "sample_data/classifiers.parquet", metrics_file="sample_data/classifiers.toml", **QUICK
     )
     theirs = printed(
         command,
         "sample_data/classifiers.parquet",
-        *("--metrics", "sample_data/classifiers.toml", "--resamples", "100", "--jobs", "1"),
+        *("--metrics-file", "sample_data/classifiers.toml", "--resamples", "100", "--jobs", "1"),
         *("--quiet", "--format", "json"),
     )
     assert ours.to_json() == theirs
@@ -70,10 +70,10 @@ def test_json_is_that_of_the_command(command):
 def test_json_is_that_of_a_command_with_its_own_options(command, file, options, flags):
     path = f"sample_data/{file}"
     metrics = path.replace(".csv", ".toml")
-    ours = getattr(rr, command)(path, metrics=metrics, jobs=1, **options)
+    ours = getattr(rr, command)(path, metrics_file=metrics, jobs=1, **options)
     wide = ("--wide",) if "wide" in options else ("--jobs", "1")
     assert ours.to_json() == printed(
-        command, path, "--metrics", metrics, *wide, *flags, "--quiet", "--format", "json"
+        command, path, "--metrics-file", metrics, *wide, *flags, "--quiet", "--format", "json"
     )
     assert ours.frame.height == len(ours.rows)
 
@@ -87,8 +87,8 @@ def test_what_to_do_about_missing_scores_may_be_said_when_reading():
 
 @pytest.mark.parametrize("command", ["portfolio", "check"])
 def test_json_is_that_of_a_command_that_resamples_nothing(command):
-    files = ("sample_data/classifiers.parquet", "--metrics", "sample_data/classifiers.toml")
-    ours = getattr(rr, command)(files[0], metrics=files[2])
+    files = ("sample_data/classifiers.parquet", "--metrics-file", "sample_data/classifiers.toml")
+    ours = getattr(rr, command)(files[0], metrics_file=files[2])
     assert ours.to_json() == printed(command, *files, "--quiet", "--format", "json")
 
 
@@ -212,7 +212,7 @@ def test_signatures_and_docstrings_name_every_option(name):
     parameters = inspect.signature(function).parameters
     assert {"scores", "resamples", "alpha", "columns", "jobs"} <= set(parameters)
     assert parameters["metric"].default == ()
-    assert parameters["metrics"].default is None
+    assert parameters["metrics_file"].default is None
     for option in ("resamples", "copula", *(() if name == "mrm" else ("threshold", "per_metric"))):
         assert f"\n{option} : " in function.__doc__
     assert sorted(rr.__all__) == dir(rr)
@@ -265,7 +265,7 @@ def test_report_is_a_function_however_often_it_is_asked_for():
 
 def leaderboard(**options) -> rr.Result:
     path = str(ROOT / "sample_data" / "llm_leaderboard")
-    return rr.copa(f"{path}.csv", metrics=f"{path}.toml", wide=True, **options)
+    return rr.copa(f"{path}.csv", metrics_file=f"{path}.toml", wide=True, **options)
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_a_command_that_nobody_knows_is_no_option():
         ({"models": b"A"}, "models takes a name, or a list of names"),
         ({"models": {"A": 1}}, "models takes a name, or a list of names"),
         ({"models": [1.5]}, "models takes a name, or a list of names"),
-        ({"metrics": {"acc": {"direction": "higher"}}}, "metrics is the path of a TOML file"),
+        ({"metrics_file": {"acc": {"direction": "higher"}}}, "metrics_file is the path of a TOML file"),
         ({"where": 1.5}, "where takes a text"),
         ({"weight": 3}, "weight takes a number by the name of each metric"),
         ({"weight": {"acc": "x"}}, "weight needs a metric and a number"),

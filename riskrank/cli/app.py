@@ -14,10 +14,20 @@ import typer
 from typer.core import TyperGroup
 
 from riskrank import __version__
+from riskrank.asked.reading import RENAMED
 from riskrank.cli.environment import Environment
 from riskrank.cli.help import Application
 from riskrank.cli.interrupts import INTERRUPTED, interrupted, settle_interrupts
-from riskrank.errors import ExitStatus, InputError, NumericalError, RiskrankError, UsageError, nearest
+from riskrank.errors import (
+    ExitStatus,
+    InputError,
+    NumericalError,
+    RiskrankError,
+    UsageError,
+    nearest,
+    option,
+    spell,
+)
 
 # Errors of a stream that does not take what it is given.
 _NOT_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -168,6 +178,9 @@ def _usage_error(error: typer.TyperException) -> UsageError:
 
 def _near_misses(error: typer.TyperException, context: Any, found: str) -> list[str]:
     """Options, choices or commands close to the one that was not understood."""
+    renamed = RENAMED.get((getattr(error, "option_name", None) or "").lstrip("-"))
+    if renamed is not None:
+        return [spell(option(renamed), flags=True)]
     possible = getattr(error, "possibilities", None)
     if possible:
         return list(possible)[:2]  # the closest first

@@ -9,6 +9,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperOption
 
+from riskrank.asked.reading import RENAMED
 from riskrank.cli.config_file import OWN, SHARED, chosen_file, read_config, section_name
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 
@@ -147,7 +148,7 @@ def _value(parameter: Any, key: str, value: Any, path: str, section: str | None,
     given: Any = value
     if fits and not parameter.is_flag:
         given = _texts(value)
-        if key == "metrics":  # a file that stands beside the configuration, wherever that was found
+        if _dashed(key) == "metrics-file":  # beside the configuration, wherever that was found
             given = [os.path.join(os.path.dirname(path), text) for text in given]  # noqa: PTH118, PTH120
         given = given if parameter.multiple else ",".join(given)
     try:
@@ -188,7 +189,9 @@ def _refuse_unknown(
     raise InputError(
         f"{path}: {what} is not {options}",
         found=_toml(key, value),
-        hint=did_you_mean(
+        hint=f"did you mean {RENAMED[key].replace('_', '-')}?"
+        if key in RENAMED
+        else did_you_mean(
             _dashed(key),
             [*known, *(commands or ())],
             otherwise=f"riskrank {section or 'COMMAND'} --help lists the options",

@@ -20,71 +20,72 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "rank": (
         (
             "Which classifier to ship; a first answer, from few resamples:",
-            "riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank rank sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--resamples 200",
         ),
         (
             "One metric of two models, as JSON for another program:",
-            "riskrank rank sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank rank sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--metric correct --models lda,logistic --format json",
         ),
     ),
     "dominance": (
         (
             "Who is ahead of whom in log loss, whatever else is in the table:",
-            "riskrank dominance sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank dominance sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--metric log_loss --no-test",
         ),
         (
             "Of two models, the portfolio of all metrics; a gate for CI is riskrank gate --on ssd:",
-            "riskrank dominance sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank dominance sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--models lda,logistic --order 2",
         ),
     ),
     "mrm": (
         (
             "Mean minus risk on the portfolio, tails at 5 %:",
-            "riskrank mrm sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank mrm sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--level 0.05",
         ),
         (
             "One risk, each metric on its own, as CSV:",
-            "riskrank mrm sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank mrm sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--risk negative-tvar --per-metric --no-test --format csv",
         ),
     ),
     "gsd": (
         (
             "The order that holds for every utility, tested with a small threshold:",
-            "riskrank gsd sample_data/uci.csv --metrics sample_data/uci.toml --delta 0.00001 "
+            "riskrank gsd sample_data/uci.csv --metrics-file sample_data/uci.toml --delta 0.00001 "
             "--models GBM,RF,GLM",
         ),
         (
             "Why a model does not dominate another:",
-            "riskrank gsd sample_data/uci.csv --metrics sample_data/uci.toml --explain GLM:RF --no-test",
+            "riskrank gsd sample_data/uci.csv --metrics-file sample_data/uci.toml --explain GLM:RF --no-test",
         ),
     ),
     "copa": (
         (
             "Choose by three objectives without a common unit:",
-            "riskrank copa sample_data/llm_leaderboard.csv --wide --metrics sample_data/llm_leaderboard.toml "
-            "--metric ifeval --metric math --metric co2",
+            "riskrank copa sample_data/llm_leaderboard.csv --wide "
+            "--metrics-file sample_data/llm_leaderboard.toml --metric ifeval --metric math --metric co2",
         ),
         (
             "Which model is chosen as CO2 gains weight:",
-            "riskrank copa sample_data/llm_leaderboard.csv --wide --metrics sample_data/llm_leaderboard.toml "
-            "--metric ifeval --metric math --metric co2 --sweep co2",
+            "riskrank copa sample_data/llm_leaderboard.csv --wide "
+            "--metrics-file sample_data/llm_leaderboard.toml --metric ifeval --metric math --metric co2 "
+            "--sweep co2",
         ),
     ),
     "portfolio": (
         (
             "Fold all metrics into one score a sample, to feed other commands:",
-            "riskrank portfolio sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank portfolio sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--format csv",
         ),
         (
             "Mean, spread and tail of every model:",
-            "riskrank portfolio sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank portfolio sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--summary",
         ),
     ),
@@ -95,31 +96,31 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         (
             "The same for two models of a pilot table:",
-            "riskrank power sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank power sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--metric correct --models lda,logistic --pair logistic:lda --sizes 100 --simulations 20",
         ),
     ),
     "gate": (
         (
             "Whether lda is not worse than logistic by more than a point of accuracy:",
-            "riskrank gate sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank gate sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--not-worse lda:logistic --on correct --margin 0.01",
         ),
         (
             "Whether logistic is better than naive_bayes, on average and in the worst 5 %:",
-            "riskrank gate sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank gate sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--better logistic:naive_bayes --on mean:log_loss --on tvar@0.05:log_loss",
         ),
     ),
     "report": (
         (
             "One page for a decision meeting, to be mailed as it is:",
-            "riskrank report sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank report sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--resamples 100 --output report.html",
         ),
         (
             "The same with a choice without a common unit, as JSON:",
-            "riskrank report sample_data/classifiers.parquet --metrics sample_data/classifiers.toml "
+            "riskrank report sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
             "--copa --resamples 100 --format json",
         ),
     ),
@@ -147,11 +148,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "check": (
         (
             "What a table holds, what is wrong with it, and what can be done with it:",
-            "riskrank check sample_data/classifiers.parquet --metrics sample_data/classifiers.toml",
+            "riskrank check sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml",
         ),
         (
             "The same of another table, as JSON:",
-            "riskrank check sample_data/uci.csv --metrics sample_data/uci.toml --format json",
+            "riskrank check sample_data/uci.csv --metrics-file sample_data/uci.toml --format json",
         ),
     ),
     "schema": (

@@ -101,7 +101,7 @@ class InputOptions:
         Names, typer.Option("--models", metavar="A,B,...", help="Keep these models. Repeatable.")
     ] = None
     metric: Annotated[Names, typer.Option(metavar="NAME", help="Keep this metric. Repeatable.")] = None
-    metrics: Annotated[
+    metrics_file: Annotated[
         str | None,
         typer.Option(metavar="FILE.toml", help="Direction, weight, scale, transform, bounds of each metric."),
     ] = None

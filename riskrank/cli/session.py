@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from riskrank.asked.option import options_of
+from riskrank.asked.reading import ReadOptions
 from riskrank.cli.environment import Environment
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.memory import require_memory
@@ -18,7 +20,6 @@ from riskrank.cli.tidying import tidying_up
 from riskrank.errors import UsageError, one_line, spell
 
 if TYPE_CHECKING:
-    from riskrank.scores.options import ReadOptions
     from riskrank.scores.table.score_table import ScoreTable
     from riskrank.shown.progress import Move
     from riskrank.studies.document import Document
@@ -68,7 +69,7 @@ class Session:
                 hint="add --format csv, or leave out --csv-safe",
             )
         require_memory(inputs.scores)
-        named = [*named_files(inputs.scores), *([inputs.metrics] if inputs.metrics else [])]
+        named = [*named_files(inputs.scores), *([inputs.metrics_file] if inputs.metrics_file else [])]
         self.named = tuple(named)
         for file in output.files:
             check_writable(file, named)
@@ -98,11 +99,10 @@ class Session:
 
     def read_options(self, weights: Sequence[str] | None = None, **overrides: Any) -> ReadOptions:
         """Translate the command line for the reader."""
-        from riskrank.scores.options import read_options, reading_names
-
         given = vars(self.inputs) | {"weight": tuple(weights or ())}
         given |= {name: split_names(given[name]) for name in ("models", "lower", "higher")}
-        return read_options({name: given.get(name) for name in reading_names()}, **overrides)
+        asked = {one.name: given.get(one.name) for one in options_of(ReadOptions)}
+        return ReadOptions(**{name: value for name, value in asked.items() if value is not None} | overrides)
 
     def settings(self, *groups: Any) -> dict[str, Any]:
         """Options of some groups as the keyword arguments of a study's settings."""

@@ -21,7 +21,7 @@ from riskrank.errors import UsageError, option
 _REFUSED = object()
 
 
-def checked(owner: type, given: Mapping[str, Any], fields: Mapping[str, str] | None = None) -> dict[str, Any]:
+def checked(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """Values of keyword arguments, in the types the class of their settings declares.
 
     Parameters
@@ -29,8 +29,6 @@ def checked(owner: type, given: Mapping[str, Any], fields: Mapping[str, str] | N
     owner : type
         A dataclass of settings.
     given : mapping of str to object
-    fields : mapping of str to str, optional
-        Fields by the names of arguments that are called otherwise.
 
     Raises
     ------
@@ -40,7 +38,7 @@ def checked(owner: type, given: Mapping[str, Any], fields: Mapping[str, str] | N
     hints = _hints(owner)
     found = {}
     for name, value in given.items():
-        hint = hints[(fields or {}).get(name, name)]
+        hint = hints[name]
         # A caller who says None leaves an option out, where that can be.
         found[name] = None if value is None and _optional(hint) else _converted(name, hint, value)
     return found

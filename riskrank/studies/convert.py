@@ -9,11 +9,11 @@ from typing import Any, BinaryIO, ClassVar
 
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import index_of, listing, option
 from riskrank.scores.exports.interface import Export, ExportRules
 from riskrank.scores.exports.registry import read_export
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.shaped_exports import shaped
 from riskrank.scores.table.told_directions import COLUMN
 from riskrank.scores.votes import read_votes

@@ -27,7 +27,7 @@ def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None
         raise UsageError(
             f"{command} does not guess directions, and {listing(lacking)} {have} none",
             found=f"{len(table.metrics) - len(lacking)} of {len(table.metrics)} {metrics} have one, "
-            f"from {option('metrics')}, {option('lower')} or {option('higher')}",
+            f"from {option('metrics_file')}, {option('lower')} or {option('higher')}",
             hint=f"say {option('lower', lacking[0])} or {option('higher', lacking[0])}, for each; "
             f"{option('higher', '*')} is all that are not named",
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from riskrank.scores.exports.interface import ExportRules
-from riskrank.scores.options import ReadOptions
+from riskrank.asked.reading import ReadOptions
+from riskrank.scores.exports.interface import ExportRules, export_rules
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.settings import PortfolioSettings
@@ -53,7 +53,7 @@ def reading_settings(options: ReadOptions) -> dict[str, Any]:
     if options.group_by is not None:
         settings |= {"group_by": options.group_by}
     if options.from_ is not None:
-        settings |= {"from": options.from_, **described_rules(options.rules)}
+        settings |= {"from": options.from_, **described_rules(export_rules(options))}
     return settings | described_shape(options)
 
 

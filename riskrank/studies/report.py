@@ -251,7 +251,7 @@ def _every_method(table: ScoreTable, runtime: Runtime) -> RankDocument:
 
 def _every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
     """Ranks by every metric on its own, in which weights have no part; by second-order dominance only."""
-    unweighted = replace(table, options=replace(table.options, weights={}))
+    unweighted = replace(table, options=replace(table.options, weight={}))
     whole = rank(unweighted, RankSettings(per_metric=True, no_test=True, order=2), runtime)
     kept = [name.startswith("R-SSD@") for name in whole.study.rankings]
     rankings = {name: found for name, found in whole.study.rankings.items() if name.startswith("R-SSD@")}

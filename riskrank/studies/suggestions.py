@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from riskrank.scores.options import ReadOptions
+from riskrank.asked.reading import ReadOptions
 from riskrank.scores.table.inspection import MetricReport, TableReport
 from riskrank.scores.table.metrics import looks_like_a_cost
 
@@ -93,7 +93,7 @@ def reading_flags(options: ReadOptions) -> list[str]:
         "--matrix": options.matrix,
         "--where": options.where,
         "--sql": options.sql,
-        "--metrics": options.metrics_file,
+        "--metrics-file": options.metrics_file,
         "--input-format": options.input_format,
         "--model-from-path": options.model_from_path,
         "--missing": options.missing if options.missing != "error" else None,
@@ -105,7 +105,7 @@ def reading_flags(options: ReadOptions) -> list[str]:
     switches = {"--wide": options.wide and options.matrix is None, "--unpaired": options.unpaired}
     switches |= {"--parts": options.parts, "--skip-bad": options.skip_bad}
     flags += [flag for flag, on in switches.items() if on]
-    one_by_one = {"--filter": options.filter, "--split": options.split, "--metric": options.metrics}
+    one_by_one = {"--filter": options.filter, "--split": options.split, "--metric": options.metric}
     for flag, values in one_by_one.items():
         flags += [part for value in values for part in (flag, value)]
     together = {"--models": options.models, "--lower": options.lower, "--higher": options.higher}

@@ -99,7 +99,7 @@ def check_portfolio(table: ScoreTable, settings: PortfolioSettings, *, per_metri
     ------
     UsageError
     """
-    weighted = list(table.options.weights)
+    weighted = list(table.options.weight)
     empirical = option("copula", "empirical") if settings.copula == "empirical" else ""
     if per_metric and (weighted or empirical):
         raise UsageError(

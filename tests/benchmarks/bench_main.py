@@ -55,7 +55,7 @@ def print_commands(folder: Path, runs: int) -> None:
     write_leaderboard(leaderboard, models=2148, objectives=7)
     copa = ["--wide", "--higher", ",".join(f"objective-{j}" for j in range(7)), "--sweep", "objective-0"]
     samples = Path(__file__).parents[2] / "sample_data"
-    uci = [str(samples / "uci.csv"), "--metrics", str(samples / "uci.toml")]
+    uci = [str(samples / "uci.csv"), "--metrics-file", str(samples / "uci.toml")]
     out = str(folder / "out.parquet")
     rows = [
         ("--help (promised: CPU)", ["--help"], 0.15, 0.1),

@@ -41,7 +41,7 @@ CASES = {
     "unknown suffix": ("t.dat", GOOD, [], "the suffix does not tell the format"),
     "wide and metric column": ("t.csv", GOOD, ["--wide", "--columns", "score=score"], "contradicts --wide"),
     "lower and higher": ("t.csv", GOOD, ["--lower", "x", "--higher", "x"], "x"),
-    "missing metrics file": ("t.csv", GOOD, ["--metrics", "nowhere.toml"], "nowhere.toml"),
+    "missing metrics file": ("t.csv", GOOD, ["--metrics-file", "nowhere.toml"], "nowhere.toml"),
 }
 
 
@@ -128,7 +128,7 @@ def test_contradictions_of_portfolio(refused, table):
 
 def test_weights_of_the_metrics_file_and_the_empirical_copula(refused, table, write):
     metrics = write("m.toml", "[acc]\ndirection = 'higher'\nweight = 1\n[f1]\nweight = 1\n")
-    _, found, _ = refused("rank", table, "--metrics", metrics, "--copula", "empirical")
+    _, found, _ = refused("rank", table, "--metrics-file", metrics, "--copula", "empirical")
     assert found == "found: acc has a weight"
 
 

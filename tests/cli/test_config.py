@@ -70,7 +70,7 @@ def test_columns_and_weights_are_tables(run, project, make_scores, write):
 
 
 def test_a_file_in_a_parent_counts_up_to_the_repository(run, project, tmp_path, monkeypatch):
-    project('order = 1\nmetrics = "directions.toml"\n')
+    project('order = 1\nmetrics-file = "directions.toml"\n')
     project('[acc]\ndirection = "lower"\n', "directions.toml")
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)

@@ -20,7 +20,7 @@ from riskrank.cli.main import app
 from riskrank.engine.copa.comparison import BASELINES
 
 LEADERBOARD = Path(__file__).parents[2] / "sample_data" / "llm_leaderboard.csv"
-LLMS = (str(LEADERBOARD), "--wide", "--metrics", str(LEADERBOARD.with_suffix(".toml")))
+LLMS = (str(LEADERBOARD), "--wide", "--metrics-file", str(LEADERBOARD.with_suffix(".toml")))
 COMMAND = typer.main.get_command(app)
 OBJECTIVES = ("ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro", "co2")
 
@@ -134,7 +134,7 @@ def test_long_and_wide_and_other_row_orders_give_the_same_results(tmp_path, smal
 def test_weights_come_from_the_metrics_file_too(tmp_path):
     toml = LEADERBOARD.with_suffix(".toml").read_text() + "weight = 0.5\n"  # co2 comes last
     (tmp_path / "m.toml").write_text(toml)
-    from_file = as_json(LEADERBOARD, "--wide", "--metrics", tmp_path / "m.toml")
+    from_file = as_json(LEADERBOARD, "--wide", "--metrics-file", tmp_path / "m.toml")
     assert from_file.results == as_json(*LLMS, "--weight", "co2=0.5").results
     assert from_file.meta["settings"]["weights"]["co2"] == 0.5
     assert from_file.meta["settings"]["weights"]["bbh"] == pytest.approx(0.5 / 6)
@@ -366,7 +366,7 @@ def test_nothing_left_for_the_other_weights_is_warned_of(small):
 def test_negative_logarithms_are_shown_and_bounded_in_original_units(tmp_path):
     path = write_wide(tmp_path / "t.csv", "abc", ["ppl"], [[10.0], [2.0], [5.0]])
     (tmp_path / "m.toml").write_text('[ppl]\ntransform = "neg_log"\ndirection = "higher"\n')
-    rows = as_json(path, "--wide", "--metrics", tmp_path / "m.toml", "--require", "ppl <= 6").results
+    rows = as_json(path, "--wide", "--metrics-file", tmp_path / "m.toml", "--require", "ppl <= 6").results
     assert [row["model"] for row in rows] == ["b", "c", "a"]
     assert [row["values"]["ppl"] for row in rows] == pytest.approx([2, 5, 10])
     assert [row["feasible"] for row in rows] == [True, True, False]

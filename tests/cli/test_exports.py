@@ -61,7 +61,7 @@ def test_converted_tables_give_the_same_ranking_as_the_export_itself(run, runs, 
         "loss": {"direction": "lower"},
     }
     direct = run("rank", "--from", "lm-eval", runs, "--filter", "loose", *quick, "--format", "json").document
-    through = run("rank", table, "--metrics", metrics, *quick, "--format", "json").document
+    through = run("rank", table, "--metrics-file", metrics, *quick, "--format", "json").document
     assert direct["results"] == through["results"]
     assert direct["meta"]["metrics"] == through["meta"]["metrics"]
     assert direct["meta"]["settings"]["from"] == "lm-eval"

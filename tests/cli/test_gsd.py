@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 
 UCI = Path(__file__).parents[2] / "sample_data" / "uci.csv"
-UCI_OPTIONS = (str(UCI), "--metrics", str(UCI.with_suffix(".toml")))
+UCI_OPTIONS = (str(UCI), "--metrics-file", str(UCI.with_suffix(".toml")))
 INCOMPARABLE = {
     frozenset(pair.split())
     for pair in (
@@ -161,11 +161,11 @@ def test_bounds_are_in_units_of_the_file(gsd, write, mixed):
     metrics = write("m.toml", toml)
     table = mixed_table()
     path = write("mixed.csv", table)
-    bounded = gsd(path, "--wide", "--metrics", metrics, "--no-test", "--jobs", "1")
+    bounded = gsd(path, "--wide", "--metrics-file", metrics, "--no-test", "--jobs", "1")
     # The same as one more pair of samples at the extremes would give, were they anybody's scores.
     flipped = write("flip.csv", table.with_columns(cost=-pl.col("cost")))
     other = write("o.toml", toml.replace('"lower"\nbounds=[0,10]', '"higher"\nbounds=[-10,0]'))
-    mirrored = gsd(flipped, "--wide", "--metrics", other, "--no-test", "--jobs", "1")
+    mirrored = gsd(flipped, "--wide", "--metrics-file", other, "--no-test", "--jobs", "1")
     assert by_pair(mirrored, "optimum") == by_pair(bounded, "optimum")
     assert by_pair(gsd(*mixed, "--no-test"), "optimum") != by_pair(bounded, "optimum")
 
@@ -317,7 +317,7 @@ def test_large_delta_says_the_delta_max_of_all_pairs(run, gsd, mixed):
 def test_values_outside_their_bounds(refused, write):
     metrics = write("m.toml", '[cost]\ndirection = "lower"\nbounds = [0, 2]\n')
     path = write("mixed.csv", mixed_table())
-    lines = refused("gsd", path, "--wide", "--metric", "cost", "--metrics", metrics)
+    lines = refused("gsd", path, "--wide", "--metric", "cost", "--metrics-file", metrics)
     assert "bounds [0, 2]" in " ".join(lines)
 
 

@@ -62,14 +62,14 @@ def test_a_short_row_among_long_ones(refused, write):
     assert "row 26 has 3 fields, the header has 5" in what
 
 
-@pytest.mark.parametrize("place", ["scores", "-o", "--plot", "--metrics", "--config"])
+@pytest.mark.parametrize("place", ["scores", "-o", "--plot", "--metrics-file", "--config"])
 def test_a_name_no_file_can_have(refused, run, table, place):
     name = "n" * 300
     args = {
         "scores": (f"{name}.csv",),
         "-o": (table, "-o", f"{name}.json"),
         "--plot": (table, "--plot", f"{name}.svg"),
-        "--metrics": (table, "--metrics", f"{name}.toml"),
+        "--metrics-file": (table, "--metrics-file", f"{name}.toml"),
         "--config": (table, "--config", f"{name}.toml"),
     }[place]
     outcome = run("rank", *args, "--no-test")
@@ -106,7 +106,7 @@ def test_names_that_are_not_utf_8(run, refused, write, table, tmp_path):
 )
 def test_a_metrics_file_beyond_numbers(refused, write, table, text):
     metrics = write("m.toml", f"[acc]\n{text}\n")
-    bounded(refused("rank", table, "--metrics", metrics, "--no-test"))
+    bounded(refused("rank", table, "--metrics-file", metrics, "--no-test"))
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_an_input(run, write, table, tmp_path, monkeypatch, no_reading):
     monkeypatch.chdir(tmp_path)
     assert "would replace" in refusal(run("rank", "scores.csv", "-o", "./scores.csv"))[0]
     metrics = write("metrics.csv", "[acc]\n")
-    assert "would replace" in refusal(run("rank", table, "--metrics", metrics, "-o", metrics))[0]
+    assert "would replace" in refusal(run("rank", table, "--metrics-file", metrics, "-o", metrics))[0]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = (ROOT / "sample_data/classifiers.parquet", "--metrics", ROOT / "sample_data/classifiers.toml")
+SAMPLE = (ROOT / "sample_data/classifiers.parquet", "--metrics-file", ROOT / "sample_data/classifiers.toml")
 SMALL = ("--variance", "clt", "--jobs", "1", "--simulations", "30")
 TWO = ("A=normal:0.5,1", "B=normal:0,1")
 

@@ -98,7 +98,7 @@ def _damaged(rng: Random, folder: Path, *, process: bool) -> list[tuple[Run, str
     if rng.random() < 0.2:
         metrics = inputs.metrics_file(rng, one)
         metrics = inputs.damaged(rng, metrics) if rng.random() < 0.3 and metrics else metrics
-        args += ["--metrics", _write(folder, "m.toml", metrics)]
+        args += ["--metrics-file", _write(folder, "m.toml", metrics)]
     output = folder / "out.txt"
     if rng.random() < 0.2:
         args += ["-o", str(output)]

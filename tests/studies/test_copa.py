@@ -6,9 +6,9 @@ from math import inf
 import numpy as np
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.formats.data import to_csv
 from riskrank.shown.sections import sections
@@ -27,14 +27,12 @@ METRICS = ("acc", "f1", "co2")
 UPWARD = {"higher": ("acc", "f1"), "lower": ("co2",)}
 
 
-def study(values, *, weights=None, models=(), **options):
+def study(values, *, weight=None, models=(), **options):
     """Models m0, m1, ... by objectives; of co2 less is better."""
     values = np.asarray(values, dtype=float)
     columns = {"model": [f"m{i}" for i in range(len(values))]}
     columns |= {name: values[:, k].tolist() for k, name in enumerate(METRICS[: values.shape[1]])}
-    reading = ReadOptions(
-        wide=True, metrics=METRICS, models=models, weights=weights or {}, **UPWARD, **READING
-    )
+    reading = ReadOptions(wide=True, metric=METRICS, models=models, weight=weight or {}, **UPWARD, **READING)
     return copa(read_scores([FrameSource(columns)], reading), CopaSettings(**options))
 
 
@@ -64,7 +62,7 @@ def test_rows_against_double_loops(values, p):
     oriented = values * [1, 1, -1]
     u, front = ranks_by_loops(oriented), front_by_loops(oriented)
     weights = np.array([0.25, 0.25, 0.5])
-    document = study(values, p=p, weights={"co2": 0.5})
+    document = study(values, p=p, weight={"co2": 0.5})
     assert isinstance(document, CopaDocument)
     norms = {}
     for row in document.rows:
@@ -118,11 +116,11 @@ def test_ccdf_quantiles_are_those_of_the_ranks(values):
 
 @pytest.mark.parametrize("p", [1, 8, inf])
 def test_sweep_against_one_ranking_per_weight(values, p):
-    document = study(values, sweep="co2", p=p, steps=50, weights={"acc": 0.9, "f1": 0.1})
+    document = study(values, sweep="co2", p=p, steps=50, weight={"acc": 0.9, "f1": 0.1})
     assert isinstance(document, WeightSweepDocument)
     for alpha in (0.03, 0.21, 0.47, 0.66, 0.89):
         given = {"acc": 0.9 * (1 - alpha), "f1": 0.1 * (1 - alpha), "co2": alpha}
-        chosen = study(values, p=p, weights=given).rows[0].model
+        chosen = study(values, p=p, weight=given).rows[0].model
         assert chosen in {row.model for row in document.rows if row.alpha_low <= alpha <= row.alpha_high}
 
 
@@ -141,14 +139,14 @@ def test_sweep_over_p_against_one_ranking_per_p(values):
 @pytest.mark.parametrize("given", [{}, {"co2": 0.02}, {"co2": 0.9}, {"acc": 0.8, "f1": 0.15}])
 def test_ranges_of_weights_against_rankings_within_and_beyond(given):
     values = np.random.default_rng(8).normal(size=(30, 3))
-    document = study(values, weights=given)
+    document = study(values, weight=given)
     now = dict(zip(METRICS, document.objectives.weights.tolist(), strict=True))
     for name, found in zip(METRICS, document.weight_ranges, strict=True):
         assert found.low <= now[name] <= found.high
 
         def chosen(weight, name=name):
             rest = {other: now[other] / (1 - now[name]) * (1 - weight) for other in METRICS if other != name}
-            return study(values, weights=rest | {name: weight}).rows[0].model
+            return study(values, weight=rest | {name: weight}).rows[0].model
 
         inside = [found.low + 1e-6, found.high - 1e-6]
         beyond = [at for at in (found.low - 0.02, found.high + 0.02) if 0 <= at <= 1]
@@ -158,7 +156,7 @@ def test_ranges_of_weights_against_rankings_within_and_beyond(given):
 
 def test_a_weight_of_zero_that_was_asked_for_is_not_warned_of(values):
     def warned(weights):
-        said = study(values, weights=weights).provenance.warnings
+        said = study(values, weight=weights).provenance.warnings
         return [text for text in said if "nothing is left" in text]
 
     assert warned({"acc": 1, "f1": 0}) == ["the weights given sum to 1, nothing is left for co2"]
@@ -173,7 +171,7 @@ def test_the_weights_that_explain_offers_do_choose_the_model(values, p):
         found = document.meta()["explanation"]
         for weights, order in ((found["choosing_weights"], p), (found["choosing_weights_at_p_inf"], inf)):
             if weights is not None:
-                assert study(values, weights=weights, p=order).rows[0].model == model
+                assert study(values, weight=weights, p=order).rows[0].model == model
         place = next(row for row in study(values, p=p).rows if row.model == model)
         assert (found["rank"], found["norm"], found["pareto"]) == (place.rank, place.norm, place.pareto)
 
@@ -247,11 +245,11 @@ def test_settings_are_checked_at_the_door(options, what):
     [
         ({"sweep": "c02"}, "there is no objective 'c02'"),
         ({"sweep": "p"}, "sweep_p=True turns it"),
-        ({"sweep": "co2", "weights": {"co2": 0.1}}, "gives it every weight"),
+        ({"sweep": "co2", "weight": {"co2": 0.1}}, "gives it every weight"),
         ({"explain": "m99"}, "there is no model 'm99'"),
         ({"require": "c02 < 1"}, "'c02', which is not an objective"),
         ({"require": "co2 1"}, "require needs an objective"),
-        ({"weights": {"co2": 2}}, "the weights given sum to 2"),
+        ({"weight": {"co2": 2}}, "the weights given sum to 2"),
     ],
 )
 def test_names_are_checked_against_the_table(values, options, what):

@@ -212,7 +212,7 @@ def test_what_is_no_share_needs_bounds_or_another_margin(scores, tmp_path):
     assert "bounds in a metrics file" in str(caught.value)
     bounded = tmp_path / "metrics.toml"
     bounded.write_text('[stars]\ndirection = "higher"\nbounds = [1, 5.1]\n')
-    result = rr.gate(frame, not_worse="new:old", margin=0.5, metrics=str(bounded))
+    result = rr.gate(frame, not_worse="new:old", margin=0.5, metrics_file=str(bounded))
     assert verdicts(result) == ["pass"]
 
 

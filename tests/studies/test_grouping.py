@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.groups import group_tables
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.render import to_text

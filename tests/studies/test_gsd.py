@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import UsageError
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.gsd.hasse import to_dot
 from riskrank.shown.sections import sections
@@ -227,7 +227,7 @@ def test_draws_repeated_alike_change_nothing():
 def test_explanation_undoes_a_logarithm(tmp_path):
     toml = '[acc]\ndirection="higher"\n[cost]\ndirection="higher"\ntransform="neg_log"\n'
     (tmp_path / "m.toml").write_text(toml)
-    options = {"wide": True, "metrics": ("acc", "cost"), "metrics_file": str(tmp_path / "m.toml")}
+    options = {"wide": True, "metric": ("acc", "cost"), "metrics_file": str(tmp_path / "m.toml")}
     document = study(mixed_table(), **options, no_test=True, explain="B:C")
     vectors = document.meta()["witness"][0]["vectors"]
     shown = sorted({round(v["scores"]["cost"], 9) for v in vectors if v["winner_share"]})

@@ -137,9 +137,9 @@ def test_settings_are_refused_at_the_door(options, told):
 
 def test_portfolio_options_without_effect_are_refused(table):
     with pytest.raises(UsageError, match="folds nothing"):
-        mrm(table(weights={"acc": 2.0, "f1": 1.0}), MeanRiskSettings(per_metric=True))
+        mrm(table(weight={"acc": 2.0, "f1": 1.0}), MeanRiskSettings(per_metric=True))
     kept = MeanRiskSettings(per_metric=True, with_portfolio=True, no_test=True)
-    weighted = mrm(table(weights={"acc": 1.0, "f1": 0.0}), kept)
+    weighted = mrm(table(weight={"acc": 1.0, "f1": 0.0}), kept)
     assert weighted.provenance.settings["weights"] == {"acc": 1.0, "f1": 0.0}
     acc, both = weighted.aggregations[1][1], weighted.aggregations[-1][1]
     assert both.order.tolist() == acc.order.tolist()

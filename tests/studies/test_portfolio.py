@@ -105,4 +105,4 @@ def test_settings_are_refused_at_the_door(options, told):
 
 def test_weights_are_refused_by_the_empirical_copula(table):
     with pytest.raises(UsageError, match="no meaning for the empirical copula"):
-        portfolio(table(weights={"acc": 1.0, "f1": 2.0}), FoldingSettings(copula="empirical"))
+        portfolio(table(weight={"acc": 1.0, "f1": 2.0}), FoldingSettings(copula="empirical"))

@@ -5,8 +5,8 @@ import shlex
 import numpy as np
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.studies.check import check
 from riskrank.studies.suggestions import reading_flags, suggestions
@@ -106,7 +106,7 @@ def test_reading_flags_are_those_that_were_given():
         where="x > 1",
         missing="drop",
         repeats="min",
-        metrics=("m", "n"),
+        metric=("m", "n"),
         models=("A", 'B, "2"'),
         lower=("m",),
         metrics_file="m.toml",

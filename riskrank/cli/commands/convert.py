@@ -137,6 +137,7 @@ def export(
     beside it where the export tells which way its metrics are better. LABEL=PATH names the model.
     """
     from riskrank.cli.session import FORMATS, Session
+    from riskrank.scores.exports.interface import export_rules
     from riskrank.shown.convert import summary
     from riskrank.studies.convert import ExportSettings, convert_export
 
@@ -158,7 +159,7 @@ def export(
     session = Session(context.obj, inputs, output, formats=(*FORMATS, "parquet"), piped="csv")
     settings = ExportSettings(
         format=context.info_name or "auto",
-        rules=session.read_options().rules,
+        rules=export_rules(session.read_options()),
         columns=columns,
         where=where,
         sql=sql,
@@ -167,7 +168,7 @@ def export(
     document = convert_export(paths, settings)
     session.say(summary(document))
     session.finish(document)
-    session.write_beside(document.metrics_file, ".metrics.toml", use="--metrics")
+    session.write_beside(document.metrics_file, ".metrics.toml", use="--metrics-file")
 
 
 convert.command("auto", short_help="Recognise which harness wrote it.", rich_help_panel=HARNESSES)(export)

@@ -121,7 +121,7 @@ def copa(
 
     Every value becomes the share of the other models that do better; a weighted norm of these ranks
     orders the models. The table has one row a model, or is averaged over the samples. Every objective
-    needs a direction: --metrics, --lower or --higher.
+    needs a direction: --metrics-file, --lower or --higher.
 
     The norm's p says how much a bad objective is forgiven. The default, inf, looks at the worst weighted
     rank: it can reach every model of the Pareto front and answers to the weights. p = 1, the mean rank,

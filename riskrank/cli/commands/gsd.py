@@ -145,8 +145,8 @@ def gsd(
     likes, as long as better scores are no worse and, on cardinal metrics, larger differences count for no
     less. The table shows the order this leaves, from the top, and tests it by swapping scores.
 
-    Every metric needs a direction: --metrics, --lower or --higher; ordinal ones are named by --ordinal or
-    in the metrics file, where bounds also say the worst and the best score there can be.
+    Every metric needs a direction: --metrics-file, --lower or --higher; ordinal ones are named by
+    --ordinal or in the metrics file, where bounds also say the worst and the best score there can be.
     """
     from riskrank.cli.session import Session
     from riskrank.studies.gsd import READING, GsdSettings

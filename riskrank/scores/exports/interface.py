@@ -17,6 +17,7 @@ from typing import Protocol
 
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files.source import InputFile
 
 # More bytes than any export of a real evaluation has, in one file or one member of an archive.
@@ -71,16 +72,18 @@ class ExportRules:
     skip_bad: bool = False
     max_bytes: int = MAX_BYTES
 
-    def given(self) -> tuple[str, ...]:
-        """Parameters that were given, by the names a caller gave them under; limits are none of these."""
-        named = {
-            "filter": self.filters,
-            "split": self.splits,
-            "model_from_path": self.model_from_path is not None,
-            "parts": self.parts,
-            "skip_bad": self.skip_bad,
-        }
-        return tuple(name for name, value in named.items() if value)
+
+def export_rules(options: ReadOptions) -> ExportRules:
+    """What only a person can decide about an export, of all that was asked for."""
+    return ExportRules(
+        filters=options.filter,
+        splits=options.split,
+        metrics=options.metric,
+        model_from_path=options.model_from_path,
+        parts=options.parts,
+        skip_bad=options.skip_bad,
+        max_bytes=options.max_bytes or MAX_BYTES,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb")
 DATABASES = ("sqlite", "duckdb")
 COMPRESSIONS = (".gz", ".zst")
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from riskrank.asked.reading import FORMATS
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.beginnings import sniffed
 from riskrank.scores.files.bounded import decompressed, too_large
@@ -15,7 +16,7 @@ from riskrank.scores.files.databases import DatabaseSource
 from riskrank.scores.files.delimited import DelimitedSource
 from riskrank.scores.files.excel import ExcelSource
 from riskrank.scores.files.folders import parts_of
-from riskrank.scores.files.formats import COMPRESSIONS, DATABASES, FORMATS, SUFFIXES
+from riskrank.scores.files.formats import COMPRESSIONS, DATABASES, SUFFIXES
 from riskrank.scores.files.json_arrays import JsonArraySource
 from riskrank.scores.files.json_lines import JsonLinesSource
 from riskrank.scores.files.object_stores import is_url, name_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.entries import Entries
 from riskrank.scores.table.incomplete import (
     different_samples,

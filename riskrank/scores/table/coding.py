@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.derived import WHOLE_FLOAT
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.pieces import Piece
 
 
@@ -21,13 +21,13 @@ def code_metrics(
         names, codes = encode(pieces, "metric")
         return names, codes, names
     columns = tuple(dict.fromkeys(name for piece in pieces for name in piece.roles.values if name))
-    for name in options.metrics:
+    for name in options.metric:
         if name not in columns:
             raise unknown_metric(name, columns)
     names = tuple(sorted({name for piece in pieces for name in piece.metrics}))
     index = {name: code for code, name in enumerate(names)}
     parts = [np.tile([index[name] for name in piece.metrics], piece.rows) for piece in pieces]
-    known = columns if options.metrics else names
+    known = columns if options.metric else names
     return names, np.concatenate(parts).astype(np.int64), known
 
 

@@ -9,9 +9,9 @@ from functools import partial
 
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
 from riskrank.scores.files.source import Source
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.guesses import may_name_samples, sample_columns, unique_with
 from riskrank.scores.table.parsing import column_kind
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, by_door, did_you_mean, listing, option
 from riskrank.scores.files.opening import InputFile
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table import parsing
 from riskrank.scores.table.coding import unknown_metric
 
@@ -153,11 +153,11 @@ def select(entries: Entries, options: ReadOptions) -> Entries:
                     name, entries.models, parameter="models", otherwise="name one of these models"
                 ),
             )
-    for name in options.metrics:
+    for name in options.metric:
         if name not in entries.known_metrics:
             raise unknown_metric(name, entries.known_metrics)
     models = tuple(name for name in entries.models if not options.models or name in options.models)
-    metrics = tuple(dict.fromkeys(options.metrics)) or entries.metrics
+    metrics = tuple(dict.fromkeys(options.metric)) or entries.metrics
     if models == entries.models and metrics == entries.metrics:
         return entries
     model_map = _renumbering(entries.models, models)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.entries import Entries
 from riskrank.scores.table.rows import Rows
 

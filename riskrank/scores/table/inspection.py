@@ -9,10 +9,10 @@ from typing import BinaryIO
 
 import numpy as np
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.source import InputFile, Source
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.divisions import dividing_columns
@@ -272,7 +272,7 @@ def _errors(
 
 def _undeclared(specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[str]:
     """Warn of columns of a wide table that are metrics only because they hold numbers."""
-    names = [spec.name for spec in specs if not spec.declared and spec.name not in options.metrics]
+    names = [spec.name for spec in specs if not spec.declared and spec.name not in options.metric]
     if options.wide and options.matrix is None and names:
         yield (
             f"columns taken as metrics, higher is better, though nobody declared them: {listing(names)}; "

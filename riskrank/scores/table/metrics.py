@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
 
 # Stands in --lower or --higher for the metrics that have no direction otherwise.
@@ -60,8 +60,8 @@ def resolve_metrics(
     """
     _require_known([name for name in options.lower if name != ALL_OTHERS], known, "lower")
     _require_known([name for name in options.higher if name != ALL_OTHERS], known, "higher")
-    _require_known(options.weights, known, "weight", of="=…")
-    unused = [name for name in options.weights if name not in names]
+    _require_known(options.weight, known, "weight", of="=…")
+    unused = [name for name in options.weight if name not in names]
     if unused:
         raise UsageError(
             f"{option('weight', f'{unused[0]}=…')} is for a metric that is not selected",
@@ -161,8 +161,8 @@ def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> Metric
         spec = replace(spec, direction=told, declared=True)
     if not spec.declared and ALL_OTHERS in (*options.lower, *options.higher):
         spec = replace(spec, direction="lower" if ALL_OTHERS in options.lower else "higher", declared=True)
-    if spec.name in options.weights:
-        spec = replace(spec, weight=float(options.weights[spec.name]))
+    if spec.name in options.weight:
+        spec = replace(spec, weight=float(options.weight[spec.name]))
     return spec
 
 

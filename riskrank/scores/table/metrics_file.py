@@ -79,13 +79,13 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
         raise InputError(
             f"{path}: no such metrics file",
             found="nothing at that path",
-            hint=f"check the path given to {option('metrics')}",
+            hint=f"check the path given to {option('metrics_file')}",
         ) from None
     except OSError as error:
         raise InputError(
             f"{path}: the metrics file cannot be read",
             found=error.strerror or str(error),
-            hint=f"{option('metrics')} wants a readable TOML file",
+            hint=f"{option('metrics_file')} wants a readable TOML file",
         ) from None
     except (ValueError, RecursionError) as error:  # TOML that is wrong, no UTF-8, or a number of 5,000 digits
         raise InputError(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.opening import Source
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table import parsing
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.guesses import looks_like_an_identifier
@@ -75,15 +75,15 @@ def read_wide(source: Source, roles: Roles, options: ReadOptions) -> Piece:
     InputError
         If a metric that was asked for is not numeric, a column holds numbers and text, or none is left.
     """
-    asked = [name for name in options.metrics if name in roles.values]
+    asked = [name for name in options.metric if name in roles.values]
     id_roles = (roles.model, roles.sample, roles.draw, roles.cluster, roles.group)
     ids = [*dict.fromkeys(column for column in id_roles if column is not None)]
     # A column without a name, or called as pandas calls one, is the index of the frame that was saved.
     values = asked or [c for c in roles.values if c and not c.startswith("Unnamed: ")]
     frame = source.load([*ids, *values])
     kinds = {name: parsing.column_kind(frame[name], source.decimal_comma) for name in values}
-    named = [name for name in (*options.lower, *options.higher, *options.weights) if name in kinds]
-    for name in (*asked, *(() if options.metrics else named)):
+    named = [name for name in (*options.lower, *options.higher, *options.weight) if name in kinds]
+    for name in (*asked, *(() if options.metric else named)):
         if kinds[name] in ("text", "other"):
             raise InputError(
                 f"{source.label}: column '{name}' is not numeric and cannot be a metric",
@@ -99,7 +99,7 @@ def read_wide(source: Source, roles: Roles, options: ReadOptions) -> Piece:
                 hint=f"clean it if it is a metric, or pick the metrics with {option('metric')}",
             )
     metrics = tuple(asked or sorted(name for name in values if kinds[name] == "number"))
-    if not metrics and not options.metrics:
+    if not metrics and not options.metric:
         raise InputError(
             f"{source.label}: no column is left that could be a metric",
             found=f"columns: {listing(source.columns, 20)}",

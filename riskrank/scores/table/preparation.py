@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files import query
 from riskrank.scores.files.derived import with_joined_columns
 from riskrank.scores.files.matrix import MatrixSource
 from riskrank.scores.files.source import Source
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.columns import FOUND_BY_NAME, named_roles
 
 

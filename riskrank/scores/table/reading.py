@@ -8,10 +8,11 @@ from typing import BinaryIO
 
 import numpy as np
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.exports.export_source import ExportSource
+from riskrank.scores.exports.interface import export_rules
 from riskrank.scores.files.opening import Source, open_sources
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.coding import code_metrics, encode
 from riskrank.scores.table.columns import Roles, assign_roles
 from riskrank.scores.table.entries import Entries
@@ -111,7 +112,7 @@ def _read_exports(
             found="data in memory",
             hint=f"leave out {option('from')}, or name files",
         )
-    export = read_export(harness, named, options.rules)
+    export = read_export(harness, named, export_rules(options))
     source = ExportSource(listing(named, 3), export)
     entries = _read(*_with_roles([source], options), seen)
     return replace(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from riskrank.scores.options import ReadOptions
+from riskrank.asked.reading import ReadOptions
 from riskrank.scores.table.guesses import numbers_runs
 from riskrank.scores.table.pieces import Piece
 from riskrank.scores.table.repeat_columns import columns_of_repeats, hint_for_repeats
@@ -22,7 +22,7 @@ def repeats_hint(pieces: Sequence[Piece], model: np.ndarray, sample: np.ndarray,
         if name
     }
     used |= {part for name in used for part in name.split("+")}
-    used |= {name for name in pieces[0].metrics if name in options.metrics or not numbers_runs(name)}
+    used |= {name for name in pieces[0].metrics if name in options.metric or not numbers_runs(name)}
     shared = [
         name
         for name in pieces[0].source.columns

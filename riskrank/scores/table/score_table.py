@@ -8,10 +8,10 @@ from typing import BinaryIO
 
 import numpy as np
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.opening import InputFile, Source
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.entries import Entries, select
 from riskrank.scores.table.metrics import original_units, resolve_metrics
@@ -27,7 +27,7 @@ from riskrank.scores.table.validate import (
     unusable_scores,
 )
 
-__all__ = ["InputFile", "ReadOptions", "ScoreTable", "read_metrics_apart", "read_scores"]
+__all__ = ["InputFile", "ScoreTable", "read_metrics_apart", "read_scores"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -195,11 +195,11 @@ def read_metrics_apart(
     entries = read_entries(paths, options, stdin)
     names = tuple(wanted(select(entries, options).metrics))
     try:
-        return (_checked(entries, replace(options, metrics=names)),)
+        return (_checked(entries, replace(options, metric=names)),)
     except InputError:
         if len(names) < 2:
             raise
-        tables = tuple(_checked(entries, replace(options, metrics=(name,))) for name in names)
+        tables = tuple(_checked(entries, replace(options, metric=(name,))) for name in names)
         if any(table.models != tables[0].models for table in tables):
             raise
         return tables

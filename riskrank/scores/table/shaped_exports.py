@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.gathering import tidy
 from riskrank.scores.exports.interface import Export
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.columns import assign_roles
 from riskrank.scores.table.parsing import MISSING, NOT_A_NUMBER, parse_scores
 from riskrank.scores.table.preparation import prepared

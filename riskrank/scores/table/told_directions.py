@@ -7,9 +7,9 @@ from dataclasses import fields
 
 import polars as pl
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, option
 from riskrank.scores.files.source import Source
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics import ALL_OTHERS
 

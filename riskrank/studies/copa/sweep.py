@@ -185,7 +185,7 @@ def _swept(asked: Asked) -> int:
             found=f"only {name}",
             hint=f"select further objectives with {option('metric')}",
         )
-    if name in asked.table.options.weights:
+    if name in asked.table.options.weight:
         weight = option("weight", f"{name}=…")
         raise UsageError(
             f"{option('sweep', name)} gives it every weight, so that none can be set",

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 import riskrank as rr
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.scores.files.data_sets import DataSetSource
 from riskrank.scores.files.folders import parts_of
 from riskrank.scores.files.opening import open_sources
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.paths import labelled_paths, named_files
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.votes import read_votes
 from riskrank.shown.files import check_writable

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 
 KINDS = ["sqlite", "duckdb"]
@@ -54,7 +55,7 @@ def test_a_query_chooses_and_joins(write, long_frame, database, kind):
         read_scores([path])
     assert "models, runs" in str(caught.value) or "runs, models" in str(caught.value)
     query = "SELECT runs.* FROM runs JOIN models USING (model) WHERE metric = 'acc'"
-    expected = read_scores([write("t.csv", long_frame)], ReadOptions(metrics=("acc",)))
+    expected = read_scores([write("t.csv", long_frame)], ReadOptions(metric=("acc",)))
     assert_same(read_scores([path], ReadOptions(sql=query)), expected)
     everything = ReadOptions(sql="SELECT * FROM runs", where="metric = 'acc'")
     assert_same(read_scores([path], everything), expected)

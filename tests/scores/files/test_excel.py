@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 
 openpyxl = pytest.importorskip("openpyxl")

@@ -5,8 +5,9 @@ import json
 
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 
 

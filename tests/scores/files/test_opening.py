@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.asked.reading import ReadOptions
+from riskrank.scores.table.score_table import read_scores
 
 
 def assert_identical(one, other):

@@ -3,9 +3,10 @@
 import polars as pl
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.query import typed
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 
 SUFFIXES = ["csv", "tsv.gz", "parquet", "jsonl", "json"]

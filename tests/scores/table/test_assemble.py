@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.asked.reading import ReadOptions
+from riskrank.scores.table.score_table import read_scores
 
 HEAD = "model,sample,metric,score\n"
 
@@ -193,7 +194,7 @@ def test_draws_of_several_metrics_need_a_link(write):
     with pytest.raises(InputError, match="belong to the same draw") as caught:
         read(write, rows, repeats="draws")
     assert "--columns draw=" in caught.value.lines(flags=True)[2]
-    assert values(read(write, rows, repeats="draws", metrics=("n",))) == [[3.0, 4.0], [6.0]]
+    assert values(read(write, rows, repeats="draws", metric=("n",))) == [[3.0, 4.0], [6.0]]
     # Nothing is repeated: there is nothing to link.
     single = "A,1,m,1\nA,1,n,3\nB,1,m,5\nB,1,n,6\n"
     assert values(read(write, single, repeats="draws")) == [[1.0, 3.0], [5.0, 6.0]]

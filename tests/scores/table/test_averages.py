@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.scores.table.averages import model_averages
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.table.score_table import read_scores
 
 HEAD = "model,sample,metric,score\n"
 

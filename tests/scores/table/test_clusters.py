@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.table.inspection import inspect_scores
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.table.score_table import read_scores
 
 HEAD = "model,sample,doc,metric,score\n"
 ROWS = "A,q1,z,m,1\nA,q2,x,m,2\nA,q3,z,m,3\nA,q4,x,m,4\nB,q4,x,m,8\nB,q3,z,m,7\nB,q2,x,m,6\nB,q1,z,m,5\n"

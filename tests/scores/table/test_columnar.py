@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.parquet import ParquetSource
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 

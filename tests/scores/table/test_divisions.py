@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.studies.suggestions import suggestions
 

@@ -7,8 +7,9 @@ import re
 import polars as pl
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.table.score_table import read_scores
 
 HEAD = "model,sample,metric,score\n"
 GOOD = HEAD + "A,1,m,0.1\nA,2,m,0.2\nB,1,m,0.3\nB,2,m,0.4\n"
@@ -121,13 +122,13 @@ def test_row_and_column_in_a_wide_table(write):
 
 def test_a_selection_that_leaves_bad_rows_out_is_fine(write):
     path = write("t.csv", GOOD + "A,1,label,yes\nC,9,m,nan\n")
-    table = read_scores([path], ReadOptions(models=("A", "B"), metrics=("m",)))
+    table = read_scores([path], ReadOptions(models=("A", "B"), metric=("m",)))
     assert table.samples == ("1", "2")
 
 
 def test_row_numbers_after_a_selection(write):
     path = write("t.csv", HEAD + "C,1,m,0.1\nA,1,n,0.2\nA,1,m,0.2\nB,1,m,oops\n")
-    error = refusal(path, models=("A", "B"), metrics=("m",))
+    error = refusal(path, models=("A", "B"), metric=("m",))
     assert error.what == f"{path}: row 5, column score: the score is not a number"
     assert error.found.startswith("'oops' for model 'B'")
 
@@ -153,7 +154,7 @@ def test_one_model_after_the_selection(write):
 
 def test_nothing_after_the_selection(write):
     path = write("t.csv", HEAD + "A,1,m,1\nB,1,m,2\nC,1,n,3\n")
-    assert "no rows are left" in refusal(path, models=("C",), metrics=("m",)).what
+    assert "no rows are left" in refusal(path, models=("C",), metric=("m",)).what
 
 
 def test_constant_metric_on_request(write):
@@ -343,11 +344,11 @@ def test_two_columns_of_one_name(write):
 def test_wide_table_without_numbers(write):
     text = "model,sample,note\nA,1,x\nB,1,y\n"
     assert "could be a metric" in refusal(write("t.csv", text), wide=True).what
-    error = refusal(write("u.csv", text), wide=True, metrics=("note",))
+    error = refusal(write("u.csv", text), wide=True, metric=("note",))
     assert "column 'note' is not numeric" in error.lines(flags=True)[0]
     assert (
         "--metric nte"
-        in refusal(write("v.csv", text), UsageError, wide=True, metrics=("nte",)).lines(flags=True)[0]
+        in refusal(write("v.csv", text), UsageError, wide=True, metric=("nte",)).lines(flags=True)[0]
     )
 
 

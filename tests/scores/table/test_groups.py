@@ -3,9 +3,10 @@
 import polars as pl
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.table.groups import group_tables
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.table.score_table import read_scores
 
 
 def table(write, groups, **options):

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.guesses import looks_like_an_identifier, sample_columns
 from riskrank.scores.table.score_table import read_scores
 
@@ -137,7 +137,7 @@ def test_metrics_that_look_like_identifiers_are_warned_of():
     read = read_scores([FrameSource(frame)], ReadOptions(wide=True))
     (warning,) = read.warnings
     assert "column 'seed' looks like an identifier" in warning
-    assert read_scores([FrameSource(frame)], ReadOptions(wide=True, metrics=("acc", "seed"))).warnings == ()
+    assert read_scores([FrameSource(frame)], ReadOptions(wide=True, metric=("acc", "seed"))).warnings == ()
     assert read_scores([FrameSource(frame)], ReadOptions(wide=True, higher=("seed",))).warnings == ()
 
 
@@ -258,5 +258,5 @@ def test_a_column_of_numbers_and_words_is_no_silent_text(words, refused):
 def test_two_values_show_what_a_column_holds():
     frame = {"model": list("AABB"), "sample": [1, 2, 1, 2], "acc": [0.1] * 4, "note": ["x", "y", "z", "x"]}
     with pytest.raises(InputError) as caught:
-        read_scores([FrameSource(frame)], ReadOptions(wide=True, metrics=("note",)))
+        read_scores([FrameSource(frame)], ReadOptions(wide=True, metric=("note",)))
     assert caught.value.found == "values such as 'x', 'y'"

@@ -2,9 +2,10 @@
 
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.table.inspection import inspect_scores
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.table.score_table import read_scores
 
 HEAD = "model,sample,metric,score\n"
 

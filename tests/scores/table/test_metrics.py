@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, spell
 from riskrank.scores.table.metrics import looks_like_a_cost, oriented_bounds, original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
-from riskrank.scores.table.score_table import ReadOptions, read_scores
+from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.weights import portfolio_weights
 
 
@@ -128,12 +129,12 @@ def test_scores_outside_their_bounds(write):
     [
         ({"lower": ("los",)}, UsageError, "--lower los: there is no metric", "--lower loss?"),
         ({"higher": ("xyz",)}, UsageError, "--higher xyz", "name one"),
-        ({"weights": {"ac": 1.0}}, UsageError, "--weight ac=", "--weight acc="),
-        ({"weights": {"acc": -1.0}}, UsageError, "bad weight", "zero or positive"),
-        ({"weights": {"acc": float("nan")}}, UsageError, "bad weight", "finite"),
-        ({"weights": {"acc": 0.0, "loss": 0.0}}, UsageError, "sum to 0", "positive weight"),
-        ({"weights": {"acc": 1.0}, "metrics": ("loss",)}, UsageError, "not selected", "--metric acc"),
-        ({"metrics": ("Acc",)}, UsageError, "--metric Acc", "--metric acc?"),
+        ({"weight": {"ac": 1.0}}, UsageError, "--weight ac=", "--weight acc="),
+        ({"weight": {"acc": -1.0}}, UsageError, "bad weight", "zero or positive"),
+        ({"weight": {"acc": float("nan")}}, UsageError, "bad weight", "finite"),
+        ({"weight": {"acc": 0.0, "loss": 0.0}}, UsageError, "sum to 0", "positive weight"),
+        ({"weight": {"acc": 1.0}, "metric": ("loss",)}, UsageError, "not selected", "--metric acc"),
+        ({"metric": ("Acc",)}, UsageError, "--metric Acc", "--metric acc?"),
         ({"models": ("A", "b")}, UsageError, "--models b", "--models B?"),
     ],
 )
@@ -156,7 +157,7 @@ def test_contradictory_directions(write, long_frame):
 def test_metrics_file_about_other_metrics(write, long_frame):
     path = write("t.csv", long_frame)
     metrics = write("m.toml", "[loss]\nweight = 1\n[acc]\nweight = 1")
-    table = read_scores([path], ReadOptions(metrics_file=metrics, metrics=("acc",)))
+    table = read_scores([path], ReadOptions(metrics_file=metrics, metric=("acc",)))
     assert [spec.name for spec in table.metrics] == ["acc"]
     with pytest.raises(InputError, match="metric 'accu' is not in the scores") as caught:
         read_scores([path], ReadOptions(metrics_file=write("n.toml", "[accu]\nweight = 1")))
@@ -167,9 +168,9 @@ def test_portfolio_weights(write, long_frame):
     path = write("t.csv", long_frame)
     np.testing.assert_array_equal(portfolio_weights(read_scores([path])), [0.5, 0.5])
     metrics = write("m.toml", "[loss]\nweight = 1\n[acc]\nweight = 1")
-    table = read_scores([path], ReadOptions(metrics_file=metrics, weights={"acc": 3.0}))
+    table = read_scores([path], ReadOptions(metrics_file=metrics, weight={"acc": 3.0}))
     np.testing.assert_array_equal(portfolio_weights(table), [0.75, 0.25])
-    table = read_scores([path], ReadOptions(weights={"acc": 3.0}))
+    table = read_scores([path], ReadOptions(weight={"acc": 3.0}))
     with pytest.raises(UsageError, match="some metrics have a weight") as caught:
         portfolio_weights(table)
     assert caught.value.found == "no weight for loss"
@@ -177,7 +178,7 @@ def test_portfolio_weights(write, long_frame):
 
 def test_metrics_come_in_the_order_asked_for(write, long_frame):
     path = write("t.csv", long_frame)
-    table = read_scores([path], ReadOptions(metrics=("loss", "acc", "loss"), models=("C", "A")))
+    table = read_scores([path], ReadOptions(metric=("loss", "acc", "loss"), models=("C", "A")))
     assert [spec.name for spec in table.metrics] == ["loss", "acc"]
     assert table.models == ("A", "C")
     whole = read_scores([path])
@@ -219,7 +220,7 @@ def test_a_star_cannot_stand_on_both_sides(write):
 
 
 def test_one_weight_of_zero_waits_for_the_others(write):
-    assert directions(write, weights={"co2": 0.0})[0]["co2"] == ("higher", False)
+    assert directions(write, weight={"co2": 0.0})[0]["co2"] == ("higher", False)
 
 
 def test_oriented_bounds_against_closed_form():

@@ -2,9 +2,9 @@
 
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 
 
@@ -61,7 +61,7 @@ def scored(*cells):
 def test_metrics_of_different_samples_are_taken_one_at_a_time():
     frame = scored(*((m, s, s[0]) for m in "AB" for s in ("a1", "a2", "b1", "b2", "b3")))
     assert "--metric a" in hint(frame)
-    assert len(read_scores([FrameSource(frame)], ReadOptions(metrics=("a",))).samples) == 2
+    assert len(read_scores([FrameSource(frame)], ReadOptions(metric=("a",))).samples) == 2
     cells = [(model, sample, metric) for model in "AB" for sample in "12" for metric in "ab"]
     assert "--missing drop" in hint(scored(*cells[:-1]))
 

@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.options import ReadOptions
 from riskrank.scores.table.score_table import read_scores
 
 

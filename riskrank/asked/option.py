@@ -1,0 +1,205 @@
+"""An option, declared once: a field of a frozen dataclass that carries its type, default, words and choices.
+
+The command line, the signatures and the documentation of the Python door, the checks of types, the
+configuration file, ``meta.settings`` and the flags that are suggested are made of these declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from inspect import get_annotations
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
+
+from riskrank.asked.values import named_numbers, names, numbers, whole_numbers
+from riskrank.errors import UsageError, one_of, option
+
+# Where an option stands on the page of --help, in this order.
+INPUT, METHOD, TESTS, OUTPUT = "Input", "Method", "Tests", "Output"
+PANELS = (INPUT, METHOD, TESTS, OUTPUT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """How an option is asked for.
+
+    Attributes
+    ----------
+    words : str
+        What it does, for both doors: other options in it are marked by :func:`riskrank.errors.option`.
+    metavar : str
+        What a value looks like on the command line.
+    choices : tuple
+        The values there are; empty for any. They are checked when the settings are made.
+    inner : tuple
+        Values that only commands give, not people.
+    example : str
+        A value for messages that say how to write it.
+    unset : str
+        What holds where it is not given, if the default itself does not say so.
+    short : str
+        A second flag of one letter.
+    commas : bool
+        Whether a value of the command line may hold several names, with commas between them.
+    common : bool
+        Whether people use it: ``--help`` shows it, and not only ``--help-all``.
+    decides : bool
+        Whether it can change the result, so that documents tell it.
+    least : int or None
+        Smallest number it takes.
+    """
+
+    words: str
+    metavar: str = ""
+    choices: tuple[Any, ...] = ()
+    inner: tuple[Any, ...] = ()
+    example: str = ""
+    unset: str = ""
+    short: str = ""
+    commas: bool = False
+    common: bool = True
+    decides: bool = True
+    least: int | None = None
+
+
+def ask(default: Any, words: str, **how: Any) -> Any:
+    """Declare an option: the field of a dataclass, with what :class:`Asking` says of it.
+
+    Examples
+    --------
+    A whole option, of a command's own settings:
+
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class TallySettings(Settings):
+    ...     top: int | None = ask(None, "Only so many models.", metavar="N")
+    """
+    return field(default=default, metadata={"asking": Asking(words=words, **how)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """A declared option of a group, as the doors read it.
+
+    Attributes
+    ----------
+    name : str
+        Of the keyword argument; the flag has dashes for its underscores.
+    kind : type
+        Declared type.
+    default : object
+    panel : str
+        Where it stands on the page of ``--help``.
+    asking : Asking
+    """
+
+    name: str
+    kind: Any
+    default: Any
+    panel: str
+    asking: Asking
+
+    @property
+    def flag(self) -> str:
+        """How the command line writes it."""
+        return f"--{self.name.rstrip('_').replace('_', '-')}"
+
+    @property
+    def several(self) -> bool:
+        """Whether it takes several values: names, numbers, or numbers by name."""
+        return get_origin(self.kind) in (tuple, dict)
+
+    @property
+    def by_name(self) -> bool:
+        """Whether its values are numbers by the name of a metric, the name "" being all others."""
+        return get_origin(self.kind) is dict or get_origin((get_args(self.kind) or (None,))[0]) is tuple
+
+    @property
+    def switch(self) -> bool:
+        """Whether it is on or off."""
+        return self.kind is bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Base of every group of options: frozen, and checked when it is made, by whichever door.
+
+    A command's own settings inherit the groups it takes. A group's check ends by calling the next one's.
+    """
+
+    PANEL: ClassVar[str] = METHOD
+
+    def __post_init__(self) -> None:
+        """Bring every option into the one form its type stands for, and check choices and least numbers."""
+        for one in options_of(type(self)):
+            given = _in_one_form(one, getattr(self, one.name))
+            self._normalise(one.name, given)
+            free = (one.default, *one.asking.inner)
+            if one.asking.choices and given not in free:
+                one_of(one.name, given, one.asking.choices)
+            if one.asking.least is not None and given is not None and given < one.asking.least:
+                raise UsageError(
+                    f"{option(one.name)} must be at least {one.asking.least}",
+                    found=str(given),
+                    hint=f"leave out {option(one.name)} for its default"
+                    if one.default is None
+                    else f"{one.default} is the default",
+                )
+
+    def _normalise(self, name: str, value: Any) -> None:
+        """Store the one form of a value that may be given in several."""
+        object.__setattr__(self, name, value)
+
+
+def _in_one_form(one: Option, given: Any) -> Any:
+    """Names and numbers as tuples, weights as a mapping; a number where its text is a choice."""
+    member = (get_args(one.kind) or (None,))[0]
+    if get_origin(one.kind) is dict:
+        return named_numbers(one.name, given or {})
+    if get_origin(one.kind) is tuple and member is str:
+        return names(given)
+    if get_origin(one.kind) is tuple and member in (int, float):
+        read = whole_numbers if member is int else numbers
+        example = one.asking.example or ("100,500" if member is int else "0.05,0.1")
+        return read(given, parameter=one.name, example=example)
+    if one.asking.choices and isinstance(given, int):
+        return str(given)
+    return given
+
+
+def options_of(group: Any) -> tuple[Option, ...]:
+    """The options of a group and of those it inherits, in the order they are declared."""
+    return _declared(group)
+
+
+@cache
+def _declared(group: Any) -> tuple[Option, ...]:
+    hints = get_type_hints(group)
+    return tuple(
+        Option(
+            name=one.name,
+            kind=hints[one.name],
+            default=None if one.default is MISSING else one.default,
+            panel=_panel(group, one.name),
+            asking=one.metadata["asking"],
+        )
+        for one in fields(group)
+        if "asking" in one.metadata
+    )
+
+
+def _panel(group: type, name: str) -> str:
+    """The panel of the most basic group that declares an option, which others may declare anew."""
+    home = [one for one in group.__mro__ if name in get_annotations(one)][-1]
+    return str(getattr(home, "PANEL", METHOD))
+
+
+def differing(group: Any, left_out: Sequence[str] = ()) -> dict[str, Any]:
+    """Values of the options that decide a result and differ from their defaults, by name."""
+    chosen = {one.name: getattr(group, one.name) for one in options_of(type(group)) if one.asking.decides}
+    defaults = {one.name: one.default for one in options_of(type(group))}
+    return {
+        name: value
+        for name, value in chosen.items()
+        if name not in left_out and value != defaults[name] and (value or not isinstance(value, tuple | dict))
+    }

@@ -1,0 +1,177 @@
+"""How score files are read: options of every command that reads a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from riskrank.asked.option import INPUT, Settings, ask
+from riskrank.errors import UsageError, listing, option
+
+FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb")
+
+# Options that have another name now.
+RENAMED = {"metrics": "metrics_file"}
+
+# Rules only a person can decide about an export.
+RULES = ("filter", "split", "model_from_path", "parts", "skip_bad")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(Settings):
+    """How score files are to be read.
+
+    Attributes
+    ----------
+    sample_optional : bool
+        A table without a sample column has one row per model (its only sample is called ``""``).
+    min_models : int
+        Fewest models the caller can work with.
+    allow_constant : bool
+        Accept a metric that has the same value everywhere.
+    paired_only : bool
+        The caller has no use for models with samples of their own: errors do not propose them.
+    largest : float
+        Size of the largest score the caller can compute with.
+    """
+
+    PANEL: ClassVar[str] = INPUT
+
+    columns: str | None = ask(
+        None,
+        "Name the columns, e.g. model=system,sample=doc_id; sample=name+prompt joins two.",
+        metavar="ROLE=NAME,...",
+    )
+    cluster: str | None = ask(
+        None, "Column of what samples belong to: resampling draws these whole.", metavar="COL"
+    )
+    group_by: str | None = ask(
+        None, "Column of groups of samples: each group, and all together.", metavar="COL"
+    )
+    wide: bool = ask(False, "One row a model and sample, a column a metric.")
+    matrix: str | None = ask(
+        None, "One row a sample, a column a model; this is the metric.", metavar="METRIC", common=False
+    )
+    where: str | None = ask(None, "Read these rows only: SQL on any column of the file.", metavar="CONDITION")
+    sql: str | None = ask(
+        None,
+        "Reshape: SELECT ... FROM scores; a database gets the query.",
+        metavar="QUERY",
+        common=False,
+    )
+    models: tuple[str, ...] = ask((), "Keep these models.", metavar="A,B,...", commas=True)
+    metric: tuple[str, ...] = ask((), "Keep this metric.", metavar="NAME")
+    metrics_file: str | None = ask(
+        None, "Direction, weight, scale, transform, bounds of each metric.", metavar="FILE.toml"
+    )
+    lower: tuple[str, ...] = ask(
+        (), "Metrics of which less is better; * is all others.", metavar="NAME,...", commas=True
+    )
+    higher: tuple[str, ...] = ask(
+        (), "Metrics of which more is better; * is all others.", metavar="NAME,...", commas=True
+    )
+    weight: dict[str, float] = ask((), "Weight of a metric in P(IC).", metavar="NAME=VALUE")
+    missing: str = ask(
+        "error", "What to do about missing scores.", choices=("error", "drop"), inner=("keep",)
+    )
+    repeats: str = ask(
+        "error",
+        "Several scores of a model on a sample: refuse, average, take the worst run (min: all pass) or the "
+        "best (max: one does), or keep as draws.",
+        choices=("error", "mean", "min", "max", "draws"),
+    )
+    unpaired: bool = ask(False, "Models have samples of their own.")
+    input_format: str | None = ask(
+        None, "Format of the input where no file name tells it.", choices=FORMATS, common=False
+    )
+    from_: str | None = ask(
+        None,
+        "The inputs are what a harness wrote: lm-eval, inspect, ..., or auto. Folders will do.",
+        metavar="FORMAT",
+    )
+    filter: tuple[str, ...] = ask(
+        (),
+        "Of an export: the filter, prompt or scorer that counts; '*' is all.",
+        metavar="NAME",
+        common=False,
+    )
+    split: tuple[str, ...] = ask(
+        (), "Of an export: the split or perturbation to keep; '*' is all.", metavar="NAME", common=False
+    )
+    model_from_path: str | None = ask(
+        None, "Of an export: finds the model in a path, by its one group.", metavar="REGEX", common=False
+    )
+    parts: bool = ask(False, "Of an export: a list of numbers becomes a metric a part.", common=False)
+    skip_bad: bool = ask(
+        False, "Of an export: count what cannot be read, and go on without it.", common=False
+    )
+    max_bytes: int | None = ask(
+        None,
+        "Most bytes a file may unpack to.",
+        metavar="N",
+        least=1,
+        unset="16 GiB; of an export 2 GiB",
+        common=False,
+    )
+    sample_optional: bool = False
+    min_models: int = 2
+    allow_constant: bool = False
+    paired_only: bool = False
+    largest: float = math.inf
+
+    def __post_init__(self) -> None:
+        given: Any = self.columns
+        if isinstance(given, Mapping):
+            self._normalise("columns", ",".join(f"{role}={column}" for role, column in given.items()))
+        super().__post_init__()
+        self._check_export()
+        self._check_matrix()
+        both = sorted(set(self.lower) & set(self.higher))
+        if both:
+            raise UsageError(
+                f"metric '{both[0]}' is declared both lower-is-better and higher-is-better",
+                found=f"{listing(both)} in {option('lower')} and in {option('higher')}",
+                hint=f"keep '{both[0]}' in one of the two",
+            )
+
+    def _check_matrix(self) -> None:
+        if self.matrix is not None and (self.wide or not self.matrix.strip()):
+            raise UsageError(
+                f"{option('matrix', self.matrix)} contradicts {option('wide', True)}"
+                if self.wide
+                else f"{option('matrix')} needs the name of the metric",
+                found="a column of numbers is a model in a matrix, and a metric in a wide table",
+                hint=f"leave one of the two out; a matrix of one metric: {option('matrix', 'accuracy')}",
+            )
+        if self.matrix is not None and self.group_by is not None:
+            raise UsageError(
+                f"{option('matrix', self.matrix)} contradicts {option('group_by', self.group_by)}",
+                found="every column of a matrix that has no other role is a model",
+                hint="give the scores as a long table, with a column of groups",
+            )
+
+    def _check_export(self) -> None:
+        """Rules for exports go with exports, and options for tables with tables."""
+        if self.from_ is None:
+            given = [name for name in RULES if getattr(self, name)]
+            if given:
+                raise UsageError(
+                    f"{option(given[0])} is a rule for reading a harness's export",
+                    found=f"no {option('from')}: the inputs are score tables",
+                    hint=f"add {option('from', 'auto')}, or leave it out",
+                )
+            return
+        tables = {
+            # A query may make any shape of an export's long rows.
+            "wide": self.wide and self.sql is None,
+            "matrix": self.matrix is not None and self.sql is None,
+            "input_format": self.input_format is not None,
+        }
+        for name in (name for name, used in tables.items() if used):
+            raise UsageError(
+                f"{option(name)} is for score tables and contradicts {option('from', self.from_)}",
+                found=f"{option('from', self.from_)}: the inputs are exports, whose format is known",
+                hint="leave one of the two out",
+            )

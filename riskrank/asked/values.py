@@ -1,0 +1,123 @@
+"""One form for what may be given in several: names and numbers, one or many, as texts or by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Real
+from typing import NoReturn
+
+from riskrank.errors import UsageError, option
+
+Numbers = float | str | Iterable[float | str] | None
+
+
+def numbers(
+    values: Numbers, *, parameter: str, example: str = "0.05,0.1", kind: str = "numbers"
+) -> tuple[float, ...]:
+    """One number, several, or none, as a tuple; texts may hold several with commas between.
+
+    Raises
+    ------
+    UsageError
+        If a text is no number; ``example`` shows how to write it.
+    """
+    found = []
+    for part in _parts(values):
+        try:
+            found.append(float(part))
+        except ValueError:
+            raise UsageError(
+                f"{option(parameter)} takes {kind}",
+                found=str(part) or "nothing",
+                hint=f"write {option(parameter, example)}",
+            ) from None
+    return tuple(found)
+
+
+def whole_numbers(values: Numbers, *, parameter: str, example: str = "100,500") -> tuple[int, ...]:
+    """One whole number, several, or none, as a tuple.
+
+    Raises
+    ------
+    UsageError
+        If one is not whole.
+    """
+    found = numbers(values, parameter=parameter, example=example, kind="whole numbers")
+    for number in found:
+        if not number.is_integer():
+            raise UsageError(
+                f"{option(parameter)} takes whole numbers",
+                found=f"{number:g}",
+                hint=f"write {option(parameter, example)}",
+            )
+    return tuple(int(number) for number in found)
+
+
+def _parts(values: Numbers) -> Iterator[float | str]:
+    if isinstance(values, str):
+        yield from (part.strip() for part in values.split(","))
+    elif isinstance(values, Iterable):
+        for value in values:
+            yield from _parts(value)
+    elif values is not None:
+        yield values
+
+
+def names(values: str | Iterable[str] | None) -> tuple[str, ...]:
+    """One name, several, or none, as a tuple."""
+    if values is None:
+        return ()
+    return (values,) if isinstance(values, str) else tuple(values)
+
+
+def contradict(one: str, other: str) -> NoReturn:
+    """Refuse two options that exclude each other.
+
+    Raises
+    ------
+    UsageError
+    """
+    raise UsageError(f"{one} and {other} contradict each other", found="both", hint="leave out one of them")
+
+
+def named_numbers(parameter: str, given: Mapping[str, float] | str | Iterable[str]) -> dict[str, float]:
+    """Numbers by metric, such as weights, from a mapping or from ``METRIC=NUMBER`` texts.
+
+    Raises
+    ------
+    UsageError
+        If a text is not of that form or names a metric twice, or one is no number.
+    """
+    entries: list[tuple[str, object]]
+    if isinstance(given, Mapping):
+        entries = [(str(name), value) for name, value in given.items()]
+    else:
+        split = [str(one).rpartition("=") for one in ([given] if isinstance(given, str) else given)]
+        entries = [(name, number if name else f"{name}{equals}{number}") for name, equals, number in split]
+    found: dict[str, float] = {}
+    for name, value in entries:
+        number = _number(value) if name else None
+        if number is None:
+            raise UsageError(
+                f"{option(parameter)} needs a metric and a number",
+                found=f"{name}={value}" if name else str(value),
+                hint=f"write {option(parameter, 'accuracy=0.5')}",
+            )
+        if name in found:
+            raise UsageError(
+                f"{option(parameter)} names {name} twice",
+                found=f"{found[name]:g} and {value}",
+                hint="give it once",
+            )
+        found[name] = number
+    return found
+
+
+def _number(value: object) -> float | None:
+    """A number, or a text that is one; nothing for anything else."""
+    if isinstance(value, bool) or not isinstance(value, str | Real):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
