@@ -1,4 +1,4 @@
-"""Shared test set-up: Hypothesis without deadlines, so that a busy machine never fails a test; what is slow."""
+"""Shared test set-up: Hypothesis without deadlines, as a machine may be busy; what is slow."""
 
 import pytest
 from hypothesis import HealthCheck, settings

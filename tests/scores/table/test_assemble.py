@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.errors import InputError, UsageError
 from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, UsageError
 from riskrank.scores.table.score_table import read_scores
 
 HEAD = "model,sample,metric,score\n"
