@@ -58,7 +58,8 @@ def run():
 
     def run_command(*args, stdin=b"", tty=False, variables=None, encoding="utf-8") -> Outcome:
         stdout, stderr = _Stream(encoding, tty), _Stream(encoding, False)
-        environment = Environment(io.BytesIO(stdin), stdout, stderr, variables or {})
+        stdin = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
+        environment = Environment(stdin, stdout, stderr, variables or {})
         status = COMMAND.main([str(arg) for arg in args], standalone_mode=False, obj=environment)
         return Outcome(status, stdout.text(), stderr.text())
 

@@ -17,6 +17,7 @@ from riskrank.scores.exports.fields import a_name, an_object, objects
 from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.readings import finish
+from riskrank.scores.files.bounded import read_bounded
 
 NAME = "lighteval"
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d:.\-]+)\.parquet")
@@ -122,11 +123,11 @@ def _results(gathering: Gathering, path: Path, date: str) -> dict[str, Any]:
             break
     else:
         beside = path.with_name(f"results_{date}.json")
-    try:
-        found = json.loads(beside.read_bytes())
-    except OSError:
+    if not beside.is_file():
         gathering.note(f"{path}: no results file of the same run, so no directions")
         return {}
+    try:
+        found = json.loads(read_bounded(beside, gathering.rules.max_bytes))
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{beside}: the file is not valid JSON",

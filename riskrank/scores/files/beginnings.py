@@ -13,8 +13,10 @@ _SIZE = 1 << 18
 
 
 def first_bytes(path: Path) -> bytes:
-    """The beginning of a file without its compression, mark and blanks; nothing where it cannot be read."""
+    """The beginning of a file without compression, mark and blanks; nothing of a pipe, or where it fails."""
     try:
+        if not path.is_file():
+            return b""
         with path.open("rb") as file:
             return head_of(file.read(_SIZE), _SIZE).removeprefix(b"\xef\xbb\xbf").lstrip()
     except OSError:

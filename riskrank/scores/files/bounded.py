@@ -11,7 +11,7 @@ from typing import Any
 import zstandard
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.paths import read_bytes
+from riskrank.scores.files.contents import read_bytes, too_large
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # Bytes of deflate taken, and unpacked, at a time: one call for all doubles its room until it has enough.
@@ -28,10 +28,7 @@ def read_bounded(path: str | Path, limit: int) -> bytes:
     InputError
         If the file is missing, unreadable, empty, or larger than `limit` bytes.
     """
-    path = Path(path)
-    if path.is_file() and path.stat().st_size > limit:
-        raise too_large(str(path), limit)
-    data = read_bytes(str(path))
+    data = read_bytes(str(path), limit)
     if not data.strip():
         raise InputError(
             f"{path}: the file is empty",
@@ -167,15 +164,6 @@ def parse_lines(label: str, data: bytes) -> Iterator[tuple[int, Any]]:
                     hint=f"it may be cut short; {option('skip_bad', True)} leaves such lines out",
                 ),
             )
-
-
-def too_large(label: str, limit: int) -> InputError:
-    """Tell that a file or a member of an archive holds more than allowed."""
-    return InputError(
-        f"{label}: more than {limit:,} bytes once read",
-        found="a file that large, or compressed data that unpacks to it",
-        hint=f"if it is what you want, allow it: {option('max_bytes', 2 * limit)}",
-    )
 
 
 def _corrupt(label: str, reason: str, skippable: bool) -> InputError:

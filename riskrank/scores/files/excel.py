@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.files.bounded import too_large
 from riskrank.scores.files.cells import column
+from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import Source
 

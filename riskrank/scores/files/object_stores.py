@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import glob
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from riskrank.errors import InputError, RiskrankError, UsageError
@@ -55,8 +56,16 @@ def expand_url(url: str) -> list[str]:
     return [path if is_url(path) else f"{scheme}://{path.removeprefix('/')}" for path in found]
 
 
-def read_url(url: str) -> bytes:
+def read_url(url: str, read: Callable[[BinaryIO], bytes], limit: int) -> bytes:
     """The bytes behind an address.
+
+    Parameters
+    ----------
+    url : str
+    read : callable
+        Reads a stream of unknown length, and no more of it than allowed.
+    limit : int
+        Bytes that are fetched at once, where the store says that there are no more.
 
     Raises
     ------
@@ -66,7 +75,12 @@ def read_url(url: str) -> bytes:
         If the package for that kind of address is not installed.
     """
     try:
-        return bytes(_file_system(url).cat_file(url))
+        store = _file_system(url)
+        size = store.info(url).get("size")
+        if size is not None and size <= limit:
+            return bytes(store.cat_file(url))
+        with store.open(url, "rb") as stream:
+            return read(stream)
     except RiskrankError:
         raise
     except FileNotFoundError as error:

@@ -10,7 +10,8 @@ from typing import BinaryIO
 from riskrank.asked.reading import FORMATS
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.beginnings import sniffed
-from riskrank.scores.files.bounded import decompressed, too_large
+from riskrank.scores.files.bounded import decompressed
+from riskrank.scores.files.contents import read_bytes, read_stream, require_file
 from riskrank.scores.files.data_sets import DataSetSource
 from riskrank.scores.files.databases import DatabaseSource
 from riskrank.scores.files.delimited import DelimitedSource
@@ -21,7 +22,7 @@ from riskrank.scores.files.json_arrays import JsonArraySource
 from riskrank.scores.files.json_lines import JsonLinesSource
 from riskrank.scores.files.object_stores import is_url, name_of
 from riskrank.scores.files.parquet import ParquetSource
-from riskrank.scores.files.paths import exists, is_folder, labelled_paths, read_bytes, require_file
+from riskrank.scores.files.paths import exists, is_folder, labelled_paths
 from riskrank.scores.files.source import InputFile, Source, excerpt
 
 # Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
@@ -86,7 +87,7 @@ def open_sources(
 
 def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None, limit: int) -> Source:
     if path == "-":
-        data = stdin.read(limit + 1) if stdin is not None else b""
+        data = _piped(stdin, limit)
         told, compression = input_format or sniffed(data), None
         if told is None:
             raise UsageError(
@@ -105,10 +106,7 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
             )
         if kind in DATABASES:
             return _open_database(path, kind, compression, sql)
-        _require_size(path, limit)
-        data = read_bytes(path)
-    if len(data) > limit:
-        raise too_large(path, limit)
+        data = read_bytes(path, limit)
     if kind in DATABASES:
         raise UsageError(
             "-: a database cannot be read from standard input",
@@ -128,6 +126,17 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
     return DelimitedSource(path, data, digest, separator="\t" if kind == "tsv" else ",")
 
 
+def _piped(stdin: BinaryIO | None, limit: int) -> bytes:
+    try:
+        return b"" if stdin is None else read_stream(stdin, "-", limit)
+    except OSError as error:
+        raise InputError(
+            "-: standard input cannot be read",
+            found=error.strerror or str(error),
+            hint="send a table through a pipe, or name a file",
+        ) from None
+
+
 def _open_folder(
     path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None, limit: int
 ) -> Source:
@@ -137,6 +146,12 @@ def _open_folder(
 
 def _open_database(path: str, kind: str, compression: str | None, sql: str | None) -> Source:
     """Open a file that its own library reads: it is hashed in pieces, and never decompressed."""
+    if exists(path) and not Path(path).is_file():  # opening a pipe would wait for who writes into it
+        raise UsageError(
+            f"{path}: a database is a file, which its own library reads",
+            found="a pipe or a device",
+            hint="write it to a file and name that",
+        )
     require_file(path)
     if compression:
         raise InputError(
@@ -164,12 +179,6 @@ def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:
             hint=f"add {option('input_format')} with one of {listing(FORMATS)}",
         )
     return kind or "csv", compression
-
-
-def _require_size(path: str, limit: int) -> None:
-    """Refuse a file that is too large as it lies there, before it is read."""
-    if not is_url(path) and exists(path) and Path(path).stat().st_size > limit:
-        raise too_large(path, limit)
 
 
 def _decompress(label: str, data: bytes, kind: str, compression: str | None, limit: int) -> bytes:

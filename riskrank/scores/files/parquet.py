@@ -9,7 +9,7 @@ from typing import TypeVar
 import polars as pl
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.bounded import too_large
+from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.source import Source, first_line
 
 Read = TypeVar("Read")

@@ -6,9 +6,9 @@ import glob
 from collections.abc import Iterable
 from pathlib import Path
 
-from riskrank.errors import InputError, UsageError, did_you_mean, option
+from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.folders import tables_below
-from riskrank.scores.files.object_stores import expand_url, is_url, read_url
+from riskrank.scores.files.object_stores import expand_url, is_url
 from riskrank.scores.files.patterns import matches
 
 STANDARD_INPUT = "-"
@@ -57,8 +57,9 @@ def _files(text: str, folders: bool) -> list[str]:
     if not glob.has_magic(text):
         return []
     found = matches(text)
-    # A pattern of partitions, ``runs/metric=*``; beside files a folder is not meant.
-    files = found if folders else [path for path in found if Path(path).is_file()]
+    # A pipe may be named, never met: it would be waited for. A pattern of partitions, ``runs/metric=*``,
+    # means folders; beside files a folder is not meant.
+    files = [path for path in found if Path(path).is_file() or (folders and Path(path).is_dir())]
     return files or [path for path in found if Path(path).is_dir()]
 
 
@@ -91,15 +92,6 @@ def _label(text: str) -> str:
     return text
 
 
-def require_file(path: str) -> None:
-    """Say what keeps a file away, without reading it."""
-    try:
-        with Path(path).open("rb"):
-            return
-    except OSError:
-        read_bytes(path)
-
-
 def named_files(inputs: Iterable[str]) -> list[str]:
     """Every file or folder that inputs could mean, with and without a label, and those of patterns."""
     found: dict[str, None] = {}
@@ -111,39 +103,3 @@ def named_files(inputs: Iterable[str]) -> list[str]:
     for name in [name for name in found if name and is_folder(name)]:
         found |= dict.fromkeys(tables_below(name))
     return [name for name in found if name]
-
-
-def read_bytes(path: str) -> bytes:
-    """The bytes of a file; an error says what keeps them away."""
-    if is_url(path):
-        return read_url(path)
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        folder = Path(path).parent
-        there = [str(folder / entry.name) for entry in folder.iterdir()] if folder.is_dir() else []
-        raise InputError(
-            f"{path}: no such file",
-            found=f"nothing at that path, in directory {_resolved(folder)}",
-            hint=did_you_mean(path, there, otherwise="check the path"),
-        ) from None
-    except IsADirectoryError:
-        raise InputError(
-            f"{path}: this is a directory, not a file",
-            found="a directory",
-            hint=f"name the files in it, for example '{path.rstrip('/')}/*.csv'; "
-            f"if a harness wrote it, add {option('from', 'auto')}",
-        ) from None
-    except (OSError, ValueError) as error:  # a name with a null character is a wrong value to Python
-        raise InputError(
-            f"{path}: the file cannot be read",
-            found=getattr(error, "strerror", None) or str(error),
-            hint="check its name and its permissions",
-        ) from None
-
-
-def _resolved(folder: Path) -> str:
-    try:
-        return str(folder.resolve())
-    except FileNotFoundError:
-        return "one that is gone: change to another"

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from riskrank.errors import InputError, option
-from riskrank.scores.files.bounded import inflate, parse_json, too_large, unzstd
+from riskrank.scores.files.bounded import inflate, parse_json, unzstd
+from riskrank.scores.files.contents import too_large
 
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s22xHH")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import tomllib
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ _CHOICES = {
     "scale": ("cardinal", "ordinal"),
     "transform": ("none", "neg_log"),
 }
+# A table a metric is some hundred bytes; a device would never end.
+_MOST_BYTES = 1 << 24
 _KEYS = (*_CHOICES, "weight", "bounds")
 
 
@@ -72,7 +75,7 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
         If the file cannot be read or holds an unknown key, a wrong type or an impossible value.
     """
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = _content(path).decode("utf-8-sig")
         document = tomllib.loads(text)
         repr(document)  # a number of 5,000 digits could not be shown in a message
     except FileNotFoundError:
@@ -95,6 +98,14 @@ def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
             'quote a name that has dots or spaces: ["top 1"]',
         ) from None
     return {name: _spec(str(path), name, table) for name, table in document.items()}
+
+
+def _content(path: str | Path) -> bytes:
+    with Path(path).open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise OSError(errno.EFBIG, f"more than {_MOST_BYTES:,} bytes")
+    return content
 
 
 def _reason(error: ValueError | RecursionError) -> str:
