@@ -253,7 +253,6 @@ LONG_FILES = {
     "riskrank.scores.exports.gathering": "what readers share: files, names of models, scores, refused rules",
     "riskrank.scores.exports.inspect_logs": "one format, in its two containers",
     "riskrank.studies.convert": "two studies of one command, with their documents",
-    "riskrank.studies.dominance": "settings, rows and document of one command",
     "riskrank.studies.grouping": "the same study of every group, and what its documents share",
     "riskrank.studies.settings": "settings that commands share, and the texts they may be given as",
 }

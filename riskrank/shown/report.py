@@ -84,7 +84,7 @@ def parts(document: ReportDocument) -> list[Part]:
         found.append(_agreement(document.methods, ranking, "method", CHAPTERS["methods"]))
     if document.metrics is not None:
         found.append(_agreement(document.metrics, ranking, "metric", CHAPTERS["metrics"]))
-    if document.by_group is not None:
+    if document.by_group is not None and document.by_group.groups is not None:
         sections_of_groups = tuple(group_sections(document.by_group.groups))
         title = f"{CHAPTERS['by_group']} by {document.by_group.groups.column}"
         found.append(Part("groups", title, document.by_group, ("groups",), (), sections_of_groups))

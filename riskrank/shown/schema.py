@@ -24,10 +24,10 @@ DOCUMENTS = {
     "copa-comparison": ("copa.comparison", "ComparisonDocument"),
     "copa-explain": ("copa.explanation", "ExplanationDocument"),
     "copa-sweep": ("copa.sweep", "WeightSweepDocument", "OrderSweepDocument"),
-    "dominance": ("dominance", "DominanceDocument", "GroupedDominanceDocument"),
+    "dominance": ("dominance", "DominanceDocument"),
     "gate": ("gate", "GateDocument"),
     "gsd": ("gsd.document", "GsdDocument"),
-    "mrm": ("mean_risk", "MeanRiskDocument", "GroupedMeanRiskDocument"),
+    "mrm": ("mean_risk", "MeanRiskDocument"),
     "portfolio": (
         "portfolio",
         "PortfolioDocument",
@@ -35,7 +35,7 @@ DOCUMENTS = {
         "PortfolioSummaryDocument",
     ),
     "power": ("power", "PowerDocument"),
-    "rank": ("rank", "RankDocument", "GroupedRankDocument"),
+    "rank": ("rank", "RankDocument"),
     "report": ("report", "ReportDocument"),
 }
 
@@ -112,7 +112,7 @@ def _meta(name: str) -> dict[str, Any]:
             "type": "object",
             "properties": {
                 "path": {"type": "string"},
-                "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                "sha256": {"type": ["string", "null"], "pattern": "^[0-9a-f]{64}$"},  # a frame has none
                 "rows": {"type": "integer"},
             },
             "required": ["path", "sha256", "rows"],
@@ -126,13 +126,13 @@ def _meta(name: str) -> dict[str, Any]:
 def _record(kind: type) -> dict[str, Any]:
     """Schema of a dataclass: an object with all its fields."""
     hints = get_type_hints(kind, include_extras=True)
-    fields = [field.name for field in dataclasses.fields(kind)]
+    fields = dataclasses.fields(kind)
     return {
         "title": kind.__name__,
         "description": _summary(kind),
         "type": "object",
-        "properties": {name: schema_of(hints[name]) for name in fields},
-        "required": fields,
+        "properties": {name: schema_of(hints[name]) for name in (field.name for field in fields)},
+        "required": [field.name for field in fields if field.default is dataclasses.MISSING],
     }
 
 

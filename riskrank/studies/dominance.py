@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves
 from riskrank.engine.dominance.quantile_difference import quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, Provenance
+from riskrank.studies.document import Provenance
 from riskrank.studies.dominance_verdict import dominance_verdict
-from riskrank.studies.grouping import Groups, Standing, as_grouped, study_groups
+from riskrank.studies.grouping import GroupedDocument, Standing, study_by_group
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import DominanceTestSettings, PortfolioSettings
@@ -43,7 +43,10 @@ class DominanceSettings(DominanceTestSettings, PortfolioSettings):
 
 @dataclass(frozen=True, slots=True)
 class DominanceRow:
-    """One ordered pair under one test; ``winner`` is the model whose dominance is tested."""
+    """One ordered pair under one test; ``winner`` is the model whose dominance is tested.
+
+    ``group`` is None for all samples together.
+    """
 
     metric: str
     order: int
@@ -63,13 +66,7 @@ class DominanceRow:
     mean_difference: float
     difference_low: float | None
     difference_high: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class GroupedDominanceRow(DominanceRow):
-    """One ordered pair under one test in a group; null is all samples together."""
-
-    group: str | None
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,7 @@ class DominanceColumn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DominanceDocument(Document[DominanceRow]):
+class DominanceDocument(GroupedDocument[DominanceRow]):
     """Verdicts on all ordered pairs.
 
     Attributes
@@ -131,24 +128,6 @@ class DominanceDocument(Document[DominanceRow]):
     inference: Inference
     paired: bool
     ratios: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupedDominanceDocument(DominanceDocument):
-    """Verdicts on all samples, and on each group.
-
-    Attributes
-    ----------
-    groups : Groups
-    """
-
-    row_type: ClassVar[type] = GroupedDominanceRow
-
-    groups: Groups
-
-    def meta(self) -> Mapping[str, Any]:
-        """Entries of all samples, and the groups."""
-        return {**super().meta(), **self.groups.meta()}
 
 
 def standings(document: DominanceDocument) -> dict[str, Standing]:
@@ -188,7 +167,7 @@ def dominance(
     """
     settings, runtime = settings or DominanceSettings(), runtime or Runtime()
     if table.groups is not None:
-        return _by_group(table, settings, runtime)
+        return study_by_group(dominance, standings, table, settings, runtime)
     check_portfolio(table, settings, per_metric=settings.per_metric)
     inference = settings.inference(runtime.jobs)
     found = []
@@ -212,13 +191,6 @@ def dominance(
         paired=table.paired,
         ratios=settings.ratios,
     )
-
-
-def _by_group(table: ScoreTable, settings: DominanceSettings, runtime: Runtime) -> GroupedDominanceDocument:
-    """Test all samples and each group."""
-    whole, groups = study_groups(dominance, standings, table, settings, runtime)
-    found: GroupedDominanceDocument = as_grouped(GroupedDominanceDocument, whole, GroupedDominanceRow, groups)
-    return found
 
 
 def _differences(study: DominanceStudy, inference: Inference) -> Differences:

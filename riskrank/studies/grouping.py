@@ -18,11 +18,11 @@ from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, UsageError, listing, option, spell
 from riskrank.scores.table.groups import group_tables, leaving_out
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document
+from riskrank.studies.document import Document, Row
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.wording import names
 
-Kind = TypeVar("Kind", bound=Document)
+Kind = TypeVar("Kind", bound="GroupedDocument[Any]")
 
 
 @dataclass(frozen=True)
@@ -198,6 +198,28 @@ class Groups(Generic[Kind]):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class GroupedDocument(Document[Row]):
+    """What is found of all samples together and, where they were grouped, of each group.
+
+    Attributes
+    ----------
+    groups : Groups or None
+        None where nobody asked for groups; rows then have no field `group`.
+    """
+
+    groups: Groups | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of a row's fields, in order."""
+        return tuple(name for name in super().fields if name != "group" or self.groups is not None)
+
+    def meta(self) -> Mapping[str, Any]:
+        """The groups, where there are some."""
+        return {} if self.groups is None else self.groups.meta()
+
+
 def places(groups: Sequence[str | None]) -> str:
     """Groups in a sentence."""
     return listing(["all together" if group is None else group for group in groups], 3)
@@ -233,16 +255,14 @@ def refuse_groups(table: ScoreTable, command: str) -> None:
         )
 
 
-def study_groups(
+def study_by_group(
     study: Callable[[ScoreTable, Any, Runtime], Kind],
     standings: Callable[[Kind], Standings],
     table: ScoreTable,
     settings: Any,
     runtime: Runtime,
-) -> tuple[Kind, Groups[Kind]]:
-    """Study all samples together, then each group.
-
-    Subsamples are of all samples.
+) -> Kind:
+    """Study all samples together, then each group; subsamples are of all samples.
 
     Parameters
     ----------
@@ -257,9 +277,8 @@ def study_groups(
 
     Returns
     -------
-    document : Document
-        Of all samples.
-    groups : Groups
+    GroupedDocument
+        That of all samples, with the rows and the warnings of the groups behind its own.
 
     Raises
     ------
@@ -267,7 +286,6 @@ def study_groups(
         If a group has too few samples for tests, or none of a model.
     """
     parts = group_tables(table)
-    column = str(table.options.group_by)
     if not settings.no_test:
         require_samples(parts, table, otherwise=f"give statistics only: {option('no_test', True)}")
     whole = study(replace(table, groups=None, group_names=()), settings, runtime)
@@ -279,34 +297,26 @@ def study_groups(
         here = standings(document)
         tau = {method: _tau(everywhere[method].scores, one.scores) for method, one in here.items()}
         found.append(Group(name, len(part.samples), document, here, tau))
-    return whole, Groups(column, table.models, everywhere, tuple(found))
+    groups = Groups(str(table.options.group_by), table.models, everywhere, tuple(found))
+    rows = [replace(row, group=part.name) for part in found for row in part.document.rows]
+    return replace(
+        whole,
+        rows=[*whole.rows, *rows],
+        verdict=f"{whole.verdict} {groups.sentence()}".strip(),
+        provenance=replace(whole.provenance, warnings=_warnings(whole, groups)),
+        groups=groups,
+    )
 
 
-def as_grouped(kind: type[Any], whole: Document, row_type: type, groups: Groups) -> Any:
-    """Document of a study of groups, from that of all samples: its rows, then those of each group."""
-    rows = [_with_group(row_type, row, None) for row in whole.rows]
-    warnings = dict.fromkeys(whole.provenance.warnings)
+def _warnings(whole: Document, groups: Groups) -> list[str]:
+    """Warnings of all samples, then those that only some groups give rise to."""
     told: dict[str, list[str]] = {}
     for part in groups.parts:
-        rows += [_with_group(row_type, row, part.name) for row in part.document.rows]
         for warning in part.document.provenance.warnings:
-            if warning not in warnings:
+            if warning not in whole.provenance.warnings:
                 told.setdefault(warning, []).append(part.name)
-    given = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
-    given |= {
-        "rows": rows,
-        "verdict": f"{whole.verdict} {groups.sentence()}".strip(),
-        "provenance": replace(
-            whole.provenance,
-            warnings=[*warnings, *(f"group {listing(where, 5)}: {text}" for text, where in told.items())],
-        ),
-        "groups": groups,
-    }
-    return kind(**given)
-
-
-def _with_group(row_type: type, row: Any, group: str | None) -> Any:
-    return row_type(**{field.name: getattr(row, field.name) for field in fields(row)}, group=group)
+    everywhere = dict.fromkeys(whole.provenance.warnings)
+    return [*everywhere, *(f"group {listing(where, 5)}: {text}" for text, where in told.items())]
 
 
 def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, otherwise: str) -> None:

@@ -19,8 +19,8 @@ from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.errors import UsageError, one_of, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
-from riskrank.studies.document import Document, Provenance
-from riskrank.studies.grouping import Groups, Standing, as_grouped, study_groups
+from riskrank.studies.document import Provenance
+from riskrank.studies.grouping import GroupedDocument, Standing, study_by_group
 from riskrank.studies.mean_risk_verdict import mrm_verdict
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
 from riskrank.studies.ranking_methods import AGGREGATORS
@@ -79,7 +79,7 @@ class MeanRiskSettings(PortfolioSettings, ResamplingSettings):
 
 @dataclass(frozen=True, slots=True)
 class MeanRiskRow:
-    """One model under one risk; ``value`` is mean minus risk."""
+    """One model under one risk; ``value`` is mean minus risk, ``group`` None for all samples together."""
 
     metric: str
     model: str
@@ -92,17 +92,11 @@ class MeanRiskRow:
     value_high: float | None
     rank: int
     ssd_consistent: bool
-
-
-@dataclass(frozen=True, slots=True)
-class GroupedMeanRiskRow(MeanRiskRow):
-    """One model under one risk in a group; null is all samples together."""
-
-    group: str | None
+    group: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanRiskDocument(Document[MeanRiskRow]):
+class MeanRiskDocument(GroupedDocument[MeanRiskRow]):
     """Rankings by mean minus risk.
 
     Attributes
@@ -120,29 +114,10 @@ class MeanRiskDocument(Document[MeanRiskRow]):
     aggregations: tuple[tuple[str, Aggregation], ...]
 
     def meta(self) -> Mapping[str, Any]:
-        """Aggregations with their distances."""
+        """Aggregations with their distances, and the groups."""
         models = self.provenance.models
-        return {
-            "aggregations": [described_aggregation(name, found, models) for name, found in self.aggregations]
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupedMeanRiskDocument(MeanRiskDocument):
-    """Rankings of all samples, and of each group.
-
-    Attributes
-    ----------
-    groups : Groups
-    """
-
-    row_type: ClassVar[type] = GroupedMeanRiskRow
-
-    groups: Groups
-
-    def meta(self) -> Mapping[str, Any]:
-        """Entries of all samples, and the groups."""
-        return {**super().meta(), **self.groups.meta()}
+        found = [described_aggregation(name, found, models) for name, found in self.aggregations]
+        return {"aggregations": found, **super().meta()}
 
 
 def standings(document: MeanRiskDocument) -> dict[str, Standing]:
@@ -179,11 +154,7 @@ def mrm(
     """
     settings, runtime = settings or MeanRiskSettings(), runtime or Runtime()
     if table.groups is not None:
-        whole, groups = study_groups(mrm, standings, table, settings, runtime)
-        grouped: GroupedMeanRiskDocument = as_grouped(
-            GroupedMeanRiskDocument, whole, GroupedMeanRiskRow, groups
-        )
-        return grouped
+        return study_by_group(mrm, standings, table, settings, runtime)
     check_portfolio(table, settings, per_metric=settings.per_metric and not settings.with_portfolio)
     chosen = targets(table, settings, per_metric=settings.per_metric)
     if settings.with_portfolio and len(table.metrics) > 1:

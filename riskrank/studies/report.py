@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from riskrank.engine.dominance.claims import DIRECT
@@ -16,7 +16,7 @@ from riskrank.studies.document import Document, Provenance
 from riskrank.studies.dominance import DominanceDocument, DominanceSettings, dominance
 from riskrank.studies.gsd import GsdDocument, GsdSettings, gsd
 from riskrank.studies.mean_risk import MeanRiskDocument, MeanRiskSettings, mrm
-from riskrank.studies.rank import GroupedRankDocument, RankDocument, RankRow, RankSettings, rank
+from riskrank.studies.rank import RankDocument, RankRow, RankSettings, rank
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import PortfolioSettings, RejectionSettings
 from riskrank.studies.wording import names
@@ -126,7 +126,7 @@ class ReportDocument(Document[RankRow]):
         Every metric on its own, statistics only; None where there is one metric.
     relation : GsdDocument or None
     choice : CopaDocument or None
-    by_group : GroupedRankDocument or None
+    by_group : RankDocument or None
         The ranking in each group of samples; these three are None where they were not asked for.
     title : str
     """
@@ -141,7 +141,7 @@ class ReportDocument(Document[RankRow]):
     metrics: RankDocument | None
     relation: GsdDocument | None
     choice: CopaDocument | None
-    by_group: GroupedRankDocument | None
+    by_group: RankDocument | None
     title: str
 
     @property
@@ -158,6 +158,11 @@ class ReportDocument(Document[RankRow]):
             "copa": self.choice,
         }
         return {name: document for name, document in named.items() if document is not None}
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of a row's fields, those of the ranking."""
+        return self.ranking.fields
 
     def meta(self) -> Mapping[str, Any]:
         """What the ranking says of itself, and the other parts whole."""
@@ -212,8 +217,8 @@ def report(
     choice = copa(table, CopaSettings()) if settings.copa else None
     assert choice is None or isinstance(choice, CopaDocument)
     found = rank(grouped, settings.ranking, runtime)
-    groups = found if isinstance(found, GroupedRankDocument) else None
-    ranking = found if groups is None else _of_all_samples(groups)
+    # As if nobody had asked for groups.
+    ranking = replace(found, groups=None, rows=[row for row in found.rows if row.group is None])
     several = len(table.metrics) > 1
     parts: dict[str, Any] = {
         "pairs": dominance(table, settings.pairs, runtime),
@@ -222,7 +227,7 @@ def report(
         "metrics": _every_metric(table, runtime) if several else None,
         "relation": gsd(table, settings.relation, runtime) if settings.gsd else None,
         "choice": choice,
-        "by_group": groups,
+        "by_group": None if found.groups is None else found,
     }
     title = settings.title or f"Which of {len(table.models)} models?"
     return ReportDocument(
@@ -233,15 +238,6 @@ def report(
         title=title,
         **parts,
     )
-
-
-def _of_all_samples(groups: GroupedRankDocument) -> RankDocument:
-    """The ranking of all samples together, as if nobody had asked for groups."""
-    given = {field.name: getattr(groups, field.name) for field in fields(RankDocument)}
-    names = [field.name for field in fields(RankRow)]
-    whole = [row for row in groups.rows if getattr(row, "group", None) is None]
-    rows = [RankRow(**{name: getattr(row, name) for name in names}) for row in whole]
-    return RankDocument(**{**given, "rows": rows})
 
 
 def _every_method(table: ScoreTable, runtime: Runtime) -> RankDocument:

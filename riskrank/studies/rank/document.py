@@ -17,8 +17,7 @@ from riskrank.engine.dominance.stability import Stability
 from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.aggregation import described_aggregation
-from riskrank.studies.document import Document
-from riskrank.studies.grouping import Groups, Standing
+from riskrank.studies.grouping import GroupedDocument, Standing
 from riskrank.studies.rank.entries import agreement, hidden_risks, separations
 from riskrank.studies.units import Units
 
@@ -28,7 +27,8 @@ class RankRow:
     """One model's place by one method.
 
     ``rank_low`` and ``rank_high`` are its rank set; ``mean``, ``tvar`` (the mean of its worst share) and the
-    difference of its mean to the method's first model are in the units of the file, or of the portfolio.
+    difference of its mean to the method's first model are in the units of the file, or of the portfolio;
+    ``group`` is None for all samples together.
     """
 
     method: str
@@ -46,17 +46,11 @@ class RankRow:
     difference_low: float | None
     difference_high: float | None
     decided: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class GroupedRankRow(RankRow):
-    """One model's place by one method in a group; null is all samples together."""
-
-    group: str | None
+    group: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankDocument(Document[RankRow]):
+class RankDocument(GroupedDocument[RankRow]):
     """Rankings by one or more methods.
 
     Attributes
@@ -85,7 +79,7 @@ class RankDocument(Document[RankRow]):
     top: int
 
     def meta(self) -> Mapping[str, Any]:
-        """Separation, hidden risks, aggregations, agreement and stability."""
+        """Separation, hidden risks, aggregations, agreement, stability and groups."""
         models = self.provenance.models
         return {
             "separation": [*separations(self.study)],
@@ -98,6 +92,7 @@ class RankDocument(Document[RankRow]):
                 "kendall_tau": self.study.agreement.tolist(),
             },
             "stability": None if self.steady is None else [*agreement(self.steady)],
+            **super().meta(),
         }
 
     def curves(self, column: str) -> Curves:
@@ -115,24 +110,6 @@ class RankDocument(Document[RankRow]):
     def aggregations(self) -> list[tuple[str, Aggregation]]:
         """How aggregated rankings were found, by method."""
         return list(self.study.aggregations.items())
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupedRankDocument(RankDocument):
-    """Rankings of all samples, and of each group.
-
-    Attributes
-    ----------
-    groups : Groups
-    """
-
-    row_type: ClassVar[type] = GroupedRankRow
-
-    groups: Groups
-
-    def meta(self) -> Mapping[str, Any]:
-        """Entries of all samples, and the groups."""
-        return {**super().meta(), **self.groups.meta()}
 
 
 def standings(document: RankDocument) -> dict[str, Standing]:

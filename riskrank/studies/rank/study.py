@@ -15,15 +15,9 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance import most_resamples
-from riskrank.studies.grouping import as_grouped, study_groups
+from riskrank.studies.grouping import study_by_group
 from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
-from riskrank.studies.rank.document import (
-    GroupedRankDocument,
-    GroupedRankRow,
-    RankDocument,
-    RankRow,
-    standings,
-)
+from riskrank.studies.rank.document import RankDocument, RankRow, standings
 from riskrank.studies.rank.settings import STABILITY_REPEATS, RankSettings
 from riskrank.studies.rank.verdict import rank_verdict
 from riskrank.studies.ranking_methods import chosen_methods
@@ -59,7 +53,7 @@ def rank(
     """
     settings, runtime = settings or RankSettings(), runtime or Runtime()
     if table.groups is not None:
-        return _by_group(table, settings, runtime)
+        return study_by_group(rank, standings, table, settings, runtime)
     check_portfolio(table, settings, per_metric=settings.folds_nothing)
     methods = chosen_methods(settings, table)
     tables = score_tables(table, settings)
@@ -102,13 +96,6 @@ def rank(
         units=units,
         top=top,
     )
-
-
-def _by_group(table: ScoreTable, settings: RankSettings, runtime: Runtime) -> GroupedRankDocument:
-    """Rank all samples and each group."""
-    whole, groups = study_groups(rank, standings, table, settings, runtime)
-    found: GroupedRankDocument = as_grouped(GroupedRankDocument, whole, GroupedRankRow, groups)
-    return found
 
 
 def _provenance(

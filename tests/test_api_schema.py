@@ -1,0 +1,92 @@
+"""Whatever the Python door gives, from files and from frames, keeps to the printed schema."""
+
+import json
+
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.shown.schema import json_schema
+
+QUICK = {"resamples": 40, "jobs": 1, "higher": "*"}
+STILL = {"no_test": True, "higher": "*"}
+CASES = [
+    ("check", {}),
+    ("check", {"metric": "acc"}),
+    ("rank", QUICK | {"all_methods": True, "stability": 10}),
+    ("rank", QUICK | {"group_by": "half"}),
+    ("rank", STILL | {"unpaired": True, "per_metric": True, "aggregate": "kemeny"}),
+    ("dominance", QUICK | {"ratios": True}),
+    ("dominance", STILL | {"group_by": "half", "test": "all"}),
+    ("mrm", QUICK),
+    ("mrm", STILL | {"group_by": "half", "per_metric": True}),
+    ("gate", {"better": "A:B", "on": ["mean", "tvar@0.2", "ssd"], "jobs": 1, "higher": "*"}),
+    ("gate", {"not_worse": "A:B", "group_by": "half", "jobs": 1, "higher": "*"}),
+    ("gsd", QUICK | {"models": ["A", "B"], "resamples": 20}),
+    ("gsd", STILL | {"explain": "A:B", "models": ["A", "B"]}),
+    ("copa", {"higher": "*", "jobs": 1}),
+    ("copa", {"higher": "*", "bootstrap": 20, "jobs": 1}),
+    ("copa", {"higher": "*", "compare": True}),
+    ("copa", {"higher": "*", "explain": "A"}),
+    ("copa", {"higher": "*", "sweep": "acc", "steps": 50}),
+    ("copa", {"higher": "*", "sweep_p": True, "steps": 50}),
+    ("portfolio", {"higher": "*"}),
+    ("portfolio", {"higher": "*", "summary": True}),
+    ("report", QUICK | {"copa": True, "gsd": True, "group_by": "half", "models": ["A", "B"]}),
+    ("power", {"sizes": 20, "simulations": 3, "resamples": 40, "jobs": 1, "pair": "A:C", "metric": "acc"}),
+]
+
+
+@pytest.fixture(params=["frame", "file"])
+def scores(request, tmp_path):
+    """The same scores as everything the door takes."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        [
+            {
+                "model": model,
+                "sample": f"s{at}",
+                "metric": metric,
+                "score": rng.normal() - place,
+                "half": at % 2,
+            }
+            for place, model in enumerate("ABC")
+            for metric in ("acc", "f1")
+            for at in range(40)
+        ]
+    )
+
+    if request.param == "frame":
+        return frame
+    frame.write_csv(tmp_path / "t.csv")
+    return str(tmp_path / "t.csv")
+
+
+def keeps_to_its_schema(text: str) -> None:
+    document = json.loads(text)
+    schema = json_schema(document["schema"].removeprefix("riskrank/"))
+    jsonschema.validate(document, schema, cls=jsonschema.Draft202012Validator)
+    known = set(schema["properties"]["meta"]["properties"])
+    assert set(schema["properties"]["meta"]["required"]) <= set(document["meta"]) & known
+
+
+@pytest.mark.parametrize(("command", "options"), CASES)
+def test_results_keep_to_their_schema(scores, command, options):
+    keeps_to_its_schema(getattr(rr, command)(scores, **options).to_json())
+
+
+def test_a_plan_from_distributions_keeps_to_its_schema():
+    plan = rr.power("normal:2,1", "normal:0,1", sizes=20, simulations=3, resamples=40, jobs=1)
+    keeps_to_its_schema(plan.to_json())
+
+
+def test_a_table_with_problems_keeps_to_its_schema():
+    found = rr.check({"model": ["A", "A", "B"], "sample": [1, 2, 1], "metric": "m", "score": [1.0, None, 2]})
+    keeps_to_its_schema(found.to_json())
+
+
+def test_no_command_is_left_out():
+    doors = {name for name in rr.__all__ if name not in ("Result", "Scores", "__version__", "errors", "read")}
+    assert {command for command, _ in CASES} == doors
