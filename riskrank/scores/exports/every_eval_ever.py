@@ -112,7 +112,7 @@ def _add(row: _Instance, metric: str, draw: str, gathering: Gathering) -> None:
         model=row.model,
         sample=f"{row.task}/{row.sample}",
         metric=metric,
-        value=row.value,
+        score=row.value,
         draw=draw,
         evaluation=row.evaluation,
         task=row.task,

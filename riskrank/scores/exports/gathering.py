@@ -119,14 +119,14 @@ class Gathering:
             self.note(f"{path}: {bad:,} line{'s' if bad > 1 else ''} that cannot be read, left out")
 
     def add(
-        self, *, model: str, sample: str, metric: str, value: object, draw: str | None = None, **columns: str
+        self, *, model: str, sample: str, metric: str, score: object, draw: str | None = None, **columns: str
     ) -> None:
         """Add one score, if it is one.
 
         Parameters
         ----------
         model, sample, metric : str
-        value : object
+        score : object
             A number or boolean is a score; None and NaN are a row without one. Text, lists and objects are
             counted and left out, but lists of numbers with the rule `parts`: they are one metric a part.
         draw : str, optional
@@ -135,7 +135,7 @@ class Gathering:
             Further columns: ``task``, ``split``, ...
         """
         self.expect(model)
-        for name, number in self.scores(metric, value):
+        for name, number in self.scores(metric, score):
             self._add(number, {"model": model, "sample": sample, "metric": name}, draw, columns)
 
     def add_missing(

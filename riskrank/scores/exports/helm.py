@@ -247,7 +247,7 @@ def _add(
             model=run.model,
             sample=sample,
             metric=score.metric,
-            value=score.value,
+            score=score.value,
             draw=f"{run.path.parent} {score.trial}" if several else score.trial,
             **columns,
         )

@@ -386,7 +386,7 @@ def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str
                 value = GRADES[value]
             before = gathering.height
             gathering.add(
-                model=log.model, sample=name, metric=metric, value=value, draw=draw, task=task, **columns
+                model=log.model, sample=name, metric=metric, score=value, draw=draw, task=task, **columns
             )
             if gathering.height == before + 1:
                 scalar.add(metric)

@@ -4,6 +4,7 @@ A reader is a module with three names: ``NAME``, ``recognises(path)`` and ``read
 the files of one harness into long rows; which of several filters, epochs, splits or repeats count is never
 its guess: it raises, naming the rule to give. Where a name hangs on all files given, those of other labels
 too, a reader also has ``read_groups(groups, rules)``, and gets the files of all labels at once.
+Most are a generator of rows, of which `riskrank.scores.exports.row_reader` makes ``read``.
 `riskrank.scores.exports.gathering` has what readers share: bounded reading of files, counting what is no
 score, naming models, asking for a rule; `riskrank.scores.exports.fields` refuses fields of a wrong type.
 """

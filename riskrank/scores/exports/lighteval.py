@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,7 @@ import polars as pl
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.fields import a_name, an_object, objects
-from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.bounded import read_bounded
 
 NAME = "lighteval"
@@ -28,55 +25,36 @@ def recognises(path: Path) -> bool:
     return bool(_DETAILS.fullmatch(path.name))
 
 
-def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
-    """Read the metrics of every document of every task.
+@reads(NAME, recognises)
+def read(file: ExportFile) -> Rows:
+    """Metrics of every document of every task.
 
     The model is in the results file of the same date, else it is the folders between ``details`` and the
     date. The sample is task and document, by its id, else by its row. Two runs are repeats.
     """
-    refuse_rules(rules, NAME)
-    gathering = Gathering(rules)
-    label = files[0].label if files else None
-    for entry in files:
-        _refuse_results(entry.path)
-    for path in files_of(files, recognises):
-        gathering.take(path, partial(_add, gathering, label, path))
-    return finish(gathering.export())
-
-
-def _refuse_results(path: Path) -> None:
-    if path.is_file() and path.suffix == ".json":
+    path = file.path
+    if path.suffix == ".json":
         raise InputError(
             f"{path}: this file holds averages of tasks, no scores of samples",
             found="a JSON file of results",
             hint="name the folder of details (details/<model>/<date>/details_<task>_<date>.parquet)",
         )
-
-
-def _add(gathering: Gathering, label: str | None, path: Path, data: bytes) -> None:
-    frame = _load(path, data)
+    frame = _load(path, file.data)
     named = _DETAILS.fullmatch(path.name)
-    date = named["date"] if named else ""
-    results = _results(gathering, path, date)
-    model = model_of(path, _model(path, results) or _model_in_path(path), gathering.rules, label=label)
-    task = named["task"] if named else path.stem
+    task, date = (named["task"], named["date"]) if named else (path.stem, "")
+    results = _results(file, date)
+    model = file.model(_model(path, results) or _model_in_path(path))
     docs = frame["doc"].to_list() if "doc" in frame.columns else [None] * frame.height
     for row, (doc, scores) in enumerate(zip(docs, frame["metric"].to_list(), strict=True)):
         known = doc if isinstance(doc, dict) else {}
         of_task = a_name(f"{path}: row {row + 1}, task_name", known.get("task_name"), otherwise=task)
         name = a_name(f"{path}: row {row + 1}, id", known.get("id"), otherwise=str(row))
-        for metric, value in (scores or {}).items():
-            gathering.add(
-                model=model,
-                sample=f"{of_task}/{name}",
-                metric=metric,
-                value=value,
-                task=of_task,
-                run=date,
-            )
+        about = {"model": model, "sample": f"{of_task}/{name}", "task": of_task, "run": date}
+        for metric, score in (scores or {}).items():
             direction = _direction(path, results, of_task, metric)
             if direction:
-                gathering.direct(metric, direction, of=str(path))
+                file.direct(metric, direction)
+            yield {"metric": metric, "score": score, **about}
 
 
 def _load(path: Path, data: bytes) -> pl.DataFrame:
@@ -113,8 +91,9 @@ def _load(path: Path, data: bytes) -> pl.DataFrame:
     return frame
 
 
-def _results(gathering: Gathering, path: Path, date: str) -> dict[str, Any]:
+def _results(file: ExportFile, date: str) -> dict[str, Any]:
     """The results of the same run, from ``results/<model>/results_<date>.json``, if they are there."""
+    path = file.path
     folders = path.resolve().parents
     for folder in folders:
         if folder.name == "details":
@@ -124,10 +103,10 @@ def _results(gathering: Gathering, path: Path, date: str) -> dict[str, Any]:
     else:
         beside = path.with_name(f"results_{date}.json")
     if not beside.is_file():
-        gathering.note(f"{path}: no results file of the same run, so no directions")
+        file.note("no results file of the same run, so no directions")
         return {}
     try:
-        found = json.loads(read_bounded(beside, gathering.rules.max_bytes))
+        found = json.loads(read_bounded(beside, file.gathering.rules.max_bytes))
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{beside}: the file is not valid JSON",

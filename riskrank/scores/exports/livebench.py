@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish
-from riskrank.scores.exports.records import first_record, name, records, text
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.files.beginnings import first_record
 
 NAME = "livebench"
 METRIC = "score"
@@ -25,44 +21,30 @@ def recognises(path: Path) -> bool:
     )
 
 
-def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
-    """Read scores; the sample is task and question, with the turn from the second on.
+@reads(NAME, recognises, directions={METRIC: "higher"})
+def read(file: ExportFile) -> Rows:
+    """Scores; the sample is task and question, with the turn from the second on.
 
     Task and category are columns: from the row, else from the path
     ``<category>/<task>/model_judgment/<file>``.
     """
-    refuse_rules(rules, NAME)
-    gathering = Gathering(rules)
-    gathering.direct(METRIC, "higher")
-
-    def use(path: Path, data: bytes) -> None:
-        category, task = _from_path(path)
-        for number, record in records(gathering, path, data):
-            of_task = text(path, number, record, "task") or task
-            # Older releases write turn 1 into every row, newer ones only where there are several.
-            turn = text(path, number, record, "turn") or "1"
-            question = name(path, number, record, "question_id")
-            score = record.get("score")
-            if score == -1:
-                gathering.count(f"{METRIC}: judgments of -1, which could not be read")
-            gathering.add(
-                model=model_of(path, name(path, number, record, "model", "model_id"), rules),
-                sample="/".join([*filter(None, [of_task]), question, *([turn] if turn != "1" else [])]),
-                metric=METRIC,
-                value=None if score == -1 else score,
-                category=text(path, number, record, "category") or category,
-                task=of_task,
-                turn=turn,
-            )
-
-    for path in files_of(files, recognises):
-        gathering.take(path, partial(use, path))
-    return finish(gathering.export())
-
-
-def _from_path(path: Path) -> tuple[str, str]:
-    """Category and task from the folders a judgment lies in."""
-    folders = path.resolve().parts[:-1]
-    if len(folders) > 3 and folders[-1] == "model_judgment":
-        return folders[-3], folders[-2]
-    return "", ""
+    folders = file.path.resolve().parts[:-1]
+    in_place = len(folders) > 3 and folders[-1] == "model_judgment"
+    category, task = folders[-3:-1] if in_place else ("", "")
+    for record in file.records():
+        of_task = record.text("task") or task
+        # Older releases write turn 1 into every row, newer ones only where there are several.
+        turn = record.text("turn") or "1"
+        unread = record.get("score") == -1
+        if unread:
+            file.count(f"{METRIC}: judgments of -1, which could not be read")
+        parts = [of_task, record.name("question_id"), turn if turn != "1" else ""]
+        yield {
+            "model": file.model(record.name("model", "model_id")),
+            "sample": "/".join(part for part in parts if part),
+            "metric": METRIC,
+            "score": None if unread else record.get("score"),
+            "category": record.text("category") or category,
+            "task": of_task,
+            "turn": turn,
+        }

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import listing
 from riskrank.scores.exports.data_frames import is_number, json_columns
-from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.one_model_tables import add_table
-from riskrank.scores.exports.readings import finish
+from riskrank.scores.exports.question_tables import table_rows
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 
 NAME = "mlflow"
@@ -26,29 +22,14 @@ def recognises(path: Path) -> bool:
     return bool(_HEAD.match(first_bytes(path)))
 
 
-def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
-    """Read the metrics of a table of one model, which a label or the path names."""
-    refuse_rules(rules, NAME)
-    gathering = Gathering(rules)
-    label = files[0].label if files else None
-
-    def use(path: Path, data: bytes) -> None:
-        columns = json_columns(path, data)
-        metrics = [name for name in columns if _METRIC.fullmatch(name)]
-        numeric = [name for name, cells in columns.items() if any(map(is_number, cells))]
-        others = [name for name in numeric if name not in metrics]
-        if others:
-            gathering.note(f"{path}: columns of numbers that are no metrics of MLflow's: {listing(others)}")
-        if not metrics:
-            raise InputError(
-                f"{path}: there is no metric",
-                found=f"columns: {listing(columns, 20)}",
-                hint="metrics are called name/v1/score, name/score, latency or token_count",
-            )
-        question = next((name for name in _QUESTIONS if name in columns), None)
-        model = model_of(path, None, rules, label=label)
-        add_table(gathering, model, columns, question=question, metrics=metrics)
-
-    for path in files_of(files, recognises):
-        gathering.take(path, partial(use, path))
-    return finish(gathering.export())
+@reads(NAME, recognises)
+def read(file: ExportFile) -> Rows:
+    """Metrics of a table of one model."""
+    columns = json_columns(file.path, file.data)
+    metrics = [name for name in columns if _METRIC.fullmatch(name)]
+    numeric = [name for name, cells in columns.items() if any(map(is_number, cells))]
+    others = [name for name in numeric if name not in metrics]
+    if others:
+        file.note(f"columns of numbers that are no metrics of MLflow's: {listing(others)}")
+    hint = "metrics are called name/v1/score, name/score, latency or token_count"
+    return table_rows(file, columns, questions=_QUESTIONS, metrics=metrics, hint=hint)

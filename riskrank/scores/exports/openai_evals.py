@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from riskrank.scores.exports.fields import a_list, a_name, an_object
-from riskrank.scores.exports.gathering import Gathering, as_score, files_of, model_of, refuse_rules
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish
-from riskrank.scores.exports.records import first_record
+from riskrank.scores.exports.gathering import as_score
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.files.beginnings import first_record
 
 NAME = "openai-evals"
 CORRECT = "correct"
@@ -26,34 +24,22 @@ def recognises(path: Path) -> bool:
     return "final_report" in record or {"run_id", "event_id", "type", "data"} <= record.keys()
 
 
-def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
-    """Read scores of samples: ``correct`` of match events, and every number of metrics events.
+# A match is right or wrong; of what else a metrics event holds nothing says which end is better.
+@reads(NAME, recognises, directions={CORRECT: "higher"})
+def read(file: ExportFile) -> Rows:
+    """Scores of samples: ``correct`` of match events, and every number of metrics events.
 
     The model is the first completion function of the log's ``spec``. Samples that were run and have no
     score get rows without one.
     """
-    refuse_rules(rules, NAME)
-    gathering = Gathering(rules)
-    # A match is right or wrong; of what else a metrics event holds nothing says which end is better.
-    gathering.direct(CORRECT, "higher")
-
-    def use(path: Path, data: bytes) -> None:
-        # The spec and the final report may stand anywhere: all lines are read before any is used.
-        _add_run(gathering, path, list(gathering.lines(path, data)))
-
-    for path in files_of(files, recognises):
-        gathering.take(path, partial(use, path))
-    return finish(gathering.export())
-
-
-def _add_run(gathering: Gathering, path: Path, events: Sequence[tuple[int, dict[str, Any]]]) -> None:
-    spec: dict[str, Any] = next(
-        (event["spec"] for _, event in events if isinstance(event.get("spec"), dict)), {}
-    )
+    path = file.path
+    # The spec and the final report may stand anywhere: all lines are read before any is used.
+    events = list(file.gathering.lines(path, file.data))
+    spec: Mapping[str, Any] = next((e["spec"] for _, e in events if isinstance(e.get("spec"), dict)), {})
     if not any("final_report" in event for _, event in events):
-        gathering.note(f"{path}: no final report; the run was not finished")
-    model = model_of(path, _model(path, spec), gathering.rules)
+        file.note("no final report; the run was not finished")
     task = a_name(f"{path}: spec.eval_name", spec.get("eval_name"), otherwise="")
+    about = {"model": file.model(_model(path, spec)), "task": task}
     scored: dict[str, set[str]] = {}
     numeric: set[str] = set()
     seen: dict[str, None] = {}
@@ -62,15 +48,15 @@ def _add_run(gathering: Gathering, path: Path, events: Sequence[tuple[int, dict[
             continue
         sample = a_name(f"{path}: line {number}, sample_id", event["sample_id"])
         seen[sample] = None
-        for metric, value in _scores(path, number, event).items():
+        for metric, score in _scores(path, number, event).items():
             scored.setdefault(metric, set()).add(sample)
-            if isinstance(as_score(value), float):
+            if isinstance(as_score(score), float):
                 numeric.add(metric)
-            gathering.add(model=model, sample=sample, metric=metric, value=value, task=task)
+            yield {"sample": sample, "metric": metric, "score": score, **about}
     for metric, samples in scored.items():
         for sample in seen if metric in numeric else ():
             if sample not in samples:
-                gathering.add(model=model, sample=sample, metric=metric, value=None, task=task)
+                yield {"sample": sample, "metric": metric, "score": None, **about}
 
 
 def _model(path: Path, spec: Mapping[str, Any]) -> str | None:

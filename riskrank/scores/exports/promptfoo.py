@@ -289,12 +289,12 @@ def _add(
     if row.failed:
         gathering.count("rows that ended in an error, whose score counts 0 as in promptfoo")
     for metric in general:
-        gathering.add(metric=metric, value=row.row.get(metric), **place)
+        gathering.add(metric=metric, score=row.row.get(metric), **place)
     scores = _named_scores(row)
     for metric in named:
         name = f"namedScores.{metric}" if metric in ("score", "success") else metric
         if metric in scores:
-            gathering.add(metric=name, value=scores[metric], **place)
+            gathering.add(metric=name, score=scores[metric], **place)
         else:
             gathering.count(f"{name}: rows without a score")
             gathering.add_missing(metric=name, **place)

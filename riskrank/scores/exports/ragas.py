@@ -5,15 +5,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from riskrank.errors import InputError, listing
-from riskrank.scores.exports.data_frames import csv_columns, is_number, json_columns
-from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.one_model_tables import add_table
-from riskrank.scores.exports.readings import finish
+from riskrank.scores.exports.data_frames import is_number
+from riskrank.scores.exports.question_tables import table_rows
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.delimited import long_fields
 
@@ -51,38 +47,22 @@ def recognises(path: Path) -> bool:
     return not names.isdisjoint(_QUESTIONS) and any(_plain(name) in _HIGHER for name in names)
 
 
-def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
-    """Read the metrics of a table of one model, which a label or the path names.
+@reads(NAME, recognises)
+def read(file: ExportFile) -> Rows:
+    """Metrics of a table of one model.
 
     An empty cell is a score Ragas could not compute. Its metrics are better when larger but for noise
     sensitivity, which counts errors.
     """
-    refuse_rules(rules, NAME)
-    gathering = Gathering(rules)
-    label = files[0].label if files else None
-
-    def use(path: Path, data: bytes) -> None:
-        is_json = data.lstrip()[:1] in (b"{", b"[")
-        columns = (json_columns if is_json else csv_columns)(path, data)
-        question = next((name for name in _QUESTIONS if name in columns), None)
-        metrics = [name for name, cells in columns.items() if _is_metric(name, cells)]
-        if not metrics:
-            raise InputError(
-                f"{path}: there is no metric",
-                found=f"columns: {listing(columns, 20)}",
-                hint="a metric is a column of numbers beside the fields of the samples",
-            )
-        for metric in metrics:
-            if _plain(metric) in _HIGHER:
-                gathering.direct(metric, "higher")
-            elif _plain(metric).startswith("noise_sensitivity"):
-                gathering.direct(metric, "lower")
-        model = model_of(path, None, rules, label=label)
-        add_table(gathering, model, columns, question=question, metrics=metrics)
-
-    for path in files_of(files, recognises):
-        gathering.take(path, partial(use, path))
-    return finish(gathering.export())
+    columns = file.columns()
+    metrics = [name for name, cells in columns.items() if _is_metric(name, cells)]
+    for metric in metrics:
+        if _plain(metric) in _HIGHER:
+            file.gathering.direct(metric, "higher")
+        elif _plain(metric).startswith("noise_sensitivity"):
+            file.gathering.direct(metric, "lower")
+    hint = "a metric is a column of numbers beside the fields of the samples"
+    return table_rows(file, columns, questions=_QUESTIONS, metrics=metrics, hint=hint)
 
 
 def _plain(metric: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import polars as pl
@@ -11,14 +12,14 @@ from riskrank.scores.exports.gathering import check_used, choose, tidy
 from riskrank.scores.exports.interface import Export, ExportRules
 
 
-def keep_readings(export: Export, rules: ExportRules, kinds: dict[str, str], *, where: str) -> Export:
+def keep_readings(export: Export, rules: ExportRules, kinds: Mapping[str, str], *, where: str) -> Export:
     """Keep the judges, references or the like that the rule `filters` names.
 
     Parameters
     ----------
     export : Export
     rules : ExportRules
-    kinds : dict
+    kinds : mapping
         Columns that tell readings apart, with the plural they are called by in a message.
     where : str
         Format, for messages.

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.data_frames import Columns, csv_columns, json_columns
-from riskrank.scores.exports.gathering import Gathering, files_of, refuse_rules
-from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
-from riskrank.scores.exports.readings import finish
+from riskrank.scores.exports.data_frames import Columns
+from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
 
 NAME = "sklearn"
@@ -24,45 +21,33 @@ def recognises(path: Path) -> bool:
     return b"split0_test_" in head and b"mean_fit_time" in head
 
 
-def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
-    """Read a search: candidates are models, folds are samples, scorers are metrics.
+@reads(NAME, recognises)
+def read(file: ExportFile) -> Rows:
+    """Scores of a search: candidates are models, folds are samples, scorers are metrics.
 
     A candidate is called by its parameters. Scorers are better when larger, losses being negated
     (``neg_log_loss``). Where a candidate failed there is no score.
     """
-    refuse_rules(rules, NAME)
-    gathering = Gathering(rules)
-
-    def use(path: Path, data: bytes) -> None:
-        columns = (json_columns if data.lstrip()[:1] in (b"{", b"[") else csv_columns)(path, data)
-        folds = [(name, match) for name in columns if (match := _FOLD.fullmatch(name))]
-        if not folds:
-            raise InputError(
-                f"{path}: there are no scores of folds",
-                found=f"columns: {listing(columns, 20)}",
-                hint="save cv_results_ as it is: pandas.DataFrame(search.cv_results_).to_csv(…)",
-            )
-        names = _candidates(columns)
-        failed = dict.fromkeys(names, 0)
-        for name, match in folds:
-            gathering.direct(match[2], "higher")
-            for place, (model, value) in enumerate(zip(names, columns[name], strict=True)):
-                score = None if value is None or value != value else value
-                failed[model] += score is None
-                gathering.add(
-                    model=model,
-                    sample=f"split{match[1]}",
-                    metric=match[2],
-                    value=score,
-                    candidate=str(place),
-                )
-        for model, count in failed.items():
-            if count == len(folds):
-                gathering.note(f"{path}: candidate {names.index(model)} ({model}) failed in every fold")
-
-    for path in files_of(files, recognises):
-        gathering.take(path, partial(use, path))
-    return finish(gathering.export())
+    columns = file.columns()
+    folds = [(name, match) for name in columns if (match := _FOLD.fullmatch(name))]
+    if not folds:
+        raise InputError(
+            f"{file.path}: there are no scores of folds",
+            found=f"columns: {listing(columns, 20)}",
+            hint="save cv_results_ as it is: pandas.DataFrame(search.cv_results_).to_csv(…)",
+        )
+    names = _candidates(columns)
+    failed = dict.fromkeys(names, 0)
+    for name, match in folds:
+        file.gathering.direct(match[2], "higher")
+        about = {"sample": f"split{match[1]}", "metric": match[2]}
+        for place, (model, value) in enumerate(zip(names, columns[name], strict=True)):
+            score = None if value is None or value != value else value
+            failed[model] += score is None
+            yield {"model": model, **about, "score": score, "candidate": str(place)}
+    for model, count in failed.items():
+        if count == len(folds):
+            file.note(f"candidate {names.index(model)} ({model}) failed in every fold")
 
 
 def _candidates(columns: Columns) -> list[str]:

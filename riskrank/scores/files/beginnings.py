@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import zlib
 from pathlib import Path
+from typing import Any
 
 import zstandard
 
@@ -21,6 +23,21 @@ def first_bytes(path: Path) -> bytes:
             return head_of(file.read(_SIZE), _SIZE).removeprefix(b"\xef\xbb\xbf").lstrip()
     except OSError:
         return b""
+
+
+def first_record(path: Path) -> dict[str, Any]:
+    """The object in the first line of a file; an empty one if there is none."""
+    try:
+        value = json.loads(first_bytes(path).partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def holds(path: Path, *keys: str) -> bool:
+    """Whether the beginning of a JSON file has all these keys."""
+    head = first_bytes(path)
+    return head[:1] in (b"{", b"[") and all(f'"{key}"'.encode() in head for key in keys)
 
 
 def head_of(head: bytes, size: int) -> bytes:

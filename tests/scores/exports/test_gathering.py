@@ -46,15 +46,15 @@ def test_anything_else_is_told_apart_from_a_score(value):
 
 
 def add(gathering, **values):
-    gathering.add(**({"model": "A", "sample": "1", "metric": "m", "value": 1.0} | values))
+    gathering.add(**({"model": "A", "sample": "1", "metric": "m", "score": 1.0} | values))
 
 
 def test_lists_and_text_are_counted_and_left_out():
     gathering = Gathering(ExportRules())
     add(gathering)
-    add(gathering, metric="pair", value=[1, 2])
-    add(gathering, metric="pair", sample="2", value=[1, 2])
-    add(gathering, metric="word", value="good")
+    add(gathering, metric="pair", score=[1, 2])
+    add(gathering, metric="pair", sample="2", score=[1, 2])
+    add(gathering, metric="word", score="good")
     export = gathering.export()
     assert export.rows["metric"].to_list() == ["m"]
     assert [note.split(":")[0] for note in export.notes] == ["pair", "word"]
@@ -63,7 +63,7 @@ def test_lists_and_text_are_counted_and_left_out():
 
 def test_parts_of_a_list_become_metrics_when_asked():
     gathering = Gathering(ExportRules(parts=True))
-    add(gathering, metric="pair", value=[1, -2.5])
+    add(gathering, metric="pair", score=[1, -2.5])
     export = gathering.export()
     assert export.rows.select("metric", "score").rows() == [("pair.0", 1.0), ("pair.1", -2.5)]
 
@@ -82,7 +82,7 @@ def test_draws_stay_only_where_samples_repeat():
 
 def test_nothing_gathered_is_an_error_that_says_what_there_was():
     gathering = Gathering(ExportRules())
-    add(gathering, value="text")
+    add(gathering, score="text")
     with pytest.raises(InputError, match="no scores") as error:
         gathering.export()
     assert "m: values left out that are text" in error.value.found

@@ -1,0 +1,49 @@
+"""Tables with a row a question and a column a metric, and no word about the model: MLflow's, Ragas'."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+from riskrank.errors import InputError, listing
+from riskrank.scores.exports.data_frames import Columns
+from riskrank.scores.exports.row_reader import ExportFile, Rows
+
+
+def table_rows(
+    file: ExportFile, columns: Columns, *, questions: Sequence[str], metrics: Sequence[str], hint: str
+) -> Rows:
+    """Scores of a table, of the model that a label or the path names.
+
+    A sample is called by its question, so that two models' tables pair whatever order they are in; the
+    second row with the same question is ``question #2``. Without questions the row's number names it.
+
+    Raises
+    ------
+    InputError
+        If there is no metric; `hint` says what one is.
+    """
+    if not metrics:
+        found = f"columns: {listing(columns, 20)}"
+        raise InputError(f"{file.path}: there is no metric", found=found, hint=hint)
+    model = file.model()
+    question = next((name for name in questions if name in columns), None)
+    if question is None:
+        file.gathering.note("no column names the samples: rows are paired by their number")
+    cells = columns[metrics[0]]
+    samples = _names(columns[question]) if question else [f"row {row}" for row in range(1, len(cells) + 1)]
+    for metric in metrics:
+        for sample, score in zip(samples, columns[metric], strict=True):
+            yield {"model": model, "sample": sample, "metric": metric, "score": score}
+
+
+def _names(questions: Sequence[object]) -> list[str]:
+    met: Counter[str] = Counter()
+    names = []
+    for question in questions:
+        name = question if isinstance(question, str) else json.dumps(question, sort_keys=True, default=str)
+        name = " ".join(name.split())
+        met[name] += 1
+        names.append(name if met[name] == 1 else f"{name} #{met[name]}")
+    return names

@@ -1,0 +1,196 @@
+"""Readers that are one generator of rows: files, counting, choosing and finishing are done here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.exports.data_frames import Columns, csv_columns, json_columns
+from riskrank.scores.exports.fields import a_name
+from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
+from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.readings import finish, keep_readings
+from riskrank.scores.files.bounded import parse_json
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Record(dict[str, Any]):
+    """An object of a file, which knows its place: fields that name something are checked."""
+
+    def __init__(self, place: str, value: Mapping[str, Any]) -> None:
+        super().__init__(value)
+        self.place = place
+
+    def name(self, *fields: str) -> str:
+        """The first of several fields that is there, a text or a number.
+
+        Raises
+        ------
+        InputError
+            If none is there, or it is anything else.
+        """
+        found = next((self[name] for name in fields if self.get(name) is not None), None)
+        if found is None:
+            raise InputError(
+                f"{self.place} has no '{fields[0]}'",
+                found=f"fields: {listing(self, 12)}",
+                hint=f"check that this is the file the tool wrote, and its format ({option('from')})",
+            )
+        return a_name(f"{self.place}, {fields[0]}", found)
+
+    def text(self, name: str) -> str:
+        """A name the object may lack; an empty one then."""
+        return a_name(f"{self.place}, {name}", self.get(name), otherwise="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportFile:
+    """One file of an export, its bytes unpacked: in whichever form it holds its rows, they come checked."""
+
+    path: Path
+    data: bytes
+    label: str | None
+    gathering: Gathering
+
+    def records(self) -> Iterator[Record]:
+        """Objects of a JSON array, or of JSON lines, whatever the file is called.
+
+        Raises
+        ------
+        InputError
+            If the file is neither, or an entry is no object; with `skip_bad` such entries are counted.
+        """
+        data = self.data.removeprefix(_BOM)
+        if not data.lstrip().startswith(b"["):
+            for number, value in self.gathering.lines(self.path, data):
+                yield Record(f"{self.path}: entry {number}", value)
+            return
+        entries = parse_json(str(self.path), data)
+        if not entries:
+            raise InputError(
+                f"{self.path}: the file is empty",
+                found="an array without entries",
+                hint="check the run that wrote it",
+            )
+        for number, value in enumerate(entries, start=1):
+            if isinstance(value, dict):
+                yield Record(f"{self.path}: entry {number}", value)
+            elif self.gathering.rules.skip_bad:
+                self.gathering.count(f"{self.path}: entries that are no objects, left out")
+            else:
+                raise InputError(
+                    f"{self.path}: entry {number} is not a JSON object",
+                    found=json.dumps(value)[:80],
+                    hint="check that this is the right file; "
+                    f"{option('skip_bad', True)} leaves such entries out",
+                )
+
+    def document(self) -> Record:
+        """The one object a JSON file holds.
+
+        Raises
+        ------
+        InputError
+            If it holds anything else.
+        """
+        value = parse_json(str(self.path), self.data.removeprefix(_BOM))
+        if isinstance(value, dict):
+            return Record(str(self.path), value)
+        raise InputError(
+            f"{self.path}: the file is not a JSON object",
+            found=json.dumps(value)[:80],
+            hint="check that this is the file the tool wrote",
+        )
+
+    def columns(self) -> Columns:
+        """Columns of a table, as CSV or in any of the ways pandas writes JSON."""
+        read = json_columns if self.data.lstrip()[:1] in (b"{", b"[") else csv_columns
+        return read(self.path, self.data)
+
+    def model(self, logged: str | None = None) -> str:
+        """The model of the file: by the rule for paths, else as it says itself, else its label."""
+        return model_of(self.path, logged, self.gathering.rules, label=self.label)
+
+    def direct(self, metric: str, direction: str) -> None:
+        """Keep what this file says about a metric's direction."""
+        self.gathering.direct(metric, direction, of=str(self.path))
+
+    def note(self, text: str) -> None:
+        """Note something about this file."""
+        self.gathering.note(f"{self.path}: {text}")
+
+    def count(self, what: str) -> None:
+        """Count something that is left out."""
+        self.gathering.count(what)
+
+
+Rows = Iterator[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowReader:
+    """A reader made of a generator of rows: called with files and rules, it gives their export.
+
+    Attributes
+    ----------
+    name : str
+    recognises : callable
+    rows : callable
+        Gives the rows of one file: ``model``, ``sample``, ``metric``, ``score`` and further columns.
+    directions : mapping of str to {"higher", "lower"}
+        Of the metrics that mean the same in every file.
+    choices : mapping of str to str
+        Columns of which the rule `filters` keeps a value, with the plural they are called by.
+    then : callable, optional
+        Changes what was kept.
+    """
+
+    name: str
+    recognises: Callable[[Path], bool]
+    rows: Callable[[ExportFile], Rows]
+    directions: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
+    then: Callable[[Export], Export] | None = None
+
+    def __call__(self, files: Sequence[LabelledPath], rules: ExportRules) -> Export:
+        """Read the rows of all files."""
+        refuse_rules(rules, self.name, uses=("filter",) if self.choices else ())
+        gathering = Gathering(rules)
+        for metric, way in self.directions.items():
+            gathering.direct(metric, way)
+        label = files[0].label if files else None
+        for path in files_of(files, self.recognises):
+            gathering.take(path, partial(self._add, gathering, path, label))
+        export = gathering.export()
+        if self.choices:
+            export = keep_readings(export, rules, self.choices, where=self.name)
+        return finish(self.then(export) if self.then else export)
+
+    def _add(self, gathering: Gathering, path: Path, label: str | None, data: bytes) -> None:
+        for row in self.rows(ExportFile(path=path, data=data, label=label, gathering=gathering)):
+            gathering.add(**row)
+
+
+def reads(
+    name: str,
+    recognises: Callable[[Path], bool],
+    *,
+    directions: Mapping[str, str] | None = None,
+    choices: Mapping[str, str] | None = None,
+    then: Callable[[Export], Export] | None = None,
+) -> Callable[[Callable[[ExportFile], Rows]], RowReader]:
+    """Make a reader of a generator of rows; the arguments are those of `RowReader`."""
+    return lambda rows: RowReader(
+        name=name,
+        recognises=recognises,
+        rows=rows,
+        directions=directions or {},
+        choices=choices or {},
+        then=then,
+    )
