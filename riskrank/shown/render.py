@@ -10,6 +10,7 @@ from riskrank.shown.formats.latex import to_latex
 from riskrank.shown.formats.markdown import to_markdown
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.sections import spelled_sections
+from riskrank.shown.view import first_screen
 from riskrank.studies.document import Document
 
 
@@ -22,6 +23,7 @@ def render(
     color: bool,
     csv_safe: bool = False,
     flags: bool = True,
+    explain: bool = True,
 ) -> bytes:
     """Render a document in one of the formats as the bytes to write.
 
@@ -39,11 +41,13 @@ def render(
         Whether CSV is for a spreadsheet, where a name must not become a formula.
     flags : bool
         Whether a person's formats name parameters as flags of the command line or as Python keywords.
+    explain : bool
+        Whether a table goes on after its first screen; other formats hold everything.
     """
     if kind == "parquet":
         return to_parquet(document)
     if kind == "table":
-        return _terminal_page(document, encoding, width, color, flags)
+        return _terminal_page(document, encoding, width, color, flags, explain)
     if kind == "markdown":
         return markdown_page(document, flags=flags).encode("utf-8")
     if kind == "latex":
@@ -65,14 +69,19 @@ def markdown_page(document: Document, *, flags: bool = True) -> str:
     return (f"{marker}\n\n" if marker else "") + to_markdown(spelled_sections(document, flags=flags))
 
 
-def to_text(document: Document, *, width: int | None = None, flags: bool = True) -> str:
+def to_text(
+    document: Document, *, width: int | None = None, flags: bool = True, explain: bool = False
+) -> str:
     """Render a document as a terminal page without colour."""
-    return _terminal_page(document, "utf-8", width, False, flags).decode("utf-8")
+    return _terminal_page(document, "utf-8", width, False, flags, explain).decode("utf-8")
 
 
-def _terminal_page(document: Document, encoding: str, width: int | None, color: bool, flags: bool) -> bytes:
+def _terminal_page(
+    document: Document, encoding: str, width: int | None, color: bool, flags: bool, explain: bool
+) -> bytes:
     page = _Page(encoding)
-    to_terminal(spelled_sections(document, flags=flags), page, width=width, color=color)
+    sections = spelled_sections(document, flags=flags)
+    to_terminal(sections if explain else first_screen(sections), page, width=width, color=color)
     lines = [line.rstrip() for line in page.getvalue().splitlines()]
     return ("\n".join(lines) + "\n").encode(encoding)
 

@@ -43,13 +43,14 @@ class Table:
     """A titled table; rows are as long as the columns.
 
     ``stub`` is the number of leading columns that say what a row is about; they are repeated where the
-    other columns need several tables.
+    other columns need several tables. ``more`` is what only a reader who asks for it sees.
     """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell | str, ...], ...]
     stub: int = 1
+    more: bool = False
 
     def with_columns(self, kept: Sequence[int]) -> Table:
         """The same table with some of its columns."""
@@ -74,13 +75,14 @@ class Table:
 class Line:
     """A line of text under or above a table; ``label`` is its bold beginning.
 
-    One that is ``verbatim``, a command to copy, is neither wrapped nor escaped.
+    One that is ``verbatim``, a command to copy, is neither wrapped nor escaped; ``more`` as of a table.
     """
 
     text: str
     label: str = ""
     style: str = ""
     verbatim: bool = False
+    more: bool = False
 
 
 Section = Table | Line
@@ -89,6 +91,16 @@ Section = Table | Line
 def text_of(cell: Cell | str) -> str:
     """Text of a cell without its style."""
     return cell if isinstance(cell, str) else cell.text
+
+
+def first_screen(sections: Iterable[Section]) -> list[Section]:
+    """What answers the question; the rest is asked for."""
+    return [section for section in sections if not section.more]
+
+
+def asked_for(sections: Iterable[Section]) -> list[Section]:
+    """The sections as what only a reader who asks for it sees."""
+    return [replace(section, more=True) for section in sections]
 
 
 def spelled(sections: Iterable[Section], *, flags: bool) -> list[Section]:

@@ -160,7 +160,7 @@ def study_columns(
         tests: tuple[DominanceTests, ...]
         advice: tuple[str, ...] = ()
         if inference.test:
-            tests = _asymptotic_tests(question, found, inference)
+            tests = asymptotic_tests(question, found, inference)
             advice = _advice(question.scores, inference, tests)
         else:
             tests = tuple(compare(found, claim) for claim in question.claims)
@@ -229,15 +229,17 @@ def _column(question: Question) -> Column:
     return Column(
         scores,
         orders=tuple(sorted({claim.order for claim in claims})),
-        thresholds=tuple(sorted({claim.boundary for claim in claims if claim.kind != RELATIVE})),
+        # A ranking's leader is held against the others head to head, from the same resamples.
+        thresholds=tuple(sorted({claim.boundary if claim.kind != RELATIVE else 0.5 for claim in claims})),
         # Win rates alone look at no pair.
         pairs=(question.pairs if some else None) if claims else (),
     )
 
 
-def _asymptotic_tests(
+def asymptotic_tests(
     question: Question, estimates: ViolationEstimates, inference: Inference
 ) -> tuple[DominanceTests, ...]:
+    """Test a question's claims from influence functions, without resampling (method §4, "CLT")."""
     scores = question.scores
     influences = {
         order: influence_of_violation(

@@ -1,0 +1,135 @@
+"""One model's means on every metric against those of every other model (method §4, "What a verdict may say").
+
+A portfolio of ranks forgets how bad a bad score is; the metrics themselves do not. Each contrast is a paired
+(or unpaired) difference of means in the metric's own, oriented units, with the p-values of
+:mod:`riskrank.engine.sampling.modified_t` from whole clusters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.sampling.modified_t import p_above
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.types import Booleans, Floats
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """All models against one on m metrics; the row of that model is 0, with p-values of 1.
+
+    Attributes
+    ----------
+    against : int
+        The model the others are held against.
+    difference : ndarray, shape (k, m)
+        Mean of the other minus its mean, larger is better.
+    error : ndarray, shape (k, m)
+        Standard errors.
+    p_better, p_worse : ndarray, shape (k, m)
+        Adjusted over the (k - 1)·m contrasts: small if the other is better, or worse.
+    """
+
+    against: int
+    difference: Floats
+    error: Floats
+    p_better: Floats
+    p_worse: Floats
+
+    def better(self, alpha: float) -> Booleans:
+        """Where the other is significantly better, shape (k, m)."""
+        return self.p_better <= alpha
+
+    def worse(self, alpha: float) -> Booleans:
+        """Where the other is significantly worse, shape (k, m)."""
+        return self.p_worse <= alpha
+
+    def throughout(self, alpha: float) -> NDArray[np.intp]:
+        """Models as good on every metric in the sample, and significantly better on one at least."""
+        asked = (self.difference >= 0).all(axis=1) & self.better(alpha).any(axis=1)
+        return np.setdiff1d(np.flatnonzero(asked), [self.against])
+
+
+@dataclass(frozen=True)
+class _Units:
+    """How far each unit of resampling moves a model's m means: ``parts``, shape (C, m), sum to 0."""
+
+    parts: Floats
+    mean: Floats
+
+
+def contrasts(tables: ScoreTables, against: int, *, correction: str = "holm") -> Contrasts:
+    """Hold every model's means against those of one model.
+
+    Parameters
+    ----------
+    tables : ScoreTables
+    against : int
+        Number of that model.
+    correction : str
+        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+
+    Returns
+    -------
+    Contrasts
+    """
+    units = [_units(values, cluster) for values, cluster in zip(tables.values, tables.clusters, strict=True)]
+    k, m = len(units), len(tables.metrics)
+    difference, error = np.zeros((k, m)), np.zeros((k, m))
+    better, worse = np.ones((k, m)), np.ones((k, m))
+    for i in range(k):
+        if i != against:
+            difference[i], error[i], better[i], worse[i] = _contrast(
+                units[i], units[against], paired=tables.paired
+            )
+    others = np.arange(k) != against
+    for found in (better, worse):
+        found[others] = adjust(found[others].ravel(), correction).reshape(-1, m)
+    return Contrasts(against, difference, error, better, worse)
+
+
+def _units(values: Floats, cluster: NDArray) -> _Units:
+    """Linear parts of a mean: unit c with sum S_c of n_c scores moves it by (S_c − mean·n_c)/n."""
+    mean = values.mean(axis=0)
+    _, numbers = np.unique(cluster, return_inverse=True)
+    count = int(numbers.max()) + 1
+    away = np.column_stack([np.bincount(numbers, column, minlength=count) for column in (values - mean).T])
+    return _Units(away / len(values), mean)
+
+
+def _contrast(other: _Units, reference: _Units, *, paired: bool) -> tuple[Floats, Floats, Floats, Floats]:
+    """Difference, standard error, and p-values of "not better" and of "not worse", shapes (m,)."""
+    difference = other.mean - reference.mean
+    sides = [other.parts - reference.parts] if paired else [other.parts, -reference.parts]
+    scale = np.maximum(np.max([np.abs(side).max(axis=0) for side in sides], axis=0), np.finfo(float).tiny)
+    variance, third = np.zeros_like(scale), np.zeros_like(scale)
+    for side in sides:
+        count = len(side)
+        variance += ((side / scale) ** 2).sum(axis=0) * count / (count - 1)
+        third += ((side / scale) ** 3).sum(axis=0)
+    error = np.sqrt(variance)
+    df = float(min(len(side) for side in sides) - 1)
+    # Signs of so many differing units fall like that by chance with this probability: no p-value is smaller.
+    least = np.exp2(-_differing(difference, sides))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(difference == 0, 0.0, difference / scale / error)
+        skewness = np.where(error > 0, third / error**3, 0.0)
+    finite = np.where(np.isinf(t), 0.0, t)
+    found = []
+    for sign in (1, -1):
+        p_value = np.where(np.isinf(t), sign * t < 0, p_above(sign * finite, sign * skewness, df))
+        found.append(np.maximum(p_value, least))
+    return difference, error * scale, found[0], found[1]
+
+
+def _differing(difference: Floats, sides: list[Floats]) -> Floats:
+    """Units in which paired models differ, or those of the smaller of two unpaired ones, shape (m,)."""
+    if len(sides) > 1:
+        return np.full(len(difference), float(min(map(len, sides))))
+    own = difference / len(sides[0]) + sides[0]
+    rounding = 1e-12 * (np.abs(sides[0]).max(axis=0) + np.abs(difference))
+    return (np.abs(own) > rounding).sum(axis=0).astype(np.float64)

@@ -1,0 +1,255 @@
+"""Whether a ranking's first model may be recommended (method §4, "What a verdict may say").
+
+A method's leader is recommended only if no other model is significantly ahead of it: head to head, by direct
+claims of the order ranked by, from the same resamples; nor on the metrics themselves, with a mean as good on
+each and a significantly better one. Otherwise the models that no other beats in this sense are looked for,
+and the first of them by the metrics' own rankings together, RA(R-SSD@M).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
+from riskrank.engine.dominance.claims import DIRECT, Claim
+from riskrank.engine.dominance.column import DominanceStudy, Question, asymptotic_tests
+from riskrank.engine.dominance.contrasts import Contrasts, contrasts
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.ranking import rank_by
+from riskrank.engine.dominance.resampled_tests import BootstrapTest
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
+from riskrank.engine.portfolio.score_tables import EMPIRICAL, ScoreTables
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Floats, Integers
+
+# Score comparisons that leaving out each model in turn may cost: a second or so.
+_WORK = 2e7
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """One model held against all others.
+
+    Attributes
+    ----------
+    model : int
+    ahead, behind : tuple of int
+        Models that are significantly ahead of it head to head, and those it is ahead of.
+    undecided : tuple of int
+        Models of which the resamples are too few to say either.
+    contrasts : Contrasts
+        Everybody's means against its own.
+    better : tuple of int
+        Models with a mean as good on every metric, and a significantly better one.
+    """
+
+    model: int
+    ahead: tuple[int, ...]
+    behind: tuple[int, ...]
+    undecided: tuple[int, ...]
+    contrasts: Contrasts
+    better: tuple[int, ...]
+
+    @property
+    def beaten_by(self) -> tuple[int, ...]:
+        """Models that speak against recommending this one."""
+        return tuple(sorted({*self.ahead, *self.better}))
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What the evidence says of a method's leader.
+
+    Attributes
+    ----------
+    leader : Challenge
+    unbeaten : tuple of int
+        Models that no other beats, by the metrics' own rankings together; the leader alone where nothing
+        speaks against it.
+    choice : Challenge or None
+        The first of them; None where every model is beaten by some other.
+    deciding : tuple of int
+        Metrics without which another unbeaten model would come first; empty where nothing is taste.
+    first_by_metrics : int
+        First model of RA(R-SSD@M), or R-FSD where the first order is ranked by.
+    first_without : dict of int to int, or None
+        By model left out: who comes first then, where that is not the leader. None where nobody looked.
+    """
+
+    leader: Challenge
+    unbeaten: tuple[int, ...]
+    choice: Challenge | None
+    deciding: tuple[int, ...]
+    first_by_metrics: int
+    first_without: dict[int, int] | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the method's leader may be recommended."""
+        return not self.leader.beaten_by
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A column of scores that was ranked, and the table it is made of.
+
+    Attributes
+    ----------
+    tables : ScoreTables
+    name : str
+        A metric, ``P(IC)`` or ``P(EC)``.
+    scores : ClusteredScores
+        The column.
+    study : DominanceStudy
+    order : {1, 2}
+        Order of dominance ranked by.
+    """
+
+    tables: ScoreTables
+    name: str
+    scores: ClusteredScores
+    study: DominanceStudy
+    order: int
+
+
+def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendation:
+    """Hold a method's leader against all others; if it does not stand, look for a model that does.
+
+    Parameters
+    ----------
+    ranked : Ranked
+        Of at least 10 samples.
+    leader : int
+        The model that comes first.
+    inference : Inference
+
+    Returns
+    -------
+    Recommendation
+    """
+    tables = ranked.tables
+    first = challenge(ranked, leader, inference)
+    places = metric_places(tables, ranked.order)
+    by_metrics = _together(places, tables.weights)
+    without = leaders_without(ranked, leader)
+    if not first.beaten_by:
+        return Recommendation(first, (leader,), first, (), int(by_metrics[0]), without)
+    challenges = [
+        first if model == leader else challenge(ranked, model, inference) for model in range(len(by_metrics))
+    ]
+    unbeaten = [model for model in by_metrics.tolist() if not challenges[model].beaten_by]
+    choice = challenges[unbeaten[0]] if unbeaten else None
+    deciding = _deciding(places[:, unbeaten], tables.weights) if len(unbeaten) > 1 else ()
+    return Recommendation(first, tuple(unbeaten), choice, deciding, int(by_metrics[0]), without)
+
+
+def challenge(ranked: Ranked, model: int, inference: Inference) -> Challenge:
+    """Hold one model against all others, head to head and on the metrics themselves.
+
+    Where one metric alone is ranked, a better mean of it is no evidence against a model that is
+    significantly ahead on the metric's whole distribution: that is a trade-off of mean and tail.
+
+    Parameters
+    ----------
+    ranked, inference
+        As of :func:`recommend`.
+    model : int
+
+    Returns
+    -------
+    Challenge
+    """
+    others = [i for i in range(ranked.scores.models) if i != model]
+    tests = head_to_head(ranked, model, inference)
+    ahead = tuple(i for i in others if tests.dominates[i, model])
+    behind = tuple(i for i in others if tests.dominates[model, i])
+    undecided = tuple(i for i in others if not (tests.decided[i, model] and tests.decided[model, i]))
+    held = contrasts(ranked.tables, model, correction=inference.correction)
+    better = held.throughout(inference.alpha).tolist()
+    if len(ranked.tables.metrics) == 1:
+        better = [i for i in better if i not in behind]
+    return Challenge(model, ahead, behind, undecided, held, tuple(better))
+
+
+def head_to_head(ranked: Ranked, model: int, inference: Inference) -> DominanceTests:
+    """Direct claims between one model and every other, both ways: a family of 2(k − 1).
+
+    From the resamples that ranked the models, or from influence functions where those did.
+    """
+    others = [i for i in range(ranked.scores.models) if i != model]
+    pairs = tuple(pair for i in others for pair in ((i, model), (model, i)))
+    claim = Claim(ranked.order, DIRECT)
+    replicates = ranked.study.replicates
+    if replicates is None:
+        question = Question(ranked.scores, (claim,), pairs)
+        return asymptotic_tests(question, ranked.study.estimates, inference)[0]
+    test = BootstrapTest(ranked.scores, ranked.study.estimates, claim, inference, pairs)
+    test.settle(replicates, last=True)
+    return test.result(replicates)
+
+
+def metric_places(tables: ScoreTables, order: int) -> Integers:
+    """Ranks by the one-versus-all violation ratio of every metric alone, shape (m, k); without a test."""
+    columns = [[np.sort(values[:, at]) for values in tables.values] for at in range(len(tables.metrics))]
+    return np.array([rank_by(_ratios(column, order)) for column in columns])
+
+
+def leaders_without(ranked: Ranked, leader: int) -> dict[int, int] | None:
+    """Who comes first when another model is left out, where that is not the leader; without a test.
+
+    Parameters
+    ----------
+    ranked : Ranked
+    leader : int
+
+    Returns
+    -------
+    dict of int to int, or None
+        By the model left out. None of two models, of the empirical copula, and where it would take long.
+    """
+    k = ranked.scores.models
+    if k < 3 or ranked.name == EMPIRICAL or k * k * (k - 1) / 2 * max(ranked.scores.sizes) > _WORK:
+        return None
+    found = {}
+    for out in range(k):
+        if out == leader:
+            continue
+        left = [i for i in range(k) if i != out]
+        column = _of_models(ranked.tables, left).column(ranked.name)
+        first = left[int(np.argmin(_ratios([np.sort(values) for values in column.values], ranked.order)))]
+        if first != leader:
+            found[out] = first
+    return found
+
+
+def _of_models(tables: ScoreTables, models: list[int]) -> ScoreTables:
+    return replace(
+        tables,
+        values=tuple(tables.values[i] for i in models),
+        clusters=tuple(tables.clusters[i] for i in models),
+        row_samples=None if tables.row_samples is None else tuple(tables.row_samples[i] for i in models),
+    )
+
+
+def _ratios(ordered: list[Floats], order: int) -> Floats:
+    """One-versus-all ratios of sorted scores, rounded as sums of the same numbers in another order are."""
+    return np.round(one_versus_all(violation_matrices(ordered, orders=(order,))[0]), 12)
+
+
+def _together(places: Integers, weights: Floats) -> Integers:
+    """Order of the metrics' own rankings together."""
+    return aggregate_rankings(places, weights=weights).order
+
+
+def _deciding(places: Integers, weights: Floats) -> tuple[int, ...]:
+    """Metrics without which another of some models comes first; ``places`` has shape (m, models)."""
+    first = int(_together(places, weights)[0])
+    found = []
+    for at in range(len(places)):
+        kept = [m for m in range(len(places)) if m != at]
+        if kept and weights[kept].sum() > 0 and int(_together(places[kept], weights[kept])[0]) != first:
+            found.append(at)
+    return tuple(found)

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from riskrank.engine.dominance.contrasts import contrasts
+from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.sampling.modified_t import p_above
+
+
+def tables(values, clusters=None, *, paired=True):
+    clusters = [np.arange(len(v)) for v in values] if clusters is None else clusters
+    return ScoreTables.build(values, clusters, [f"m{i}" for i in range(values[0].shape[1])], paired=paired)
+
+
+def test_paired_differences_are_those_of_a_paired_t_test():
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=(30, 2)) + shift for shift in (0, 0.5, -0.3)]
+    found = contrasts(tables(values), 0, correction="none")
+    for other in (1, 2):
+        for metric in range(2):
+            d = values[other][:, metric] - values[0][:, metric]
+            assert found.difference[other, metric] == pytest.approx(d.mean())
+            assert found.error[other, metric] == pytest.approx(d.std(ddof=1) / np.sqrt(30))
+            t = d.mean() / d.std(ddof=1) * np.sqrt(30)
+            kappa = ((d - d.mean()) ** 3).mean() / d.std(ddof=1) ** 3 / np.sqrt(30)
+            assert found.p_better[other, metric] == pytest.approx(
+                max(stats.ttest_1samp(d, 0, alternative="greater").pvalue, p_above(t, kappa, 29)), rel=1e-9
+            )
+            assert found.p_worse[other, metric] >= stats.ttest_1samp(d, 0, alternative="less").pvalue - 1e-12
+
+
+def test_unpaired_errors_add():
+    rng = np.random.default_rng(1)
+    values = [rng.normal(size=(40, 1)), rng.normal(1, 2, (25, 1))]
+    found = contrasts(tables(values, paired=False), 0)
+    expected = np.sqrt(values[0].var(ddof=1) / 40 + values[1].var(ddof=1) / 25)
+    assert found.error[1, 0] == pytest.approx(expected)
+
+
+def test_holding_the_other_way_round_turns_signs():
+    rng = np.random.default_rng(2)
+    both = tables([rng.normal(size=(20, 3)), rng.normal(size=(20, 3))])
+    there, back = contrasts(both, 0), contrasts(both, 1)
+    assert there.difference[1] == pytest.approx(-back.difference[0])
+    assert there.p_better[1] == pytest.approx(back.p_worse[0])
+
+
+def test_few_differing_samples_are_never_more_than_a_coin():
+    reference = np.zeros((15, 1))
+    other = np.zeros((15, 1))
+    other[:3] = 1
+    found = contrasts(tables([reference, other]), 0)
+    assert found.p_better[1, 0] == pytest.approx(1 / 8)
+    other[:] = 1
+    assert contrasts(tables([reference, other]), 0).p_better[1, 0] == pytest.approx(2.0**-15)
+    same = contrasts(tables([reference, reference.copy()]), 0)
+    assert same.p_better[1, 0] == 1
+
+
+def test_better_throughout_needs_every_metric_and_one_that_is_sure():
+    rng = np.random.default_rng(3)
+    base = rng.normal(size=(100, 2))
+    clear = base + 1 + 0.1 * rng.normal(size=(100, 2))
+    mixed = base + [1, -0.01] + 0.1 * rng.normal(size=(100, 2))
+    mixed[:, 1] -= mixed[:, 1].mean() - base[:, 1].mean() + 0.001
+    found = contrasts(tables([base, clear, mixed, base.copy()]), 0)
+    assert found.throughout(0.05).tolist() == [1]
+    assert contrasts(tables([base, clear, mixed]), 1).throughout(0.05).tolist() == []
+
+
+def test_family_wise_level_over_models_and_metrics():
+    """Identical models: some contrast is significant in at most .05 of tables, ± .011."""
+    rng = np.random.default_rng(4)
+    false = 0
+    for _ in range(400):
+        values = [rng.normal(size=(20, 3)) for _ in range(5)]
+        false += contrasts(tables(values), 0).better(0.05).any()
+    assert false / 400 <= 0.05 + 2 * 0.011
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_scores_of_any_size(factor):
+    rng = np.random.default_rng(5)
+    values = [rng.normal(size=(20, 2)) for _ in range(2)]
+    found, plain = contrasts(tables([v * factor for v in values]), 0), contrasts(tables(values), 0)
+    assert found.p_better == pytest.approx(plain.p_better)
+
+
+def test_whole_clusters_count_once():
+    rng = np.random.default_rng(6)
+    values = [rng.normal(size=(12, 1)) for _ in range(2)]
+    once = contrasts(tables(values), 0)
+    repeated = [np.repeat(v, 4, axis=0) for v in values]
+    again = contrasts(tables(repeated, [np.repeat(np.arange(12), 4)] * 2), 0)
+    assert again.p_better == pytest.approx(once.p_better)

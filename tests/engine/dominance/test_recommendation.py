@@ -1,0 +1,135 @@
+import numpy as np
+import pytest
+
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import Question, study_columns
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.recommendation import Ranked, challenge, leaders_without, recommend
+from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
+from riskrank.engine.portfolio.score_tables import ScoreTables
+
+INFERENCE = Inference(resamples=1000, jobs=1)
+
+
+def ranked(values, order=2, inference=INFERENCE, name=None):
+    n = len(values[0])
+    names = [f"m{i}" for i in range(values[0].shape[1])]
+    tables = ScoreTables.build(values, [np.arange(n)] * len(values), names)
+    name = name or (names[0] if len(names) == 1 else "P(IC)")
+    scores = tables.column(name)
+    (study,) = study_columns([Question(scores, (Claim(order),))], inference)
+    leader = int(np.argmin(one_versus_all(study.estimates.ratios[order - 1])))
+    return Ranked(tables, name, scores, study, order), leader
+
+
+def clones():
+    """A ~ N(.1, 1) is first among eight N(0, 1), although B ~ N(.65, 2) is ahead of it head to head."""
+    rng = np.random.default_rng(0)
+    values = [rng.normal(0.1, 1, (1500, 1)), rng.normal(0.65, 2, (1500, 1))]
+    return [*values, *(rng.normal(0, 1, (1500, 1)) for _ in range(8))]
+
+
+@pytest.mark.parametrize("variance", ["bootstrap", "clt"])
+def test_a_crowd_of_clones_carries_nobody(variance):
+    inference = Inference(resamples=1000, jobs=1, variance=variance)
+    column, leader = ranked(clones(), inference=inference)
+    assert leader == 0
+    found = recommend(column, leader, inference)
+    assert not found.holds
+    assert found.leader.beaten_by == (1,)
+    assert found.choice is not None
+    assert found.choice.model == 1
+
+
+def test_better_on_every_metric_is_no_runner_up():
+    """A portfolio of ranks forgets how bad a bad score is: the means of both metrics speak for B."""
+    rng = np.random.default_rng(1)
+    n = 600
+    often = rng.normal(0, 0.05, (n, 2)) + 0.1
+    rare = rng.random(n) < 0.3
+    often[rare] = rng.normal([-4, -5], 0.1, (rare.sum(), 2))
+    steady = rng.normal(0, 0.05, (n, 2))
+    weak = rng.normal(-3, 0.05, (n, 2))
+    column, leader = ranked([often, steady, weak])
+    held = challenge(column, 0, INFERENCE)
+    assert held.better == (1,)
+    if leader == 0:
+        assert recommend(column, 0, INFERENCE).choice.model == 1
+
+
+def test_a_trade_off_of_metrics_blocks_nothing():
+    rng = np.random.default_rng(2)
+    a, b = rng.normal([1, -1], 1, (400, 2)), rng.normal([-1, 1], 1, (400, 2))
+    column, leader = ranked([a, b])
+    found = challenge(column, leader, INFERENCE)
+    assert found.better == ()
+    assert found.contrasts.better(0.05).any()
+    assert found.contrasts.worse(0.05).any()
+
+
+def test_on_one_metric_a_milder_tail_may_cost_some_mean():
+    """The other's mean is surely higher; the second order, which ranks, is surely on the leader's side."""
+    rng = np.random.default_rng(3)
+    calm, wild = rng.normal(0, 0.2, (2000, 1)), rng.normal(0.15, 3, (2000, 1))
+    wild += 0.3 - wild.mean()
+    column, leader = ranked([calm, wild])
+    assert leader == 0
+    found = challenge(column, 0, INFERENCE)
+    assert found.contrasts.better(0.05)[1, 0]
+    assert found.behind == (1,)
+    assert found.better == ()
+
+
+def test_who_comes_first_without_another_by_brute_force():
+    rng = np.random.default_rng(4)
+    for seed in range(5):
+        values = [rng.normal(0.05 * (seed == i), 1 + 0.3 * i, (60, 2)) for i in range(4)]
+        column, leader = ranked(values)
+        plain = {}
+        for out in range(4):
+            if out == leader:
+                continue
+            left = [i for i in range(4) if i != out]
+            pooled = np.concatenate([values[i] for i in left])
+            folded = [
+                np.exp(np.mean([np.log((pooled[:, m] <= x[m]).mean()) for m in range(2)]))
+                for i in left
+                for x in values[i]
+            ]
+            ratios = violation_matrices(list(np.sort(np.reshape(folded, (3, 60)))), orders=(2,))[0]
+            first = left[int(np.argmin(ratios.sum(axis=1)))]
+            if first != leader:
+                plain[out] = first
+        assert leaders_without(column, leader) == plain
+
+
+def test_two_models_leave_nobody_out():
+    rng = np.random.default_rng(5)
+    column, leader = ranked([rng.normal(size=(30, 1)), rng.normal(1, 1, (30, 1))])
+    assert leaders_without(column, leader) is None
+    assert recommend(column, leader, INFERENCE).holds
+
+
+def test_a_metric_that_decides():
+    """Three unbeaten models: the third metric alone lifts one of them above the others."""
+    rng = np.random.default_rng(6)
+    noise = [rng.normal(0, 1, (300, 3)) for _ in range(3)]
+    shifts = ([1.0, 0, 0], [0, 1.0, 0], [0.2, 0.2, 1.0])
+    values = [one + shift for one, shift in zip(noise, shifts, strict=True)]
+    from riskrank.engine.dominance.recommendation import _deciding, metric_places
+
+    column, _ = ranked(values)
+    places = metric_places(column.tables, 2)
+    deciding = _deciding(places, column.tables.weights)
+    first = [places[[m for m in range(3) if m != out]].sum(axis=0) for out in range(3)]
+    assert 2 in deciding or min(first[2]) == first[2][2]
+
+
+def test_identical_models_are_seldom_held_against_each_other():
+    """A false challenge of the leader in at most .05 of tables, ± .016; the leader was chosen by the data."""
+    rng = np.random.default_rng(7)
+    false = 0
+    for _ in range(200):
+        column, leader = ranked([rng.normal(size=(40, 2)) for _ in range(4)], inference=INFERENCE)
+        false += bool(challenge(column, leader, INFERENCE).beaten_by)
+    assert false / 200 <= 0.05 + 2 * 0.016
