@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import closing
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, listing, nearest, option
-from riskrank.scores.files.cells import column
+from riskrank.errors import InputError, RiskrankError, UsageError, listing, nearest, option
+from riskrank.scores.files.budget import Answer, Budget, whole_column
 from riskrank.scores.files.query import no_rows, require_select
 from riskrank.scores.files.source import Source, first_line
+from riskrank.scores.files.write_ahead import quiet_address
 
-Rows = tuple[list[str], list[tuple[object, ...]]]
-Execute = Callable[[str], Rows]
+Run = Callable[[str], Answer]
+
+# Rows asked for at a time, as long as they are small; and bytes from which they are not.
+_FEWEST, _MOST = 64, 65_536
+_LARGE = 1 << 24
+# Steps of SQLite between two looks at what a query has used up; seconds of DuckDB.
+_STEPS = 100_000
+_LOOK = 0.2
 
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 _DUCKDB_TABLES = (
@@ -35,38 +46,37 @@ class DatabaseSource(Source):
     sha256 : str
     sql : str, optional
         Query in the database's own SQL.
+    limit : int
+        Most bytes its rows may have.
     """
 
-    def __init__(self, path: str, kind: str, sha256: str, *, sql: str | None = None) -> None:
+    def __init__(self, path: str, kind: str, sha256: str, *, sql: str | None = None, limit: int) -> None:
         super().__init__(path, b"", sha256)
         self.queried = sql is not None
-        names, rows = (_ask_sqlite if kind == "sqlite" else _ask_duckdb)(path, sql)
-        if not rows:
+        answer = (_ask_sqlite if kind == "sqlite" else _ask_duckdb)(path, sql, Budget(path, limit))
+        if not answer.rows:
             raise no_rows(path, sql) if sql else self._empty("a table without rows")
-        self._name_columns(names)
-        self._frame = pl.DataFrame(
-            [column(name, [row[at] for row in rows]) for at, name in enumerate(self.columns)]
-        )
+        self._name_columns(answer.names)
+        self._frame = pl.DataFrame(list(map(whole_column, self.columns, answer.pieces)))
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns."""
         return self._frame.select(names)
 
 
-def _ask_sqlite(path: str, sql: str | None) -> Rows:
-    def run(query: str) -> Rows:
-        cursor = connection.execute(query)
-        return [entry[0] for entry in cursor.description or ()], cursor.fetchall()
-
+def _ask_sqlite(path: str, sql: str | None, budget: Budget) -> Answer:
+    address, prepare = quiet_address(Path(path).resolve())
     try:
-        with closing(sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            connection.execute("PRAGMA query_only = ON")
-            return _query(path, run, sql, _SQLITE_TABLES)
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
+                connection.execute(f"PRAGMA {pragma}")
+            connection.set_progress_handler(lambda: budget.exceeded() is not None, _STEPS)
+            return _query(path, partial(_gathered, connection, budget), sql, _SQLITE_TABLES)
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _failed(path, sql, str(error)) from None
 
 
-def _ask_duckdb(path: str, sql: str | None) -> Rows:
+def _ask_duckdb(path: str, sql: str | None, budget: Budget) -> Answer:
     try:
         import duckdb
     except ImportError:
@@ -76,25 +86,70 @@ def _ask_duckdb(path: str, sql: str | None) -> Rows:
             hint="pip install 'riskrank[duckdb]', or export the table as Parquet",
         ) from None
 
-    def run(query: str) -> Rows:
-        cursor = connection.execute(query)
-        return [entry[0] for entry in cursor.description or ()], cursor.fetchall()
-
+    # A view in a file from elsewhere could otherwise read any other file of this machine, and a large
+    # result would be written beside the file.
+    safe: dict[str, str | bool | int | float | list[str]]
+    safe = {"enable_external_access": "false", "temp_directory": "", "memory_limit": f"{budget.room()}B"}
     try:
-        # A view in a file from elsewhere could otherwise read any other file of this machine.
-        safe: dict[str, str | bool | int | float | list[str]] = {"enable_external_access": "false"}
-        with closing(duckdb.connect(path, read_only=True, config=safe)) as connection:
-            return _query(path, run, sql, _DUCKDB_TABLES)
+        with (
+            closing(duckdb.connect(path, read_only=True, config=safe)) as connection,
+            _watched(connection.interrupt, budget),
+        ):
+            return _query(path, partial(_gathered, connection, budget), sql, _DUCKDB_TABLES)
     except duckdb.Error as error:
         raise _failed(path, sql, first_line(error)) from None
 
 
-def _query(path: str, run: Execute, sql: str | None, list_tables: str) -> Rows:
-    tables = [str(row[0]) for row in run(list_tables)[1]]
+@contextmanager
+def _watched(interrupt: Callable[[], object], budget: Budget) -> Iterator[None]:
+    """Interrupt a query that uses up its budget before it gives a row."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_LOOK):
+            if budget.exceeded() is not None:
+                interrupt()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _gathered(connection: Any, budget: Budget, query: str) -> Answer:
+    """The rows a query gives, piece by piece.
+
+    Raises
+    ------
+    InputError
+        If they are more than allowed, or take too long.
+    """
+    try:
+        cursor = connection.execute(query)
+        answer = Answer([entry[0] for entry in cursor.description or ()], budget)
+        asked = _FEWEST
+        while rows := cursor.fetchmany(asked):
+            size = answer.add(rows)
+            asked = max(asked // 2, 1) if size > _LARGE else min(2 * asked, _MOST)
+        return answer
+    except Exception as error:
+        problem = budget.exceeded()  # then the error only tells that it was interrupted
+        if problem is None or error is problem:
+            raise
+        raise problem from None
+
+
+def _query(path: str, run: Run, sql: str | None, list_tables: str) -> Answer:
+    tables = list(map(str, chain.from_iterable(run(list_tables).pieces[0])))
     if sql is not None:
         require_select(sql)
         try:
             return run(sql)
+        except RiskrankError:
+            raise
         except Exception as error:
             raise _failed(path, sql, first_line(error), tables) from None
     if not tables:

@@ -53,7 +53,7 @@ def open_sources(
     sql : str, optional
         Query for inputs that hold several tables: databases, in their own SQL, and workbooks.
     max_bytes : int, optional
-        Most bytes a file may unpack to; `MAX_TABLE_BYTES` by default. Databases are read where they are.
+        Most bytes a file may unpack to, or a database answer; `MAX_TABLE_BYTES` by default.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def _open(path: str, input_format: str | None, stdin: BinaryIO | None, sql: str 
                 hint="copy it here first",
             )
         if kind in DATABASES:
-            return _open_database(path, kind, compression, sql)
+            return _open_database(path, kind, compression, sql, limit)
         data = read_bytes(path, limit)
     if kind in DATABASES:
         raise UsageError(
@@ -144,7 +144,7 @@ def _open_folder(
     return DataSetSource(path, parts, [_open(part.path, input_format, stdin, sql, limit) for part in parts])
 
 
-def _open_database(path: str, kind: str, compression: str | None, sql: str | None) -> Source:
+def _open_database(path: str, kind: str, compression: str | None, sql: str | None, limit: int) -> Source:
     """Open a file that its own library reads: it is hashed in pieces, and never decompressed."""
     if exists(path) and not Path(path).is_file():  # opening a pipe would wait for who writes into it
         raise UsageError(
@@ -165,7 +165,7 @@ def _open_database(path: str, kind: str, compression: str | None, sql: str | Non
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     # The suffix .db is used for both.
     kind = "duckdb" if head[8:12] == b"DUCK" else "sqlite" if head[:6] == b"SQLite" else kind
-    return DatabaseSource(path, kind, digest, sql=sql)
+    return DatabaseSource(path, kind, digest, sql=sql, limit=limit)
 
 
 def _format_of(path: str, input_format: str | None) -> tuple[str, str | None]:

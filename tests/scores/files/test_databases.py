@@ -1,7 +1,9 @@
 """SQLite and DuckDB files: the only table, or what a query in their own SQL gives; never written to."""
 
 import hashlib
+import shutil
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -9,6 +11,9 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.scores.files import budget
+from riskrank.scores.files.cells import column
+from riskrank.scores.files.opening import open_sources
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 
@@ -119,3 +124,109 @@ def test_values_of_any_kind(tmp_path):
     table = read_scores([str(path)], ReadOptions(missing="keep", allow_constant=True))
     assert table.samples == ("1", "1.5")
     assert table.values[0].ravel().tolist() == [1.0, 0.25]
+
+
+ENDLESS = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT {} FROM r{}"
+ROWS = "'a' AS model, i AS sample, 'm' AS metric, i AS score"
+
+
+def _with_view(path, kind, view):
+    connect = sqlite3.connect if kind == "sqlite" else pytest.importorskip("duckdb").connect
+    with closing(connect(str(path))) as connection:
+        connection.execute(f"CREATE VIEW scores AS {view}")
+        connection.commit()
+    return str(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("asked", [ROWS, "count(*) AS n"])
+@pytest.mark.parametrize("queried", [False, True])
+def test_a_view_without_end_is_left_after_a_time(tmp_path, monkeypatch, kind, asked, queried):
+    monkeypatch.setattr(budget, "MOST_SECONDS", 0.5)
+    path = _with_view(tmp_path / f"t.{kind}", kind, ENDLESS.format(asked, ""))
+    options = ReadOptions(sql="SELECT * FROM scores ORDER BY 1" if queried else None)
+    with pytest.raises(InputError, match="no end within 0 seconds") as caught:
+        read_scores([path], options)
+    assert "sql" in caught.value.hint
+    assert [entry.name for entry in tmp_path.iterdir()] == [f"t.{kind}"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_large_answer_is_left_at_the_limit(tmp_path, monkeypatch, kind):
+    series = "range(10000000000) AS r(i)"
+    view = ENDLESS.format(ROWS, "") if kind == "sqlite" else f"SELECT {ROWS} FROM {series}"
+    path = _with_view(tmp_path / f"t.{kind}", kind, view)
+    with pytest.raises(InputError, match="more than 1,000,000 bytes"):
+        read_scores([path], ReadOptions(max_bytes=1_000_000))
+    monkeypatch.setattr(budget, "MOST_ROWS", 100_000)
+    with pytest.raises(InputError, match="no end within 100,000 rows"):
+        read_scores([path])
+
+
+def test_large_cells_are_asked_for_a_few_at_a_time(tmp_path):
+    path = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format("zeroblob(3000000) AS score", ""))
+    tracemalloc.start()
+    with pytest.raises(InputError, match="more than 100,000,000 bytes"):
+        read_scores([path], ReadOptions(max_bytes=100_000_000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 600_000_000
+
+
+def test_what_a_database_holds_for_its_work_is_bounded(tmp_path, monkeypatch):
+    """Rows that are sorted before the first of them comes."""
+    monkeypatch.setattr(budget, "_LEAST_ROOM", 100_000_000)
+    path = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format(ROWS, " ORDER BY i"))
+    with pytest.raises(InputError, match="more than 1,000,000 bytes"):
+        read_scores([path], ReadOptions(max_bytes=1_000_000))
+
+
+@pytest.mark.parametrize("late", [0.5, "text", 2**70, None, b"\x01", 7])
+def test_columns_are_those_of_all_rows(tmp_path, late):
+    """Pieces of a column agree on a kind in the end, whatever comes late."""
+    values = [*range(500), late, *range(3)]
+    path = tmp_path / "t.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (model, n)")
+        stored = [str(value) if value == 2**70 else value for value in values]
+        connection.executemany("INSERT INTO t VALUES ('a', ?)", [(value,) for value in stored])
+        connection.commit()
+    source = open_sources([str(path)])[0]
+    assert source.load(["n"])["n"].to_list() == column("n", stored).to_list()
+    assert source.load(["n"])["n"].dtype == column("n", stored).dtype
+
+
+@pytest.mark.parametrize("state", ["closed", "connected", "idle", "crashed", "emptied"])
+def test_a_log_written_ahead_counts_and_none_is_left(tmp_path, long_frame, write, state):
+    home, place = tmp_path / "home", tmp_path / "place"
+    home.mkdir()
+    place.mkdir()
+    expected = read_scores([write("t.csv", long_frame)])
+    rows = long_frame.rows()
+    with closing(sqlite3.connect(home / "t.db")) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        writer.execute("CREATE TABLE t (model, sample, metric, score)")
+        writer.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows[:-5])
+        writer.commit()
+        if state in ("idle", "emptied"):
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        writer.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows[-5:])
+        writer.commit()
+        if state in ("idle", "emptied"):
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if state in ("connected", "idle"):
+            place = home
+        elif state != "closed":
+            for kind in ("", "-wal"):
+                shutil.copy(home / f"t.db{kind}", place)
+        else:
+            writer.close()
+            shutil.copy(home / "t.db", place)
+        before = {path.name: path.read_bytes() for path in place.iterdir() if not path.name.endswith("-shm")}
+        names = {path.name for path in place.iterdir()}
+        place.chmod(0o500)
+        assert_same(read_scores([str(place / "t.db")]), expected)
+        place.chmod(0o700)
+        assert {path.name for path in place.iterdir()} == names
+        assert {name: (place / name).read_bytes() for name in before} == before

@@ -1,0 +1,161 @@
+"""How long a database may think, and how much it may answer: its views and queries need not end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+
+from riskrank.errors import InputError, option
+from riskrank.scores.files.cells import column
+from riskrank.scores.files.contents import too_large
+
+# Seconds a query may take, all its rows included.
+MOST_SECONDS = 300.0
+# Rows an answer may have: more than any table that fits into a machine.
+MOST_ROWS = 200_000_000
+# Bytes a database may take for its own work, whatever its answer may have.
+_LEAST_ROOM = 1 << 30
+_CELL = 8
+
+Piece = pl.Series | tuple[object, ...]
+
+
+class Budget:
+    """What one query has left.
+
+    Parameters
+    ----------
+    label : str
+        The file, for messages.
+    limit : int
+        Most bytes of the answer, and of what the database holds for it, if that is more than a little.
+    """
+
+    def __init__(self, label: str, limit: int) -> None:
+        self._label = label
+        self._limit = limit
+        self._end = time.monotonic() + MOST_SECONDS
+        self._before = _resident()
+        self._rows = 0
+        self._bytes = 0
+        self._problem: InputError | None = None
+
+    def exceeded(self) -> InputError | None:
+        """What the query has used up, if anything; what it once had too much of stays too much."""
+        if self._problem is None:
+            self._problem = self._found()
+        return self._problem
+
+    def count(self, rows: int, size: int) -> None:
+        """Take an amount of rows and bytes.
+
+        Raises
+        ------
+        InputError
+            If that is more than is left.
+        """
+        self._rows += rows
+        self._bytes += size
+        problem = self.exceeded()
+        if problem is not None:
+            raise problem
+
+    def room(self) -> int:
+        """Bytes of memory the database may hold for its own work: what is allowed, if the machine has it."""
+        return min(max(self._limit, _LEAST_ROOM), _physical() * 3 // 4)
+
+    def _found(self) -> InputError | None:
+        if time.monotonic() > self._end:
+            return self._over(f"{MOST_SECONDS:,.0f} seconds")
+        if self._rows > MOST_ROWS:
+            return self._over(f"{MOST_ROWS:,} rows")
+        if self._bytes > self._limit or _resident() - self._before > self.room():
+            return too_large(self._label, self._limit)
+        return None
+
+    def _over(self, what: str) -> InputError:
+        return InputError(
+            f"{self._label}: the database answers with no end within {what}",
+            found="a view or a query over very much, or over itself",
+            hint=f"ask for less with {option('sql')}, or export what counts with the database's own program",
+        )
+
+
+class Answer:
+    """Rows as they come, held as columns: far smaller than what Python makes of them.
+
+    Attributes
+    ----------
+    names : list of str
+    pieces : list of list
+        The pieces of each column.
+    rows : int
+    """
+
+    def __init__(self, names: Sequence[str], budget: Budget) -> None:
+        self.names = list(names)
+        self.pieces: list[list[Piece]] = [[] for _ in names]
+        self.rows = 0
+        self._budget = budget
+
+    def add(self, rows: Sequence[tuple[object, ...]]) -> int:
+        """Take some more rows; returns their bytes.
+
+        Raises
+        ------
+        InputError
+            If they are more than is allowed.
+        """
+        size = 0
+        for pieces, values in zip(self.pieces, zip(*rows, strict=True), strict=True):
+            piece = _compact(values)
+            pieces.append(piece)
+            size += sum(map(_size, values)) if isinstance(piece, tuple) else int(piece.estimated_size())
+        self.rows += len(rows)
+        self._budget.count(len(rows), size)
+        return size
+
+
+def whole_column(name: str, pieces: Sequence[Piece]) -> pl.Series:
+    """Pieces of a column as :func:`riskrank.scores.files.cells.column` makes one of all their values."""
+    series = [piece for piece in pieces if isinstance(piece, pl.Series)]
+    if len(series) == len(pieces) and len({piece.dtype for piece in series}) == 1:
+        return pl.concat(series).alias(name)
+    return column(name, list(chain.from_iterable(pieces)))
+
+
+def _compact(values: tuple[object, ...]) -> Piece:
+    """Values of one plain kind as a series, from which they come back as they are; others stay."""
+    kinds = set(map(type, values)) - {type(None)}
+    if kinds not in ({float}, {str}, {int}):
+        return values
+    found = column("", values)
+    return values if kinds == {int} and found.dtype != pl.Int64 else found
+
+
+def _size(value: object) -> int:
+    return _CELL + len(value) if isinstance(value, str | bytes) else _CELL
+
+
+def _resident() -> int:
+    """Bytes of memory this process holds now, where the system tells; else the most it ever held."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    with suppress(ImportError):
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # of macOS, which counts bytes
+    return 0
+
+
+def _physical() -> int:
+    """Bytes of memory of this machine; more than any has where the system does not tell."""
+    with suppress(OSError, ValueError, AttributeError):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return 1 << 50
