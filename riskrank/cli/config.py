@@ -11,7 +11,16 @@ from typer.core import TyperCommand, TyperOption
 
 from riskrank.asked.reading import RENAMED
 from riskrank.cli.config_file import OWN, SHARED, chosen_file, read_config, section_name
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.errors import (
+    GateFailed,
+    GateInconclusive,
+    InputError,
+    UsageError,
+    did_you_mean,
+    listing,
+    option,
+    spell,
+)
 
 # Options about the configuration itself, or for one call only.
 NOT_CONFIGURED = ("help", "config", "isolated", "version")
@@ -44,9 +53,11 @@ class ConfiguredCommand(TyperCommand):
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         if given.get("help") or ctx.resilient_parsing:  # help and completion work beside a broken file
             return super().parse_args(ctx, args)
-        path = chosen_file(given.get("config"), isolated=bool(given.get("isolated")))
+        chosen = chosen_file(given.get("config"), isolated=bool(given.get("isolated")))
+        ctx.meta["riskrank.passed_over"] = chosen.passed_over
+        path = chosen.path
         if path is not None:
-            values = defaults(read_config(path), path, ctx)
+            values = defaults(read_config(path, named=chosen.named), path, ctx)
             ctx.default_map = values
             taken = {name: value for name, value in values.items() if name not in given}
             if taken:
@@ -54,6 +65,16 @@ class ConfiguredCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
+        """Run the command, and say of files that do not count that they do not."""
+        try:
+            status = self._invoke(ctx)
+        except (GateFailed, GateInconclusive):
+            _tell_passed_over(ctx)
+            raise
+        _tell_passed_over(ctx)
+        return status
+
+    def _invoke(self, ctx: Any) -> Any:
         """Run the command; what contradicts it may stand in the configuration, so the error says that."""
         path, taken = ctx.meta.get("riskrank.config", (None, ()))
         if path is None:
@@ -67,6 +88,15 @@ class ConfiguredCommand(TyperCommand):
             raise UsageError(
                 error.what, found=f"{error.found} ({path} gives {flags})", hint=error.hint
             ) from error
+
+
+def _tell_passed_over(context: Any) -> None:
+    """Warn of configurations of others, after the result, so that an error stays three lines."""
+    if context.obj is None or context.params.get("quiet"):
+        return
+    for path, reason in context.meta.get("riskrank.passed_over", ()):
+        text = f"warning: {path} is not read: {reason}; if you trust it, add {option('config', path)}"
+        context.obj.say(spell(text, flags=True))
 
 
 def defaults(settings: Mapping[str, Any], path: str, context: Any) -> dict[str, Any]:

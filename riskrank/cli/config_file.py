@@ -1,16 +1,19 @@
 """The configuration file: ``riskrank.toml``, or ``[tool.riskrank]`` in ``pyproject.toml``.
 
 The nearest one counts, upwards from the current directory to the root of the repository or to the home
-directory; outside of both only the current directory is looked at, as anybody may write to ``/tmp``.
+directory; outside of both only the current directory is looked at. One that is somebody else's is passed
+over, and none that nobody named reaches out.
 """
 
 from __future__ import annotations
 
 import os.path
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from riskrank.cli.ownership import distrusted, refuse_reaching_out
 from riskrank.errors import InputError, UsageError, option
 
 OWN, SHARED = "riskrank.toml", "pyproject.toml"
@@ -18,8 +21,27 @@ OWN, SHARED = "riskrank.toml", "pyproject.toml"
 MOST_BYTES = 1_000_000
 
 
-def chosen_file(given: str | None, *, isolated: bool) -> str | None:
-    """Path of the configuration file to read, as given or relative to the current directory; None for none.
+@dataclass(frozen=True)
+class Chosen:
+    """Which configuration file counts.
+
+    Attributes
+    ----------
+    path : str or None
+        As given or relative to the current directory; None for none.
+    named : bool
+        Whether somebody named it.
+    passed_over : tuple of (str, str)
+        Nearer files that do not count, each with the reason.
+    """
+
+    path: str | None
+    named: bool = False
+    passed_over: tuple[tuple[str, str], ...] = ()
+
+
+def chosen_file(given: str | None, *, isolated: bool) -> Chosen:
+    """Choose the configuration file to read.
 
     Raises
     ------
@@ -33,19 +55,22 @@ def chosen_file(given: str | None, *, isolated: bool) -> str | None:
                 found=option("config", given),
                 hint="leave out one of them",
             )
-        return None
-    return given if given is not None else found_file()
+        return Chosen(None)
+    return Chosen(given, named=True) if given is not None else found_file()
 
 
-def found_file() -> str | None:
-    """Path of the nearest configuration file, relative to the current directory."""
+def found_file() -> Chosen:
+    """The nearest configuration file that is the user's own."""
+    passed_over: list[tuple[str, str]] = []
     for folder in searched_folders():
-        own, shared = f"{folder}{OWN}", f"{folder}{SHARED}"
-        if Path(own).is_file():
-            return own
-        if Path(shared).is_file() and _is_shared(shared):
-            return shared
-    return None
+        for path in (f"{folder}{OWN}", f"{folder}{SHARED}"):
+            if not Path(path).is_file() or (path.endswith(SHARED) and not _is_shared(path)):
+                continue
+            reason = distrusted(path)
+            if reason is None:
+                return Chosen(path, passed_over=tuple(passed_over))
+            passed_over.append((path, reason))
+    return Chosen(None, passed_over=tuple(passed_over))
 
 
 def searched_folders() -> Iterator[str]:
@@ -61,14 +86,22 @@ def searched_folders() -> Iterator[str]:
         yield "../" * up
 
 
-def read_config(path: str) -> Mapping[str, Any]:
+def read_config(path: str, *, named: bool) -> Mapping[str, Any]:
     """Read the settings in a configuration file.
 
     Raises
     ------
     InputError
-        If it cannot be read, or is a ``pyproject.toml`` without ``[tool.riskrank]``.
+        If it cannot be read, is a ``pyproject.toml`` without ``[tool.riskrank]``, or was not named and
+        reaches out.
     """
+    settings = _settings(path)
+    if not named:
+        refuse_reaching_out(settings, path)
+    return settings
+
+
+def _settings(path: str) -> Mapping[str, Any]:
     settings = _parsed(path, _text(path))
     if Path(path).name != SHARED:
         return settings

@@ -1,5 +1,8 @@
 """Defaults from a configuration file: where it is found, what wins, and what it may not say."""
 
+import os
+import sys
+
 import pytest
 
 FILES = {
@@ -200,4 +203,98 @@ def test_a_deleted_current_directory_has_no_configuration(tmp_path, monkeypatch)
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    assert found_file() is None
+    assert found_file().path is None
+
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="owners and modes of POSIX")
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("place", "mode", "reason"),
+    [
+        ("riskrank.toml", 0o646, "anybody may write to it"),
+        (".", 0o1777, "anybody may write to its folder"),
+        ("riskrank.toml", "group", "a group may write to it"),
+        (".", "group", "a group may write to its folder"),
+        ("riskrank.toml", "owner", "it belongs to another user"),
+        (".", "owner", "its folder belongs to another user"),
+    ],
+)
+@pytest.mark.parametrize("below", [False, True])
+def test_a_file_others_may_have_written_is_passed_over(
+    run, project, tmp_path, monkeypatch, place, mode, reason, below
+):
+    project("order = 1\n")
+    if isinstance(mode, str) and os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    if mode == "owner":
+        os.chown(place, 12345, 0)
+    elif mode == "group":
+        os.chown(place, 0, 12345)
+        os.chmod(place, 0o775)  # noqa: PTH101
+    else:
+        os.chmod(place, mode)  # noqa: PTH101
+    front = ""
+    if below:
+        (tmp_path / "mine").mkdir()
+        monkeypatch.chdir(tmp_path / "mine")
+        front = "../"
+    words = ("rank", f"{front}scores.csv", "--no-test", "--format", "json")
+    outcome = run(*words)
+    assert settings(outcome)["order"] == "both"
+    assert "config" not in outcome.document["meta"]
+    path = f"{front}riskrank.toml"
+    expected = f"warning: {path} is not read: {reason}; if you trust it, add --config {path}"
+    assert outcome.stderr.splitlines() == [expected]
+    assert run(*words, "--quiet").stderr == run(*words, "--isolated").stderr == ""
+    assert settings(run(*words, "--config", path))["order"] == "1"
+
+
+@POSIX
+def test_a_neighbours_file_is_passed_over_and_the_own_one_above_counts(run, project, tmp_path, monkeypatch):
+    project("order = 1\n")
+    (tmp_path / "shared").mkdir()
+    monkeypatch.chdir(tmp_path / "shared")
+    project('executor = "dask:tcp://198.51.100.7:8786"\norder = 2\n', "shared/riskrank.toml")
+    (tmp_path / "shared").chmod(0o777)
+    outcome = run("rank", "../scores.csv", "--no-test", "--format", "json")
+    assert settings(outcome)["order"] == "1"
+    assert outcome.document["meta"]["config"] == "../riskrank.toml"
+
+
+@POSIX
+def test_a_group_of_its_own_is_no_stranger(run, project):
+    project("order = 1\n")
+    os.chmod("riskrank.toml", 0o664)  # noqa: PTH101
+    status = os.stat("riskrank.toml")  # noqa: PTH116
+    if status.st_uid != status.st_gid:
+        pytest.skip("this user's group is shared with others")
+    assert settings(run(*RANK))["order"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('executor = "dask:host:8786"', "'executor' names a computer that runs code"),
+        ('[rank]\nexecutor = "processes"', "'executor' names a computer that runs code"),
+        ('metrics_file = "https://host/m.toml"', "'metrics_file' names an address"),
+        ("sql = \"SELECT * FROM read_csv('/etc/passwd')\"", "'sql' opens other files"),
+        ("where = \"model IN (SELECT a FROM Read_Parquet ('x'))\"", "'where' opens other files"),
+        ('output = "/nowhere/r.json"', "'output' writes outside of this folder"),
+        ('[rank]\nplot = ["a.svg", "../../b.svg"]', "'plot' writes outside of this folder"),
+    ],
+)
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_nobody_named_does_not_reach_out(refused, run, project, text, why, name):
+    if name == "pyproject.toml":
+        text = text.replace("[rank]", "[tool.riskrank.rank]")
+    project(FILES[name].format(text), name)
+    what, _, hint = refused("rank", "scores.csv", "--no-test")
+    assert what == f"error: {name}: {why}, and nobody named this file"
+    assert hint == f"hint: if you trust it, name it: --config {name}; --isolated ignores it"
+
+
+def test_a_file_that_was_named_may_reach_out(run, project):
+    project("sql = \"SELECT * FROM read_csv('scores.csv')\"\n")
+    assert run("rank", "scores.csv", "--no-test", "--config", "riskrank.toml").status == 0
