@@ -10,6 +10,8 @@ import pytest
 
 SAMPLE_DATA = Path(__file__).parents[1] / "sample_data"
 METRICS = ["correct", "log_loss", "brier", "margin"]
+DIAMOND_METRICS = ["error_usd", "covered", "width_usd", "time_us"]
+CUTS = {"Fair", "Good", "Very Good", "Premium", "Ideal"}
 BENCHMARKS = ["ifeval", "bbh", "math", "gpqa", "musr", "mmlu_pro"]
 
 
@@ -21,6 +23,16 @@ def classifiers():
 @pytest.fixture(scope="module")
 def classifiers_wide(classifiers):
     return classifiers.pivot(on="metric", index=["model", "dataset", "sample"], values="score")
+
+
+@pytest.fixture(scope="module")
+def diamonds():
+    return pl.read_parquet(SAMPLE_DATA / "diamonds.parquet")
+
+
+@pytest.fixture(scope="module")
+def diamonds_wide(diamonds):
+    return diamonds.pivot(on="metric", index=["model", "cut", "sample"], values="score").sort("sample")
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +104,81 @@ def test_classifiers_one_model_has_the_best_mean_and_a_bad_tail(classifiers_wide
     assert order[:4] == ["neural_net", "lda", "logistic_weak_penalty", "naive_bayes"]
 
 
+def worst_twentieth(losses):
+    """The mean of the largest 5 % along the last axis."""
+    return np.sort(losses)[..., -(losses.shape[-1] // 20) :].mean(axis=-1)
+
+
+def test_diamonds_has_every_model_on_every_stone(diamonds):
+    assert diamonds.columns == ["model", "cut", "sample", "metric", "score"]
+    assert diamonds.null_count().sum_horizontal().item() == 0
+    assert [diamonds[column].n_unique() for column in ("model", "sample", "metric")] == [7, 2000, 4]
+    assert not diamonds.select("model", "sample", "metric").is_duplicated().any()
+    assert len(diamonds) == 7 * 2000 * 4
+    assert len(diamonds.select("sample", "cut").unique()) == 2000
+    assert set(diamonds["cut"]) == CUTS
+    assert (SAMPLE_DATA / "diamonds.parquet").stat().st_size < 400_000
+
+
+def test_diamonds_scores_agree_with_each_other(diamonds_wide):
+    error, covered, width, time = (diamonds_wide[metric].to_numpy() for metric in DIAMOND_METRICS)
+    assert set(np.unique(covered)) == {0.0, 1.0}
+    # An interval that holds prediction and price is as wide as they are apart, to a rounded dollar.
+    assert (error <= width + 1)[covered == 1].all()
+    assert (width > 0).all()
+    assert (time > 0).all()
+    # 2,000 draws of probability 0.9 have a standard error of 0.0067.
+    share = diamonds_wide.group_by("model").agg(pl.col("covered").mean())["covered"]
+    assert share.is_between(0.9 - 0.02, 0.9 + 0.02).all()
+
+
+def test_diamonds_metrics_are_no_functions_of_each_other(diamonds_wide):
+    columns = diamonds_wide.filter(model="boosting_squared").select(DIAMOND_METRICS)
+    correlation = np.corrcoef(np.argsort(np.argsort(columns.to_numpy(), axis=0), axis=0), rowvar=False)
+    # Dear stones have larger errors and wider intervals, hence 0.72; the others are below 0.25.
+    assert np.abs(correlation[np.triu_indices(4, 1)]).max() < 0.8
+
+
+def test_diamonds_the_best_mean_error_has_a_significantly_worse_tail(diamonds_wide):
+    models = sorted(diamonds_wide["model"].unique())
+    errors = np.array([diamonds_wide.filter(model=model)["error_usd"].to_numpy() for model in models])
+    mean = dict(zip(models, errors.mean(axis=1), strict=True))
+    worst = dict(zip(models, worst_twentieth(errors), strict=True))
+    assert min(mean, key=mean.get) == "boosting_absolute"
+    assert min(worst, key=worst.get) == "boosting_squared"
+    draws = np.random.default_rng(0).integers(0, errors.shape[1], (2000, errors.shape[1]))
+    absolute, squared = (
+        errors[models.index(name)][draws] for name in ("boosting_absolute", "boosting_squared")
+    )
+    # The mean's lead may be chance, and is small in any case; the tail's lag is neither.
+    low, high = np.quantile(squared.mean(axis=1) - absolute.mean(axis=1), [0.025, 0.975])
+    assert -10 < low < 0 < high < 30
+    low, high = np.quantile(worst_twentieth(absolute) - worst_twentieth(squared), [0.0005, 0.9995])
+    assert 100 < low < high < 500
+
+
+def test_diamonds_the_milder_tail_costs_nothing_else(diamonds_wide):
+    mean = diamonds_wide.group_by("model").agg(pl.col(DIAMOND_METRICS).mean())
+    absolute, squared = (
+        mean.row(by_predicate=pl.col("model") == f"boosting_{loss}", named=True)
+        for loss in ("absolute", "squared")
+    )
+    assert squared["covered"] >= absolute["covered"]
+    assert squared["width_usd"] <= absolute["width_usd"]
+    assert squared["time_us"] == mean["time_us"].min()
+
+
+def test_diamonds_combined_scores_agree_with_the_means(diamonds_wide):
+    oriented = diamonds_wide.sort("model", "sample").select(
+        -pl.col("error_usd"), "covered", -pl.col("width_usd"), -pl.col("time_us")
+    )
+    ranks = [oriented[metric].rank("max").to_numpy() / len(oriented) for metric in oriented.columns]
+    portfolio = np.exp(np.mean(np.log(ranks), axis=0)).reshape(7, -1).mean(axis=1)
+    models = sorted(diamonds_wide["model"].unique())
+    assert models[portfolio.argmax()] == "boosting_squared"
+    assert models[portfolio.argmin()] == "random_forest"
+
+
 def test_uci_is_what_its_script_writes():
     script = runpy.run_path(str(SAMPLE_DATA / "make_uci.py"))
     assert (SAMPLE_DATA / "uci.csv").read_bytes() == script["csv_text"]().encode()
@@ -125,6 +212,7 @@ def test_llm_leaderboard_against_the_averages_printed_beside_it(llm_leaderboard)
     ("name", "metrics", "lower"),
     [
         ("classifiers", METRICS, {"log_loss", "brier"}),
+        ("diamonds", DIAMOND_METRICS, {"error_usd", "width_usd", "time_us"}),
         ("uci", ["auc", "acc", "brier"], {"brier"}),
         ("llm_leaderboard", [*BENCHMARKS, "co2"], {"co2"}),
     ],
