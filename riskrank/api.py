@@ -23,7 +23,7 @@ from riskrank.asked.reading import RENAMED, ReadOptions
 from riskrank.errors import RiskrankError, UsageError, did_you_mean, listing, option, spell
 from riskrank.scores.files.frames import FrameSource, is_frame
 from riskrank.scores.files.opening import Source
-from riskrank.scores.table.inspection import TableReport, inspect_scores
+from riskrank.scores.table.inspection import Inspection, inspect_scores
 from riskrank.scores.table.score_table import ScoreTable, read_metrics_apart, read_scores
 from riskrank.shown.figures.catalogue import draw, pictures
 from riskrank.shown.formats.data import to_csv, to_json, to_jsonl
@@ -110,7 +110,7 @@ class Scores:
         """Options the table is read with, as they were given."""
         return dict(self._options)
 
-    def report(self, options: Mapping[str, Any]) -> TableReport:
+    def report(self, options: Mapping[str, Any]) -> Inspection:
         """What the sources hold and what is wrong with it."""
         return inspect_scores(self._sources, ReadOptions(**self._options | dict(options)))
 

@@ -241,6 +241,18 @@ def test_texts_that_name_modules_are_imports():
     assert "riskrank.shown.page.page" in loaded("riskrank.shown.render")
 
 
+def test_classes_have_names_of_their_own():
+    """A name says one thing in the whole package; readers of files may repeat one, within their own room."""
+    places: dict[str, list[str]] = {}
+    for name in FILES:
+        if layer(name) != "scores":
+            for node in ast.walk(tree(name)):
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name, []).append(name)
+    repeated = {name for name, where in places.items() if len(where) > 1}
+    assert repeated <= {"Settings"}, repeated  # of groups of options, and of a study
+
+
 # What is longer than a file of 300 lines or a function of 60 (without its docstring), and why.
 LONG_FILES = {
     "riskrank.api": "one door: a function a command, and how they are made",

@@ -212,7 +212,7 @@ class Command(ConfiguredCommand):
         _write_examples(self.name or "", formatter)
 
 
-class Group(TyperGroup):
+class ManyCommands(TyperGroup):
     """A command of several, in groups by what they read (their panel), with examples at the end."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

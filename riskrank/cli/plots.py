@@ -15,7 +15,7 @@ _PICTURE = re.compile(r"[a-z][a-z-]+(@.*)?")
 
 
 @dataclass(frozen=True)
-class Plot:
+class WantedPlot:
     """A picture and its file.
 
     Attributes
@@ -32,7 +32,7 @@ class Plot:
     kind: str
 
 
-def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[Plot, ...]:
+def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[WantedPlot, ...]:
     """Pictures asked for on the command line.
 
     Raises
@@ -49,11 +49,11 @@ def wanted_plots(texts: Sequence[str] | None, command: str) -> tuple[Plot, ...]:
     for text in texts:
         picture, file = _parts(text)
         check_name(command, picture)
-        found.append(Plot(picture, file, _kind(file)))
+        found.append(WantedPlot(picture, file, _kind(file)))
     return tuple(found)
 
 
-def check_plots(plots: Sequence[Plot], outputs: Sequence[str], inputs: Sequence[str]) -> None:
+def check_plots(plots: Sequence[WantedPlot], outputs: Sequence[str], inputs: Sequence[str]) -> None:
     """Refuse files that could not be written, or that are something else already.
 
     Raises
@@ -75,7 +75,7 @@ def check_plots(plots: Sequence[Plot], outputs: Sequence[str], inputs: Sequence[
         taken.append(place)
 
 
-def draw_plot(plot: Plot, document: Any) -> bytes:
+def draw_plot(plot: WantedPlot, document: Any) -> bytes:
     """Draw a picture as the bytes of its file."""
     from riskrank.shown.figures.catalogue import draw
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table
-from riskrank.studies.check import CheckDocument, MetricRow, Problem, TableReport
+from riskrank.studies.check import CheckDocument, Inspection, MetricRow, Problem
 from riskrank.studies.wording import counted
 
 
 def view(document: CheckDocument) -> list[Section]:
     """What the table holds first, what is wrong with it last."""
-    report = document.report
+    found = document.inspection
     sections: list[Section] = [
-        Line(_holdings(report), "Table:"),
-        Line(_pairing(report), "Samples:"),
-        Line(_repeats(report), "Repeats:"),
+        Line(_holdings(found), "Table:"),
+        Line(_pairing(found), "Samples:"),
+        Line(_repeats(found), "Repeats:"),
         _metric_table(document),
     ]
-    if not report.same_samples:
-        sections.append(_model_table(report))
-    sections += [_problem_line(problem) for problem in report.problems]
-    if not report.problems:
+    if not found.same_samples:
+        sections.append(_model_table(found))
+    sections += [_problem_line(problem) for problem in found.problems]
+    if not found.problems:
         sections.append(Line("none: every command can read this table.", "Problems:", "green"))
     if document.splits:
         sections.append(_split_table(document))
@@ -29,28 +29,26 @@ def view(document: CheckDocument) -> list[Section]:
     return sections
 
 
-def _holdings(report: TableReport) -> str:
+def _holdings(found: Inspection) -> str:
     return (
-        f"{counted(report.rows, 'row')}, {counted(len(report.models), 'model')}, "
-        f"{counted(report.samples, 'sample')}, {counted(len(report.metrics), 'metric')}."
+        f"{counted(found.rows, 'row')}, {counted(len(found.models), 'model')}, "
+        f"{counted(found.samples, 'sample')}, {counted(len(found.metrics), 'metric')}."
     )
 
 
-def _pairing(report: TableReport) -> str:
-    grouped = (
-        f" They belong to {report.clusters:,} clusters, which are drawn whole." if report.clusters else ""
-    )
-    if report.same_samples:
-        return f"all models have the same {report.samples:,} samples (paired).{grouped}"
-    return f"{report.common_samples:,} of {report.samples:,} samples are common to all models.{grouped}"
+def _pairing(found: Inspection) -> str:
+    grouped = f" They belong to {found.clusters:,} clusters, which are drawn whole." if found.clusters else ""
+    if found.same_samples:
+        return f"all models have the same {found.samples:,} samples (paired).{grouped}"
+    return f"{found.common_samples:,} of {found.samples:,} samples are common to all models.{grouped}"
 
 
-def _repeats(report: TableReport) -> str:
-    if report.most_repeats <= 1:
+def _repeats(found: Inspection) -> str:
+    if found.most_repeats <= 1:
         return "one score a model, sample and metric."
-    fewest, most = report.fewest_repeats, report.most_repeats
+    fewest, most = found.fewest_repeats, found.most_repeats
     count = f"{most}" if fewest == most else f"{fewest} to {most}"
-    return f"{count} scores a model, sample and metric; {report.repeated_cells:,} cells hold several."
+    return f"{count} scores a model, sample and metric; {found.repeated_cells:,} cells hold several."
 
 
 def _metric_table(document: CheckDocument) -> Table:
@@ -109,8 +107,8 @@ def _better(metric: MetricRow) -> str:
     return ("lower" if lower else "higher") + ("" if metric.declared else " (assumed)")
 
 
-def _model_table(report: TableReport) -> Table:
-    rows = tuple((model.name, f"{model.samples:,}", f"{model.only_here:,}") for model in report.models)
+def _model_table(found: Inspection) -> Table:
+    rows = tuple((model.name, f"{model.samples:,}", f"{model.only_here:,}") for model in found.models)
     columns = (Column("model", "left"), Column("samples"), Column("no other\nmodel has"))
     return Table("Samples by model", columns, rows)
 

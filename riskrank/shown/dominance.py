@@ -1,4 +1,4 @@
-"""Dominance verdicts in words."""
+"""Tests of dominance in words."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _pair_row(
         if absolute:
             held = [tests.claim.boundary for tests in absolute if tests.dominates[i, j]]
             cells.append(f"{held[0]:g}" if held else "–")
-    return (*cells, *_difference_cells(column, i, j), _verdict(column, orders, i, j))
+    return (*cells, *_difference_cells(column, i, j), _answer(column, orders, i, j))
 
 
 def _p_cell(tests: DominanceTests, i: int, j: int) -> str:
@@ -182,7 +182,7 @@ def _bars(column: DominanceColumn, pairs: Sequence[tuple[int, int]]) -> list[str
     return interval_bars(column.units.of(difference.estimate)[at], low[at], high[at], mark=0.0)
 
 
-def _verdict(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
+def _answer(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
     """What was shown of a pair, in words that claim no more: an ε of 0 alone is dominance."""
     if column.study.estimates.identical[i, j]:
         return Cell("identical scores", "dim")

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-
-class Move(Protocol):
-    """Move a bar; the note, where there is one, says what the work amounts to so far."""
-
-    def __call__(self, done: int, total: int, note: str = "") -> None:
-        """Show this much of the work."""
+if TYPE_CHECKING:
+    from riskrank.studies.runtime import Move
 
 
 @contextmanager

@@ -132,17 +132,17 @@ def _pictures(
 
 
 def _letters(tests: DominanceTests, ranking: Ranking) -> list[tuple[Column, Callable[[int], Cell | str]]]:
-    """Who beats whom on wide terminals; groups that no test separates, as papers write them, in LaTeX."""
+    """Who beats whom on wide terminals; sets that no test separates, as papers write them, in LaTeX."""
     columns: list[tuple[Column, Callable[[int], Cell | str]]] = []
     beaten = beaten_letters(tests.dominates, ranking.order)
     if beaten is not None:
         by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))
         head = Column("significantly better than", "left", only="terminal", least=_WIDE)
         columns.append((head, lambda i: by_model[i]))
-    groups = tests.letter_groups(ranking.order)
-    if len(groups) <= len(ascii_lowercase):
+    sets = tests.letter_groups(ranking.order)
+    if len(sets) <= len(ascii_lowercase):
         shared = [
-            "".join(letter for letter, group in zip(ascii_lowercase, groups, strict=False) if i in group)
+            "".join(letter for letter, one in zip(ascii_lowercase, sets, strict=False) if i in one)
             for i in range(len(ranking.order))
         ]
         columns.append((Column("letters", "left", only="latex"), lambda i: shared[i]))

@@ -41,7 +41,7 @@ _FIELD = Line(
 
 
 @dataclass(frozen=True)
-class Part:
+class ReportPart:
     """A chapter of a report.
 
     Attributes
@@ -70,13 +70,13 @@ def view(document: ReportDocument) -> list[Section]:
     return [section for part in parts(document) for section in (*part.lead, *part.sections)]
 
 
-def parts(document: ReportDocument) -> list[Part]:
+def parts(document: ReportDocument) -> list[ReportPart]:
     """Chapters of a report, those that there is something to say in."""
     ranking, risks = document.ranking, document.risks
     found = [
-        Part("ranking", CHAPTERS["ranking"], ranking, ("forest",), (), tuple(_ranking(ranking))),
-        Part("risks", "Hidden risks", ranking, (), (), tuple(_risks(ranking))),
-        Part("curves", "Distributions", ranking, ("quantiles", "tvar"), (_CURVES,), ()),
+        ReportPart("ranking", CHAPTERS["ranking"], ranking, ("forest",), (), tuple(_ranking(ranking))),
+        ReportPart("risks", "Hidden risks", ranking, (), (), tuple(_risks(ranking))),
+        ReportPart("curves", "Distributions", ranking, ("quantiles", "tvar"), (_CURVES,), ()),
         _pairs(document),
         _part("mean-risk", CHAPTERS["risks"], risks, mean_risk.view(risks), ("scatter", "radar")),
     ]
@@ -87,25 +87,27 @@ def parts(document: ReportDocument) -> list[Part]:
     if document.by_group is not None and document.by_group.groups is not None:
         sections_of_groups = tuple(group_sections(document.by_group.groups))
         title = f"{CHAPTERS['by_group']} by {document.by_group.groups.column}"
-        found.append(Part("groups", title, document.by_group, ("groups",), (), sections_of_groups))
+        found.append(ReportPart("groups", title, document.by_group, ("groups",), (), sections_of_groups))
     if document.relation is not None:
         order = document.relation
         found.append(_part("gsd", CHAPTERS["relation"], order, gsd.view(order), ("hasse",)))
     if document.choice is not None:
         choice = document.choice
         found.append(_part("copa", CHAPTERS["choice"], choice, copa.view(choice), ("parallel", "boxes")))
-    found.append(Part("unseen", "What the samples cannot show", ranking, (), (), tuple(_unseen(document))))
+    found.append(
+        ReportPart("unseen", "What the samples cannot show", ranking, (), (), tuple(_unseen(document)))
+    )
     return found
 
 
 def _part(
     anchor: str, title: str, document: Document, body: Sequence[Section], pictures: tuple[str, ...]
-) -> Part:
+) -> ReportPart:
     """A chapter that says what the study's own command says, its verdict first."""
-    return Part(anchor, title, document, pictures, (Line(document.verdict, "In short:"),), tuple(body))
+    return ReportPart(anchor, title, document, pictures, (Line(document.verdict, "In short:"),), tuple(body))
 
 
-def _pairs(document: ReportDocument) -> Part:
+def _pairs(document: ReportDocument) -> ReportPart:
     """The chapter of pairs, with a word on why it counts otherwise than the ranking does."""
     pairs = document.pairs
     part = _part("pairs", CHAPTERS["pairs"], pairs, dominance.view(pairs), ("heatmap", "pair"))
@@ -187,7 +189,7 @@ def _risks(document: RankDocument) -> list[Section]:
     return [words, Table(f"Hidden risks on {metric}", columns, tuple(rows))]
 
 
-def _agreement(others: RankDocument, ranking: RankDocument, what: str, title: str) -> Part:
+def _agreement(others: RankDocument, ranking: RankDocument, what: str, title: str) -> ReportPart:
     """Ranks by other methods or metrics, with their agreement with the ranking."""
     column, method = _leading(ranking)
     own, models = ranking.study.rankings[f"{method}@{column}"], ranking.provenance.models
@@ -222,7 +224,7 @@ def _agreement(others: RankDocument, ranking: RankDocument, what: str, title: st
         "τ is 1 for the same order and −1 for the opposite one."
     )
     columns = (Column("model", "left"), *map(Column, heads))
-    return Part(
+    return ReportPart(
         f"{what}s", title, others, ("bump",), (words,), (table, Table(f"Ranks by {what}", columns, ranks))
     )
 

@@ -1,4 +1,4 @@
-"""Scores made from a judge's verdicts, in words."""
+"""Scores made from a judge's votes, in words."""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.errors import InputError, spell
-from riskrank.scores.table.inspection import MetricReport, Problem, TableReport
+from riskrank.scores.table.inspection import InspectedMetric, Inspection, Problem
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.provenance import described_metric, reading_settings
 from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.suggestions import Suggestion, suggestions
 from riskrank.studies.wording import counted
 
-__all__ = ["CheckDocument", "MetricRow", "Problem", "TableReport", "check"]
+__all__ = ["CheckDocument", "Inspection", "MetricRow", "Problem", "check"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class CheckDocument(Document[MetricRow]):
 
     Attributes
     ----------
-    report : TableReport
+    inspection : Inspection
         With all problems, errors first.
     suggestions : tuple of Suggestion
         What can be done with the table.
@@ -55,26 +55,26 @@ class CheckDocument(Document[MetricRow]):
     row_type: ClassVar[type] = MetricRow
     tells_warnings: ClassVar[bool] = True
 
-    report: TableReport
+    inspection: Inspection
     suggestions: tuple[Suggestion, ...] = ()
     splits: tuple[RunsSplit, ...] = ()
 
     def meta(self) -> Mapping[str, Any]:
         """Models, pairing, repeats and problems."""
-        report = self.report
+        inspection = self.inspection
         return {
             "table": {
-                "rows": report.rows,
+                "rows": inspection.rows,
                 "models": [
                     {"model": model.name, "samples": model.samples, "only_here": model.only_here}
-                    for model in report.models
+                    for model in inspection.models
                 ],
-                "common_samples": report.common_samples,
-                "clusters": report.clusters,
-                "paired": report.same_samples,
-                "fewest_repeats": report.fewest_repeats,
-                "most_repeats": report.most_repeats,
-                "repeated_cells": report.repeated_cells,
+                "common_samples": inspection.common_samples,
+                "clusters": inspection.clusters,
+                "paired": inspection.same_samples,
+                "fewest_repeats": inspection.fewest_repeats,
+                "most_repeats": inspection.most_repeats,
+                "repeated_cells": inspection.repeated_cells,
             },
             "problems": [
                 {
@@ -83,12 +83,12 @@ class CheckDocument(Document[MetricRow]):
                     "found": spell(problem.found, flags=True) or None,
                     "hint": spell(problem.hint, flags=True) or None,
                 }
-                for problem in report.problems
+                for problem in inspection.problems
             ],
             "variance": [
                 entry
                 for split in self.splits
-                for entry in split.described([model.name for model in report.models])
+                for entry in split.described([model.name for model in inspection.models])
             ],
             "suggestions": [{"purpose": one.purpose, "command": one.command} for one in self.suggestions],
         }
@@ -96,7 +96,7 @@ class CheckDocument(Document[MetricRow]):
     @property
     def refusal(self) -> InputError | None:
         """Why the other commands would refuse this table, with a count of further reasons."""
-        errors = _of_severity(self.report, "error")
+        errors = _of_severity(self.inspection, "error")
         if not errors:
             return None
         first, rest = errors[0], len(errors) - 1
@@ -104,12 +104,12 @@ class CheckDocument(Document[MetricRow]):
         return InputError(first.what + more, found=first.found, hint=first.hint)
 
 
-def check(report: TableReport) -> CheckDocument:
+def check(inspection: Inspection) -> CheckDocument:
     """Say what a score table holds and what is wrong with it.
 
     Parameters
     ----------
-    report : TableReport
+    inspection : Inspection
         From :func:`~riskrank.scores.table.inspection.inspect_scores`: a wrong table cannot be read as one.
 
     Returns
@@ -121,43 +121,43 @@ def check(report: TableReport) -> CheckDocument:
             command="check",
             seed=None,
             resamples=None,
-            settings=reading_settings(report.options),
-            inputs=[vars(entry) for entry in report.inputs],
-            models=[model.name for model in report.models],
-            metrics=[described_metric(metric.spec) for metric in report.metrics],
-            samples=report.samples,
-            warnings=[problem.what for problem in _of_severity(report, "warning")],
+            settings=reading_settings(inspection.options),
+            inputs=[vars(entry) for entry in inspection.inputs],
+            models=[model.name for model in inspection.models],
+            metrics=[described_metric(metric.spec) for metric in inspection.metrics],
+            samples=inspection.samples,
+            warnings=[problem.what for problem in _of_severity(inspection, "warning")],
         ),
-        rows=[_row(metric) for metric in report.metrics],
-        verdict=_verdict(report),
-        report=report,
-        suggestions=suggestions(report),
+        rows=[_row(metric) for metric in inspection.metrics],
+        verdict=_verdict(inspection),
+        inspection=inspection,
+        suggestions=suggestions(inspection),
         splits=tuple(
             split
-            for metric, scores in zip(report.metrics, report.runs, strict=bool(report.runs))
+            for metric, scores in zip(inspection.metrics, inspection.runs, strict=bool(inspection.runs))
             if (split := split_of_runs(metric.spec.name, scores)) is not None
         ),
     )
 
 
-def _verdict(report: TableReport) -> str:
+def _verdict(inspection: Inspection) -> str:
     """Whether the table can be used, and how large it is."""
     holds = (
-        f"{counted(len(report.models), 'model')}, {counted(report.samples, 'sample')} and "
-        f"{counted(len(report.metrics), 'metric')}"
+        f"{counted(len(inspection.models), 'model')}, {counted(inspection.samples, 'sample')} and "
+        f"{counted(len(inspection.metrics), 'metric')}"
     )
-    errors, warnings = (len(_of_severity(report, severity)) for severity in ("error", "warning"))
+    errors, warnings = (len(_of_severity(inspection, severity)) for severity in ("error", "warning"))
     if errors:
         return f"The table cannot be used as it is: {counted(errors, 'problem')}."
     doubt = f", with {counted(warnings, 'warning')}" if warnings else ""
     return f"The table can be used{doubt}: {holds}."
 
 
-def _of_severity(report: TableReport, severity: str) -> Sequence[Problem]:
-    return [problem for problem in report.problems if problem.severity == severity]
+def _of_severity(inspection: Inspection, severity: str) -> Sequence[Problem]:
+    return [problem for problem in inspection.problems if problem.severity == severity]
 
 
-def _row(metric: MetricReport) -> MetricRow:
+def _row(metric: InspectedMetric) -> MetricRow:
     spec = metric.spec
     return MetricRow(
         metric=spec.name,

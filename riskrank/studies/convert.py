@@ -249,7 +249,7 @@ class VoteDocument(Document[ScoreRow]):
         return {"verdicts": counts}
 
 
-def convert_verdicts(
+def convert_votes(
     paths: Sequence[str], settings: VoteSettings, stdin: BinaryIO | None = None
 ) -> VoteDocument:
     """Turn a judge's votes on pairs of answers into a score per model and sample.

@@ -1,4 +1,4 @@
-"""A document: what a study found, as typed rows with their provenance; reports give it a form."""
+"""A document: what a study found, as typed rows with their provenance; what lays it out gives it a form."""
 
 from __future__ import annotations
 

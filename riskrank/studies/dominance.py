@@ -71,7 +71,7 @@ class DominanceRow:
 
 @dataclass(frozen=True)
 class DominanceColumn:
-    """One column of scores and its verdicts.
+    """One column of scores and its tests.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class DominanceColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class DominanceDocument(GroupedDocument[DominanceRow]):
-    """Verdicts on all ordered pairs.
+    """Tests of all ordered pairs.
 
     Attributes
     ----------

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.scores.table.inspection import MetricReport, TableReport
+from riskrank.scores.table.inspection import InspectedMetric, Inspection
 from riskrank.scores.table.metrics import looks_like_a_cost
 
 # The tests' least number of samples; below it statistics alone are to be had.
@@ -28,55 +28,55 @@ class Suggestion:
     command: str
 
 
-def suggestions(report: TableReport) -> tuple[Suggestion, ...]:
+def suggestions(inspection: Inspection) -> tuple[Suggestion, ...]:
     """Commands that fit a table, the most useful first; of a table that is refused, none.
 
     Parameters
     ----------
-    report : TableReport
+    inspection : Inspection
     """
-    if any(problem.severity == "error" for problem in report.problems):
+    if any(problem.severity == "error" for problem in inspection.problems):
         return ()
-    return tuple(_fitting(report))
+    return tuple(_fitting(inspection))
 
 
-def _fitting(report: TableReport) -> Iterator[Suggestion]:
-    base = [*_sources(report), *reading_flags(report.options)]
-    undeclared = [metric.spec.name for metric in report.metrics if not metric.spec.declared]
-    ways = _directions(report, undeclared)
+def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
+    base = [*_sources(inspection), *reading_flags(inspection.options)]
+    undeclared = [metric.spec.name for metric in inspection.metrics if not metric.spec.declared]
+    ways = _directions(inspection, undeclared)
     if undeclared:
         yield _said("Say which way each metric is better, if this guess is right:", "check", base, ways)
     every = [*base, *ways]
-    several = len(report.metrics) > 1
-    if report.common_samples <= 1 and report.samples <= 1:
+    several = len(inspection.metrics) > 1
+    if inspection.common_samples <= 1 and inspection.samples <= 1:
         if several:
             yield _said("One row a model: choose by several objectives without a common unit:", "copa", every)
         return
-    enough = _fewest(report) >= _FEWEST_SAMPLES
+    enough = _fewest(inspection) >= _FEWEST_SAMPLES
     if enough:
         yield _said("Which model to ship, and how sure that is:", "rank", every)
-        if len(report.models) == 2:
+        if len(inspection.models) == 2:
             yield _said("Whether one model is ahead of the other:", "dominance", every)
         if several:
             yield _said("The same for each metric on its own:", "rank", every, ["--per-metric"])
-        for column in report.divisions[:_MOST_DIVISIONS]:
+        for column in inspection.divisions[:_MOST_DIVISIONS]:
             yield _said(
                 f"Whether the answer is the same for every {column}:", "rank", every, ["--group-by", column]
             )
         yield _said("Once a difference shows, how many samples the next comparison needs:", "power", every)
     else:
         yield _said("Fewer than 10 samples: rankings without tests:", "rank", every, ["--no-test"])
-    ratings = [metric.spec.name for metric in report.metrics if _looks_ordinal(metric)]
-    if ratings and several and not report.options.unpaired and report.options.cluster is None:
+    ratings = [metric.spec.name for metric in inspection.metrics if _looks_ordinal(metric)]
+    if ratings and several and not inspection.options.unpaired and inspection.options.cluster is None:
         ordinal = ["--ordinal", ",".join(_csv(name) for name in ratings)]
         yield _said("Ratings beside measurements, without numbers for the ratings:", "gsd", every, ordinal)
     if several:
         output = ["--output", "portfolio.parquet"]
         yield _said("Fold the metrics into one score a sample:", "portfolio", every, output)
         if (
-            not report.options.unpaired
-            and report.options.cluster is None
-            and report.options.missing == "error"
+            not inspection.options.unpaired
+            and inspection.options.cluster is None
+            and inspection.options.missing == "error"
         ):
             # copa compares means, so that it averages runs as it averages samples.
             averaged = ["mean" if word == "draws" else word for word in every]
@@ -114,7 +114,7 @@ def reading_flags(options: ReadOptions) -> list[str]:
     return flags
 
 
-def _directions(report: TableReport, undeclared: list[str]) -> list[str]:
+def _directions(inspection: Inspection, undeclared: list[str]) -> list[str]:
     """Flags that declare what nobody declared: costs by their names, the rest as higher-is-better."""
     if not undeclared:
         return []
@@ -128,8 +128,8 @@ def _directions(report: TableReport, undeclared: list[str]) -> list[str]:
     return flags
 
 
-def _sources(report: TableReport) -> list[str]:
-    named = [source if isinstance(source, str) else "SCORES" for source in report.sources]
+def _sources(inspection: Inspection) -> list[str]:
+    named = [source if isinstance(source, str) else "SCORES" for source in inspection.sources]
     # What begins with a dash would be taken for an option.
     return [f"./{name}" if name.startswith("-") and name != "-" else name for name in named]
 
@@ -152,16 +152,16 @@ def _merged(words: list[str]) -> list[str]:
     return merged
 
 
-def _fewest(report: TableReport) -> int:
+def _fewest(inspection: Inspection) -> int:
     """Units of resampling a test would have."""
-    if report.clusters is not None:
-        return report.clusters
-    if report.options.unpaired:
-        return min((model.samples for model in report.models), default=0)
-    return report.common_samples
+    if inspection.clusters is not None:
+        return inspection.clusters
+    if inspection.options.unpaired:
+        return min((model.samples for model in inspection.models), default=0)
+    return inspection.common_samples
 
 
-def _looks_ordinal(metric: MetricReport) -> bool:
+def _looks_ordinal(metric: InspectedMetric) -> bool:
     """Whether few whole numbers come back again and again, as those of a rating do."""
     if metric.minimum is None or metric.maximum is None:
         return False

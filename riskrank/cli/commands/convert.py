@@ -9,7 +9,7 @@ import typer
 
 from riskrank.cli.app import app
 from riskrank.cli.grouped import grouped
-from riskrank.cli.help import Application, Group
+from riskrank.cli.help import Application, ManyCommands
 from riskrank.cli.options import (
     Columns,
     Filters,
@@ -32,7 +32,7 @@ from riskrank.scores.exports.catalogue import EXPORTS
 JUDGES, HARNESSES = "Verdicts of judges", "Exports of harnesses"
 
 
-class Formats(Group):
+class Formats(ManyCommands):
     """Commands of all formats, which are one command under other names: building each would take its time."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
@@ -98,14 +98,14 @@ def verdicts(
     """
     from riskrank.cli.session import FORMATS, Session
     from riskrank.shown.votes import summary
-    from riskrank.studies.convert import VoteSettings, convert_verdicts
+    from riskrank.studies.convert import VoteSettings, convert_votes
 
     inputs = InputOptions(scores=files, columns=columns, models=models, input_format=input_format)
     session = Session(context.obj, inputs, output, formats=(*FORMATS, "parquet"), piped="csv")
     settings = VoteSettings(
         columns=columns, models=split_names(models), metric_name=metric_name, input_format=input_format
     )
-    document = convert_verdicts(files, settings, session.environment.stdin)
+    document = convert_votes(files, settings, session.environment.stdin)
     session.say(summary(document.scores))
     session.finish(document)
 

@@ -67,7 +67,7 @@ class NormOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Questions:
+class CopaQuestions:
     """What to ask beyond the ranking."""
 
     explain: Annotated[
@@ -114,7 +114,7 @@ def copa(
     context: typer.Context,
     inputs: ObjectiveInputs,
     norm: NormOptions,
-    questions: Questions,
+    questions: CopaQuestions,
     output: OutputOptions,
 ) -> None:
     """Rank models by objectives that have no common unit, such as accuracy, CO2 and price.

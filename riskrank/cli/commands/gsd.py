@@ -102,7 +102,7 @@ class RelabellingOptions(ResamplingOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Questions:
+class GsdQuestions:
     """What to ask beyond the relation."""
 
     front_test: Annotated[
@@ -136,7 +136,7 @@ def gsd(
     scales: ScaleOptions,
     relation: RelationOptions,
     relabelling: RelabellingOptions,
-    questions: Questions,
+    questions: GsdQuestions,
     output: DiagramOptions,
 ) -> None:
     """Find which model is at least as good as which for every utility that respects the metrics.

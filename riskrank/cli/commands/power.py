@@ -37,7 +37,7 @@ class PilotOptions(InputOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimOptions:
+class PlanOptions:
     """The one test whose power is wanted."""
 
     PANEL: ClassVar[str] = TESTS
@@ -76,7 +76,7 @@ def power(
     context: typer.Context,
     inputs: PilotOptions,
     portfolio: PortfolioOptions,
-    claim: ClaimOptions,
+    claim: PlanOptions,
     resampling: SimulatedTestOptions,
     output: OutputOptions,
     sizes: Annotated[

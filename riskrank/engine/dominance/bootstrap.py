@@ -36,7 +36,7 @@ TAIL_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Column:
+class BootstrapColumn:
     """One column of scores and what to keep of its resamples.
 
     Attributes
@@ -78,7 +78,7 @@ class Bootstrap:
 
     Parameters
     ----------
-    columns : sequence of Column
+    columns : sequence of BootstrapColumn
     seed : int
         Entropy of the random streams.
     jobs : int or Workers
@@ -89,7 +89,7 @@ class Bootstrap:
 
     def __init__(
         self,
-        columns: Sequence[Column],
+        columns: Sequence[BootstrapColumn],
         *,
         seed: int,
         jobs: Jobs = 1,
@@ -152,14 +152,14 @@ class Bootstrap:
 class _Problem:
     """A column, ready to be resampled anywhere."""
 
-    column: Column
+    column: BootstrapColumn
     scores: ClusteredScores
     scale: CommonScale
     ratios: Floats
     tail_level: float
 
     @classmethod
-    def of(cls, column: Column) -> _Problem:
+    def of(cls, column: BootstrapColumn) -> _Problem:
         scores = column.scores
         scale = CommonScale.of(scores.values)
         scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))

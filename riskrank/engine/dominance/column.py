@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.dominance.asymptotic_tests import clt_test
-from riskrank.engine.dominance.bootstrap import Bootstrap, Column
+from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
 from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
@@ -222,11 +222,11 @@ def _rounds(question: Question, inference: Inference) -> tuple[int, ...]:
     return inference.rounds(len(family[0]), _column(question).comparisons)
 
 
-def _column(question: Question) -> Column:
+def _column(question: Question) -> BootstrapColumn:
     """What the tests of a question need of its resamples."""
     scores, claims = question.scores, question.claims
     some = question.pairs is not None and all(claim.kind != RELATIVE for claim in claims)
-    return Column(
+    return BootstrapColumn(
         scores,
         orders=tuple(sorted({claim.order for claim in claims})),
         # A ranking's leader is held against the others head to head, from the same resamples.

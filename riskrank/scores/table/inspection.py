@@ -45,7 +45,7 @@ class Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelReport:
+class InspectedModel:
     """One model: its number of samples, and of samples no other model has."""
 
     name: str
@@ -54,7 +54,7 @@ class ModelReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricReport:
+class InspectedMetric:
     """One metric, in the units of the file.
 
     Attributes
@@ -88,7 +88,7 @@ class MetricReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableReport:
+class Inspection:
     """What the files hold.
 
     Attributes
@@ -96,8 +96,8 @@ class TableReport:
     inputs : tuple of InputFile
     rows : int
         Input rows read.
-    models : tuple of ModelReport
-    metrics : tuple of MetricReport
+    models : tuple of InspectedModel
+    metrics : tuple of InspectedMetric
     samples : int
         Different samples, of all models together.
     common_samples : int
@@ -124,8 +124,8 @@ class TableReport:
 
     inputs: tuple[InputFile, ...]
     rows: int
-    models: tuple[ModelReport, ...]
-    metrics: tuple[MetricReport, ...]
+    models: tuple[InspectedModel, ...]
+    metrics: tuple[InspectedMetric, ...]
     samples: int
     common_samples: int
     clusters: int | None
@@ -142,7 +142,7 @@ class TableReport:
 
 def inspect_scores(
     paths: Sequence[str | Source], options: ReadOptions | None = None, stdin: BinaryIO | None = None
-) -> TableReport:
+) -> Inspection:
     """Describe the scores of one or more files, and everything that is wrong with them.
 
     Parameters
@@ -152,7 +152,7 @@ def inspect_scores(
 
     Returns
     -------
-    TableReport
+    Inspection
 
     Raises
     ------
@@ -167,7 +167,7 @@ def inspect_scores(
         return _inspected(paths, options, stdin)
 
 
-def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> TableReport:
+def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
     seen: list[tuple[Source, Roles]] = []
     entries = select(_read(paths, options, stdin, seen), options)
     specs, doubts = resolve_metrics(
@@ -185,11 +185,11 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     dropped = () if whole else _dropped(entries, options)
     warnings = [*entries.notes, *doubts, *_undeclared(specs, options), *dropped]
     alone = covered.sum(axis=0) == 1
-    return TableReport(
+    return Inspection(
         inputs=entries.inputs,
         rows=entries.rows,
         models=tuple(
-            ModelReport(name=name, samples=int(has.sum()), only_here=int((has & alone).sum()))
+            InspectedModel(name=name, samples=int(has.sum()), only_here=int((has & alone).sum()))
             for name, has in zip(entries.models, covered, strict=True)
         ),
         metrics=tuple(
@@ -312,7 +312,7 @@ def _describe(
     means: Rows,
     covered: np.ndarray,
     options: ReadOptions,
-) -> MetricReport:
+) -> InspectedMetric:
     scores = entries.value[(entries.metric == code) & ~entries.invalid()] + 0.0
     values, counts = np.unique(scores, return_counts=True)
     cells = means.model.size if options.unpaired else covered.size
@@ -320,7 +320,7 @@ def _describe(
     n = scores.size
     # Not a matrix product: its last bit hangs on where in memory the arrays lie.
     mean = float((values * counts).sum() / n) if n else math.nan
-    return MetricReport(
+    return InspectedMetric(
         spec=spec,
         n=n,
         minimum=float(values[0]) if n else None,

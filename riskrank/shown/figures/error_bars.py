@@ -36,7 +36,7 @@ class ErrorBars:
 
 
 @dataclass(frozen=True)
-class Target:
+class TargetLine:
     """A level to reach, and the size that reaches it, where there is one."""
 
     level: float
@@ -53,7 +53,7 @@ def draw_error_bars(
     ylabel: str,
     low: float = 0.0,
     least: float = 0.0,
-    target: Target | None = None,
+    target: TargetLine | None = None,
 ) -> Plot:
     """Draw curves over sizes on a logarithmic axis.
 
@@ -66,7 +66,7 @@ def draw_error_bars(
         Lower end of the axis; its upper end is 1.
     least : float
         The least value there can be; the largest is 1.
-    target : Target, optional
+    target : TargetLine, optional
     """
     given = looks(len(names), found.order)
     key = Key.of(names, found.order, given)
@@ -122,7 +122,7 @@ def _sizes(axes: Axes, sizes: Integers, width: float) -> None:
     axes.set_xticklabels([f"{size:,}" for size in shown])
 
 
-def _target(axes: Axes, target: Target) -> None:
+def _target(axes: Axes, target: TargetLine) -> None:
     axes.axhline(target.level, color=GREY, linewidth=1.0, linestyle=(0, (4, 2)), zorder=1)
     if target.size is not None and axes.get_xlim()[0] <= target.size <= axes.get_xlim()[1]:
         axes.axvline(target.size, color=GREY, linewidth=1.0, linestyle=(0, (4, 2)), zorder=1)

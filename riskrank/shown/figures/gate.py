@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from riskrank.shown.figures.intervals import Gates, draw_gates
+from riskrank.shown.figures.intervals import Intervals, draw_intervals
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.gate.document import GateDocument, GateRow
@@ -23,7 +23,7 @@ def pictures(document: GateDocument) -> list[Picture]:
     return [Picture("intervals", caption, partial(_draw, document))]
 
 
-def gates(document: GateDocument) -> list[Gates]:
+def intervals(document: GateDocument) -> list[Intervals]:
     """Claims by statistic and metric, whose unit they share; turned so that larger favours the new model."""
     lower = {metric.name for metric in document.metrics if metric.direction == "lower"}
     number = {name: at for at, name in enumerate(document.provenance.models)}
@@ -35,7 +35,7 @@ def gates(document: GateDocument) -> list[Gates]:
     ]
 
 
-def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, sign: float) -> Gates:
+def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, sign: float) -> Intervals:
     statistic, metric = rows[0].statistic, rows[0].metric
     dominance = statistic in _DOMINANCE
     estimate = np.array([row.estimate for row in rows])
@@ -44,14 +44,14 @@ def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, sign: float)
         estimate, low, high = _DRAW - estimate, _DRAW - high, _DRAW - low
     elif sign < 0:
         estimate, low, high = -estimate, -high, -low
-    return Gates(
+    return Intervals(
         unit=f"½ − violation ratio, {metric}" if dominance else f"{statistic} of {metric}, difference",
         claims=tuple(row.name for row in rows),
         estimate=estimate,
         low=low,
         high=high,
         boundary=np.array([row.margin if row.claim == "better" else -row.margin for row in rows]),
-        verdict=tuple(row.verdict for row in rows),
+        answer=tuple(row.verdict for row in rows),
         pairs=tuple((number[row.new], number[row.old]) for row in rows),
     )
 
@@ -64,4 +64,4 @@ def _ends(row: GateRow) -> tuple[float, float]:
 
 
 def _draw(document: GateDocument) -> Plot:
-    return draw_gates(gates(document))
+    return draw_intervals(intervals(document))

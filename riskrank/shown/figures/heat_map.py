@@ -69,7 +69,7 @@ class HeatMap:
 
 
 def heat_map(tests: DominanceTests) -> HeatMap:
-    """Arrange the verdicts of one claim by rank."""
+    """Arrange the tests of one claim by rank."""
     order = np.argsort(tests.one_versus_all, kind="stable")
     rows = np.ix_(order, order)
     ratios = tests.ratios[rows].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Intervals of gates, a row each, against what they have to lie above."""
+"""Intervals of claims, a row each, against what they have to lie above."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, SMA
 from riskrank.shown.figures.units import Unit
 
 # Colour, marker and fill: told apart in grey by shape, and by the word beside them.
-_VERDICTS = {
+_ANSWERS = {
     "pass": (PALETTE[2], "o", True),
     "fail": (PALETTE[1], "X", True),
     "inconclusive": (QUIET, "D", False),
@@ -27,7 +27,7 @@ _VERDICTS = {
 
 
 @dataclass(frozen=True)
-class Gates:
+class Intervals:
     """What is plotted of g claims in one unit.
 
     Attributes
@@ -39,7 +39,7 @@ class Gates:
         Difference in favour of the new model, with its interval; infinite ends are open, NaN is no end.
     boundary : ndarray, shape (g,)
         What the claim says the difference lies above.
-    verdict : tuple of str
+    answer : tuple of str
         ``pass``, ``fail`` or ``inconclusive``.
     pairs : tuple of (int, int)
         New and old model of each claim.
@@ -51,7 +51,7 @@ class Gates:
     low: Floats
     high: Floats
     boundary: Floats
-    verdict: tuple[str, ...]
+    answer: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
 
     @property
@@ -64,17 +64,17 @@ _WIDTH, _BELOW, _APART = 280.0, 38.0, 14.0
 
 
 @drawn
-def draw_gates(found: Sequence[Gates], title: str = "Gates") -> Plot:
+def draw_intervals(found: Sequence[Intervals], title: str = "Gates") -> Plot:
     """Draw a panel a unit, a row a claim.
 
     Parameters
     ----------
-    found : sequence of Gates
+    found : sequence of Intervals
     title : str
     """
     panels = [Rows.of(one.claims, one.marks, 330.0) for one in found]
     left = max(rows.width for rows in panels)
-    said = max(text_width(verdict, TEXT, "bold") for one in found for verdict in one.verdict)
+    said = max(text_width(answer, TEXT, "bold") for one in found for answer in one.answer)
     without = [np.isnan(one.low) & np.isnan(one.high) for one in found]
     lacking, claims = sum(int(some.sum()) for some in without), sum(len(one.claims) for one in found)
     bar = "Mark: difference in favour of the new model"
@@ -98,19 +98,19 @@ def draw_gates(found: Sequence[Gates], title: str = "Gates") -> Plot:
         axes = page.axes(left, below, _WIDTH, rows.height)
         _panel(axes, one, rows)
         rows.draw(canvas, below, left)
-        for verdict, y, mark in zip(one.verdict[: len(rows.labels)], rows.y, rows.marks, strict=False):
+        for answer, y, mark in zip(one.answer[: len(rows.labels)], rows.y, rows.marks, strict=False):
             how: dict[str, Any] = {
                 "size": TEXT,
                 "weight": "bold",
-                "color": _VERDICTS[verdict][0],
+                "color": _ANSWERS[answer][0],
                 "gid": mark,
             }
-            canvas.text(left + _WIDTH + 10, below + y, verdict, va="center", ha="left", **how)
+            canvas.text(left + _WIDTH + 10, below + y, answer, va="center", ha="left", **how)
         top = below - _BELOW - _APART
     return page.figure
 
 
-def _panel(axes: Axes, found: Gates, rows: Rows) -> None:
+def _panel(axes: Axes, found: Intervals, rows: Rows) -> None:
     parts = (found.estimate, found.low, found.high, found.boundary)
     finite = np.concatenate([part[np.isfinite(part)] for part in parts])
     unit = Unit.of(finite)
@@ -122,7 +122,7 @@ def _panel(axes: Axes, found: Gates, rows: Rows) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
     for at, y in enumerate(rows.y):
-        (color, marker, full), mark = _VERDICTS[found.verdict[at]], rows.marks[at]
+        (color, marker, full), mark = _ANSWERS[found.answer[at]], rows.marks[at]
         ends = np.clip(unit.apply([found.low[at], found.high[at]]), low - room, high + room)
         if not np.isnan(ends).all():
             _bar(axes, ends, y, color, mark)

@@ -1,4 +1,8 @@
-"""Where labels go so that none hides another: in a column beside lines, or around points."""
+"""Where labels go so that none hides another: in a column beside lines, or around points.
+
+Not by springs, as adjustText places them: those let names lie on dots and lines, and lines to names cross
+other dots, where here a name without room is left out.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
 
 from riskrank.engine.types import Booleans, Floats
 
@@ -57,6 +62,7 @@ def in_order(wanted: ArrayLike, gaps: ArrayLike) -> Floats:
     Parameters
     ----------
     wanted : array_like, shape (n,)
+        At least one.
     gaps : array_like, shape (n - 1,)
         Least distance of each position to the next.
 
@@ -66,19 +72,7 @@ def in_order(wanted: ArrayLike, gaps: ArrayLike) -> Floats:
     """
     steps = np.concatenate([[0.0], np.cumsum(np.asarray(gaps, dtype=np.float64))])
     # With the gaps taken out, what remains is to find the nearest non-decreasing sequence.
-    return _non_decreasing(np.asarray(wanted, dtype=np.float64) - steps) + steps
-
-
-def _non_decreasing(values: Floats) -> Floats:
-    """Pool adjacent violators."""
-    pools: list[list[float]] = []
-    for value in values.tolist():
-        pools.append([value, 1])
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            last, count = pools.pop()
-            mean, others = pools[-1]
-            pools[-1] = [(mean * others + last * count) / (others + count), others + count]
-    return np.concatenate([np.full(int(count), mean) for mean, count in pools])
+    return np.asarray(isotonic_regression(np.asarray(wanted, dtype=np.float64) - steps).x) + steps
 
 
 def overlap(first: ArrayLike, second: ArrayLike) -> Booleans:

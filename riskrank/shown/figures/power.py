@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from riskrank.engine.power.planning import PowerStudy
-from riskrank.shown.figures.error_bars import ErrorBars, Target, draw_error_bars
+from riskrank.shown.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.power import PowerDocument
@@ -44,5 +44,5 @@ def _draw(study: PowerStudy, models: Sequence[str]) -> Plot:
         f"Bars: Monte Carlo error of {study.curve.repeats:,} simulated data sets a size. Dashed: power "
         f"{required.target:g}; {need}.",
         ylabel="power",
-        target=Target(required.target, required.size),
+        target=TargetLine(required.target, required.size),
     )

@@ -56,7 +56,7 @@ _METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Creator": "riskrank", "Producer": None},
     "png": {"Software": "riskrank"},
 }
-# Groups of Matplotlib's settings that change a drawing: a user's matplotlibrc may not.
+# Kinds of Matplotlib's settings that change a drawing: a user's matplotlibrc may not.
 _STYLED = {
     *("agg", "axes", "errorbar", "figure", "font", "grid", "hatch", "image", "legend", "lines", "markers"),
     *("mathtext", "patch", "path", "pdf", "polaraxes", "savefig", "scatter", "svg", "text"),

@@ -1,6 +1,6 @@
 """A view as a terminal page, drawn by Rich, which is imported only then.
 
-On a terminal too narrow for a table nothing is cut and no column is left out: verdicts and long names
+On a terminal too narrow for a table nothing is cut and no column is left out: words and long names
 go on over several lines, and the columns that do not fit follow in a second table.
 """
 
@@ -24,10 +24,10 @@ UNBOUNDED_WIDTH = 10_000
 TEXT_WIDTH = 100
 
 # Names are folded down to the first width if that saves a second table, and never below the second;
-# the third holds "(FSD, SSD)" of a verdict on one line.
+# the third holds "(FSD, SSD)" of an answer on one line.
 _NAME_WIDTH = 16
 _NARROWEST = 8
-_VERDICT_WIDTH = 10
+_WORDS_WIDTH = 10
 _EDGES, _GAP = 2, 2
 # Names beside pictures go on below from the first width; those of a table of pictures are cut, but not below
 # the second. More rows than the third are no small table.
@@ -191,28 +191,28 @@ def fitting_widths(table: Table, width: int | None) -> list[int]:
         return own
     stub = range(table.stub)
     names = [number for number in stub if table.columns[number].justify == "left"]
-    verdicts = [
+    words = [
         n
         for n in range(table.stub, len(own))
         if table.columns[n].justify == "left" and not table.columns[n].only
     ]
     folded = list(own)
-    for number in verdicts:
+    for number in words:
         longest_word = max(cell_len(word) for text in texts[number] for word in text.split() or [""])
         folded[number] = min(
-            own[number], max(longest_word, _VERDICT_WIDTH, own[number] - (_total(folded) - width))
+            own[number], max(longest_word, _WORDS_WIDTH, own[number] - (_total(folded) - width))
         )
     excess = max(_total(folded) - width, 0)
     room = sum(folded[number] for number in names) - excess
     if room >= min(_NAME_WIDTH * len(names), sum(own[number] for number in names)):
         return _capped(folded, names, room)
-    # Several tables it will be: names take half of the page at most, and verdicts have room again.
+    # Several tables it will be: names take half of the page at most, and words have room again.
     fixed = sum(own[number] for number in stub if number not in names)
-    beside = max((own[n] for n in range(table.stub, len(own)) if n not in verdicts), default=0)
+    beside = max((own[n] for n in range(table.stub, len(own)) if n not in words), default=0)
     room = min(width // 2, width - _EDGES - beside - _GAP) - fixed - _GAP * (table.stub - 1)
     widths = _capped(own, names, max(room, _NARROWEST * len(names)))
     left = width - _EDGES - sum(widths[number] for number in stub) - _GAP * table.stub
-    return _capped(widths, verdicts, max(left, _NARROWEST) * len(verdicts))
+    return _capped(widths, words, max(left, _NARROWEST) * len(words))
 
 
 def _capped(widths: Sequence[int], columns: Sequence[int], room: int) -> list[int]:

@@ -1,1 +1,1 @@
-"""Gates as a page, a test report, and notes on a run."""
+"""A gate as a page, as tests of a CI server, and as notes on a run."""

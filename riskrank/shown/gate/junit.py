@@ -1,4 +1,4 @@
-"""Gates as JUnit XML, which CI servers show as tests.
+"""A gate as JUnit XML, which CI servers show as tests.
 
 A refuted claim is a failure. An inconclusive one is what it counts as: a failure, skipped where it may pass,
 and by default an error, so that no server takes it for a pass.

@@ -1,4 +1,4 @@
-"""The answers to claims as a table, the verdict first."""
+"""The answers to claims as a table, the answer first."""
 
 from __future__ import annotations
 

@@ -28,10 +28,8 @@ def front_view(test: FrontTest, models: Sequence[str], alpha: float) -> list[Sec
         Column("p"),
         Column(f"at {alpha:g}/{len(test.tests)} each", "left"),
     )
-    verdict = "is" if test.in_front(alpha) else "is not shown to be"
-    text = (
-        f"{name} {verdict} in the front, p = {numbers.p_value(test.p_value)}, the largest of all competitors"
-    )
+    verb = "is" if test.in_front(alpha) else "is not shown to be"
+    text = f"{name} {verb} in the front, p = {numbers.p_value(test.p_value)}, the largest of all competitors"
     held = test.survives(alpha) if any(one.contamination for one in test.tests) else None
     text += f"; holds with {held} arbitrary samples." if held is not None else "."
     title = f"Front test: does a competitor dominate {name}?"

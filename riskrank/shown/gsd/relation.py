@@ -90,10 +90,10 @@ def _pair_row(study: GsdAnalysis, pair: tuple[int, int], document: GsdDocument) 
         cells += [numbers.ratio(test.share_smaller), numbers.p_value(test.p_value)]
         cells += [] if how.correction == "none" else [numbers.p_value(study.p_adjusted[pair])]
         cells += [str(study.survives.get(pair, "–"))] if how.contamination else []
-    return (*cells, _verdict(study, i, j))
+    return (*cells, _answer(study, i, j))
 
 
-def _verdict(study: GsdAnalysis, i: int, j: int) -> Cell:
+def _answer(study: GsdAnalysis, i: int, j: int) -> Cell:
     dominates = study.relation.dominates
     if not dominates[i, j]:
         return Cell("no dominance", "dim")

@@ -1,4 +1,4 @@
-"""The utility behind a verdict: which scores it values, and which model reaches them how often."""
+"""The utility behind an answer: which scores it values, and which model reaches them how often."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOISE = 1e-9
 
 
 def witness_view(found: Explanation, models: Sequence[str], criteria: Sequence[str]) -> list[Section]:
-    """The verdict in words, and the quality vectors that decide it."""
+    """The answer in words, and the quality vectors that decide it."""
     one = found.witness
     better, worse = models[one.winner], models[one.loser]
     attained = np.flatnonzero((one.winner_share > 0) | (one.loser_share > 0))

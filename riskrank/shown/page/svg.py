@@ -110,7 +110,7 @@ def _references(root: ElementTree.Element) -> set[str]:
 def _cleaned(
     element: ElementTree.Element, styles: Styles, names: dict[str, str]
 ) -> Iterator[ElementTree.Element]:
-    """An element as the page takes it; groups that say nothing are replaced by what they hold."""
+    """An element as the page takes it; what says nothing is replaced by what it holds."""
     tag = element.tag.removeprefix(_SVG)
     if tag in ("metadata", "style") or element.get("class") == HEADING:
         return

@@ -106,7 +106,7 @@ def decide(
     rows : list of GateRow
         One a claim.
     advice : list of str
-        What a reader must know before believing the verdicts.
+        What a reader must know before believing the answers.
 
     Raises
     ------

@@ -39,7 +39,7 @@ class GateRow:
 
     @property
     def name(self) -> str:
-        """The claim in a few words, as a test report lists it."""
+        """The claim in a few words, as CI servers list it."""
         where = f"{self.statistic} of {self.metric}" + (f" in {self.group}" if self.group else "")
         margin = f" by {self.margin:g}" if self.margin else ""
         verb = "better than" if self.claim == "better" else "not worse than"
@@ -88,11 +88,11 @@ class GateDocument(Document[GateRow]):
 
 
 def counts(rows: Sequence[GateRow]) -> dict[str, int]:
-    """Claims by verdict."""
+    """Claims by answer."""
     return {kind: sum(row.verdict == kind for row in rows) for kind in (PASS, FAIL, INCONCLUSIVE)}
 
 
 def overall(rows: Sequence[GateRow]) -> str:
-    """The verdict on all claims together."""
+    """The answer to all claims together."""
     found = counts(rows)
     return FAIL if found[FAIL] else INCONCLUSIVE if found[INCONCLUSIVE] else PASS

@@ -40,7 +40,7 @@ class GsdRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The utility behind a verdict, and its quality vectors in the units of the file, shape (d, n)."""
+    """The utility behind an answer, and its quality vectors in the units of the file, shape (d, n)."""
 
     witness: Witness
     scores: Floats

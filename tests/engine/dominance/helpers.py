@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from riskrank.engine.dominance.bootstrap import Bootstrap, Column
+from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.column import Question, study_columns
 from riskrank.engine.dominance.column_ranking import rank_column
 from riskrank.engine.dominance.estimates import estimate
@@ -17,7 +17,7 @@ def violation_ratio(winner, loser, *, order):
 
 def replicate(scores, *, resamples, seed, thresholds=(0.5,), jobs=1, progress=None):
     """Resample one column, all pairs in both orders."""
-    column = Column(scores, thresholds=tuple(thresholds))
+    column = BootstrapColumn(scores, thresholds=tuple(thresholds))
     with Bootstrap([column], seed=seed, jobs=jobs, progress=progress) as bootstrap:
         (found,) = bootstrap.extend({0: resamples}).values()
     return found

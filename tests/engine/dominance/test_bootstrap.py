@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance import bootstrap
-from riskrank.engine.dominance.bootstrap import Bootstrap, Column, tail_level
+from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn, tail_level
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrix
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
@@ -89,7 +89,7 @@ def test_chosen_pairs_and_one_order_are_those_of_the_whole():
     scores = ClusteredScores.build(list(np.random.default_rng(0).normal(size=(6, 40))))
     whole = replicate(scores, resamples=50, seed=1, thresholds=(0.4,))
     pairs = ((4, 1), (0, 5), (0, 2), (1, 4))
-    with Bootstrap([Column(scores, (2,), (0.4,), pairs)], seed=1) as drawn:
+    with Bootstrap([BootstrapColumn(scores, (2,), (0.4,), pairs)], seed=1) as drawn:
         part = drawn.extend({0: 50})[0]
     for i, j in pairs:
         assert part.crossed(2, 0.4)[i, j] == whole.crossed(2, 0.4)[i, j]
@@ -120,7 +120,7 @@ def test_results_do_not_depend_on_the_number_of_processes(monkeypatch, size):
 @pytest.mark.parametrize(("name", "scores"), list(designs()), ids=[name for name, _ in designs()])
 def test_a_later_round_continues_the_first(name, scores):
     """Byte for byte, whatever shares a batch with a resample."""
-    with Bootstrap([Column(scores)], seed=3) as drawn:
+    with Bootstrap([BootstrapColumn(scores)], seed=3) as drawn:
         first = drawn.extend({0: 2 * BLOCK})[0]
         second = drawn.extend({0: 5 * BLOCK + 7})[0]
     equal(first, second, 2 * BLOCK)
@@ -149,7 +149,7 @@ def test_long_samples_continue_byte_for_byte_too():
 def test_columns_of_different_totals_share_the_streams():
     rng = np.random.default_rng(0)
     one, two = (ClusteredScores.build(list(rng.normal(size=(3, 20)))) for _ in range(2))
-    with Bootstrap([Column(one), Column(two)], seed=5) as drawn:
+    with Bootstrap([BootstrapColumn(one), BootstrapColumn(two)], seed=5) as drawn:
         drawn.extend({0: 50, 1: 50})
         found = drawn.extend({1: 100})
     assert list(found) == [1]
@@ -188,7 +188,7 @@ def test_progress_ends_at_the_total(monkeypatch):
     monkeypatch.setattr(bootstrap, "_TASK", 1)
     seen.clear()
     with Bootstrap(
-        [Column(scores)], seed=0, progress=lambda done, total: seen.append((done, total))
+        [BootstrapColumn(scores)], seed=0, progress=lambda done, total: seen.append((done, total))
     ) as drawn:
         drawn.extend({0: 50})
         drawn.extend({0: 100})

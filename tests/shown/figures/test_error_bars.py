@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.dominance.stability import Stability
-from riskrank.shown.figures.error_bars import ErrorBars, Target, draw_error_bars
+from riskrank.shown.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
 from riskrank.shown.figures.rank import stability_curves
 from riskrank.shown.figures.style import MARKERS
 
@@ -15,7 +15,7 @@ def example(curves, sizes=(20, 50, 100, 105, 1000)):
 
 @pytest.mark.parametrize("count", [1, 2, 12, 60])
 def test_legible(legible, names, count):
-    target = Target(0.8, 320)
+    target = TargetLine(0.8, 320)
     legible(
         lambda: draw_error_bars(example(count), names(count), "Power", "Read.", ylabel="power", target=target)
     )

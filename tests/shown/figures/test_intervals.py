@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import riskrank as rr
-from riskrank.shown.figures.gate import gates as study_gates
-from riskrank.shown.figures.intervals import Gates, draw_gates
+from riskrank.shown.figures.gate import intervals as study_gates
+from riskrank.shown.figures.intervals import Intervals, draw_intervals
 
 
 def gates(claims):
@@ -14,7 +14,7 @@ def gates(claims):
     estimate = rng.normal(0, 0.05, count)
     high = estimate + 0.03
     high[0] = np.inf
-    return Gates(
+    return Intervals(
         "accuracy",
         tuple(claims),
         estimate,
@@ -28,7 +28,7 @@ def gates(claims):
 
 @pytest.mark.parametrize("count", [1, 2, 12, 60])
 def test_legible(legible, names, count):
-    words = legible(lambda: draw_gates([gates(names(count)), gates(["one", "two"])]))
+    words = legible(lambda: draw_intervals([gates(names(count)), gates(["one", "two"])]))
     assert words.count("pass") == (count + 2) // 3 + 1
 
 
@@ -56,7 +56,7 @@ def test_an_interval_is_seen_beside_its_marker(narrow):
     """Its ends reach above the marker, however short it is."""
     base = gates(["a", "b", "c"])
     found = replace(base, low=base.estimate - narrow, high=base.estimate + narrow)
-    axes = next(axes for axes in draw_gates([found]).axes if axes.get_xlabel())
+    axes = next(axes for axes in draw_intervals([found]).axes if axes.get_xlabel())
     lines = axes.get_lines()
     tallest = max(line.get_markersize() for line in lines if line.get_marker() != "None")
     ends = [line.get_ydata() for line in lines if line.get_linewidth() == 1.0]
@@ -68,16 +68,16 @@ def test_a_claim_without_interval_is_said_to_have_none():
     found = gates(["a", "b", "c"])
     nothing = np.full(3, np.nan)
     without = replace(found, low=nothing, high=nothing)
-    assert "no interval" not in draw_gates([found]).reading
-    assert "Where there is no bar" in draw_gates([found, without]).reading
-    alone = draw_gates([without]).reading
+    assert "no interval" not in draw_intervals([found]).reading
+    assert "Where there is no bar" in draw_intervals([found, without]).reading
+    alone = draw_intervals([without]).reading
     assert "These claims have a p-value and no interval" in alone
     assert "with its interval" not in alone
 
 
 def test_what_is_drawn_is_what_was_given():
     found = gates(["a", "b", "c"])
-    axes = next(axes for axes in draw_gates([found]).axes if axes.get_xlabel())
+    axes = next(axes for axes in draw_intervals([found]).axes if axes.get_xlabel())
     drawn = [line.get_xdata() for line in axes.get_lines()]
     for at in range(3):
         assert any(np.array_equal(line, [found.estimate[at]]) for line in drawn)
@@ -109,11 +109,11 @@ def test_the_rows_of_a_study(legible):
     for found in by_unit.values():
         shown = found.low[np.isfinite(found.low)]
         assert np.all(shown <= found.estimate[np.isfinite(found.low)])
-        for estimate, low, high, boundary, verdict in zip(
-            found.estimate, found.low, found.high, found.boundary, found.verdict, strict=True
+        for estimate, low, high, boundary, answer in zip(
+            found.estimate, found.low, found.high, found.boundary, found.answer, strict=True
         ):
-            if np.isfinite(low) and np.isfinite(high) and verdict != "inconclusive":
-                assert (verdict == "pass") == (low > boundary) == (estimate > boundary)
+            if np.isfinite(low) and np.isfinite(high) and answer != "inconclusive":
+                assert (answer == "pass") == (low > boundary) == (estimate > boundary)
     assert by_unit["mean of acc, difference"].estimate == pytest.approx(0.5, abs=0.1)
     slower = by_unit["mean of latency, difference"]
     assert np.all(slower.estimate < -1.8)  # slower is against the new one

@@ -97,7 +97,7 @@ def front(
 
 
 @dataclass(frozen=True)
-class _Panel:
+class _FrontPanel:
     title: str
     x: Floats
     y: Floats
@@ -127,14 +127,14 @@ def draw_front(found: Front, names: tuple[str, ...]) -> Plot:
     units = [Unit.of(found.values[:, column]) for column in (0, 1)]
     arrows = ["→ better" if larger else "← better" for larger in found.larger_is_better]
     panels = (
-        _Panel(
+        _FrontPanel(
             "As measured",
             units[0].apply(found.values[:, 0]),
             units[1].apply(found.values[:, 1]),
             f"{units[0].label(first)}  {arrows[0]}",
             f"{units[1].label(second)}  {arrows[1]}",
         ),
-        _Panel(
+        _FrontPanel(
             "As ranks",
             found.u[:, 0],
             found.u[:, 1],
@@ -165,7 +165,7 @@ def draw_front(found: Front, names: tuple[str, ...]) -> Plot:
     return page.figure
 
 
-def _points(axes: Axes, found: Front, panel: _Panel) -> None:
+def _points(axes: Axes, found: Front, panel: _FrontPanel) -> None:
     for model, (x, y) in enumerate(zip(panel.x, panel.y, strict=True)):
         if np.isnan(x) or np.isnan(y):
             continue

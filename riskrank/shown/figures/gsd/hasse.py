@@ -84,7 +84,7 @@ def hasse(label: str, diagram: HasseDiagram, front: Booleans, significant: Boole
 
 
 @dataclass(frozen=True)
-class _Panel:
+class _HassePanel:
     """A diagram with its places."""
 
     found: Hasse
@@ -136,7 +136,7 @@ def draw_hasse(found: Sequence[Hasse], names: Sequence[str], *, tested: bool) ->
     return page.figure
 
 
-def _panel(found: Hasse, names: Sequence[str]) -> _Panel:
+def _panel(found: Hasse, names: Sequence[str]) -> _HassePanel:
     members = sorted({model for node in found.nodes for model in node})
     shown = dict(zip(members, fitted([names[model] for model in members], _WIDEST), strict=True))
     labels = [[shown[model] for model in node] for node in found.nodes]
@@ -149,10 +149,10 @@ def _panel(found: Hasse, names: Sequence[str]) -> _Panel:
         for node in row:
             y[node] = depth + tall / 2
         depth += tall + _GAP
-    return _Panel(found, layers, labels, positions(layers, widths), y, widths, depth - _GAP)
+    return _HassePanel(found, layers, labels, positions(layers, widths), y, widths, depth - _GAP)
 
 
-def _draw(canvas: Axes, panel: _Panel, left: float, top: float) -> None:
+def _draw(canvas: Axes, panel: _HassePanel, left: float, top: float) -> None:
     found = panel.found
     marks = [model_mark(*models) for models in found.nodes]
     for path, significant in zip(panel.layers.paths, found.significant, strict=True):
