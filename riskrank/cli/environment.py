@@ -40,18 +40,24 @@ class Environment:
     command: str = ""
     config: str | None = None
 
-    def say(self, line: str) -> None:
+    def say(self, line: str, *, command: bool = False) -> None:
         """Write one line to stderr, whatever its encoding can hold.
+
+        Only what is meant as a command to who runs a build is one.
 
         A line that nobody can be told, because the disk is full or the pipe closed, is given up: it must not
         cost the result or change the exit status.
         """
+        from riskrank.shown.ci_logs import for_ci_log, in_a_build
         from riskrank.shown.escapes import for_log
         from riskrank.shown.streams import discard
 
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
         try:
-            self.stderr.write(for_log(line, encoding) + "\n")
+            text = for_log(line, encoding)
+            if in_a_build(self.variables) and not command:
+                text = for_ci_log(text)
+            self.stderr.write(text + "\n")
             self.stderr.flush()
         except (OSError, ValueError):  # Python calls writing to a closed stream a wrong value
             discard(self.stderr)

@@ -183,12 +183,21 @@ class Session:
             page = render(
                 document, self.formats[0], encoding=encoding, width=width, color=color, csv_safe=safe
             )
-            return [(None, page)]
+            return [(None, self._for_log(page, encoding))]
         encoding = self._encoding(None)
         return [
             (file, render(document, kind, encoding=encoding, width=None, color=False, csv_safe=safe))
             for file, kind in zip(self.output.files, self.formats, strict=True)
         ]
+
+    def _for_log(self, page: bytes, encoding: str) -> bytes:
+        """A page for standard output, which a build prints into its log."""
+        from riskrank.shown.ci_logs import for_ci_log, in_a_build
+
+        if self.formats[0] == "parquet" or not in_a_build(self.environment.variables):
+            return page
+        encoding = encoding if self.formats[0] == "table" else "utf-8"
+        return for_ci_log(page.decode(encoding), self.formats[0]).encode(encoding)
 
     def _encoding(self, given: str | None) -> str:
         """Encoding of a table for who shows it."""

@@ -128,7 +128,7 @@ def _tell_github(document: GateDocument, environment: Environment) -> None:
     from riskrank.shown.render import markdown_page
 
     for line in notes(document):
-        environment.say(line)
+        environment.say(line, command=True)
     summary = environment.variables.get("GITHUB_STEP_SUMMARY")
     if summary:
         try:

@@ -1,0 +1,65 @@
+"""A name that a runner of builds would take for a command: in no format, on neither stream."""
+
+import json
+
+import pytest
+
+from tests.shown.test_ci_logs import obeyed
+
+NAMES = ("##[stop-commands]x", "::error::y", "##vso[task.setvariable]z")
+BUILDS = ({"GITHUB_ACTIONS": "true"}, {"TF_BUILD": "True"}, {"TEAMCITY_VERSION": "1"}, {"GITLAB_CI": "true"})
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "html")
+
+
+@pytest.fixture
+def hostile(write, make_scores):
+    """Models called like commands, of a metric called like one."""
+    return write("scores.csv", models=NAMES, metrics=("##[error]m",), n=12)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("variables", BUILDS, ids=lambda one: next(iter(one)))
+def test_nothing_printed_is_a_command(run, hostile, kind, variables):
+    for words in (("rank", hostile, "--no-test"), ("portfolio", hostile), ("mrm", hostile, "--no-test")):
+        outcome = run(*words, "--format", kind, variables=variables)
+        assert outcome.status == 0, outcome.stderr
+        assert not obeyed(outcome.stdout)
+        assert not obeyed(outcome.stderr)
+        plain = run(*words, "--format", kind)
+        if kind == "json":
+            assert json.loads(outcome.stdout) == plain.document
+        if kind == "table":
+            assert obeyed(plain.stdout)  # elsewhere names stay as they are
+
+
+def test_errors_and_warnings_are_no_command(run, refused, hostile):
+    for variables in BUILDS:
+        lines = refused("rank", hostile, "--metric", "##[error]n", "--no-test", variables=variables)
+        assert not obeyed("\n".join(lines))
+        outcome = run("rank", hostile, "--where", "sample <> ''", "--no-test", variables=variables)
+        assert not obeyed(outcome.stderr)
+
+
+def test_files_hold_names_as_they_are(run, hostile, tmp_path):
+    for variables in ({}, BUILDS[0]):
+        path = tmp_path / "p.csv"
+        assert run("portfolio", hostile, "-o", path, variables=variables).status == 0
+        assert "##[stop-commands]x" in path.read_text()
+
+
+def test_annotations_are_commands_and_nothing_else_is(run, hostile):
+    words = (
+        "gate",
+        hostile,
+        "--better",
+        "::error::y:##[stop-commands]x",
+        "--higher",
+        "*",
+        "--resamples",
+        "40",
+    )
+    outcome = run(*words, variables=BUILDS[0])
+    lines = [line for line in outcome.stderr.splitlines() if obeyed(line)]
+    assert outcome.status in (1, 4), outcome.stderr
+    assert len(lines) == 1
+    assert lines[0].startswith("::error title=riskrank gate::")
