@@ -12,6 +12,9 @@ def main() -> None:
         from riskrank.cli.environment import open_standard_streams
 
         open_standard_streams()
+        from riskrank.cli.surroundings import require_descriptors
+
+        require_descriptors()
         from riskrank.cli.main import run
 
         run()
@@ -28,8 +31,12 @@ def _fail(error: Exception) -> None:
     import contextlib
     import os
 
-    found = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-    lines = f"error: riskrank cannot start\nfound: {found}\nhint: install it anew\n"
+    what, found, hint = "riskrank cannot start", f"{type(error).__name__}: {error}", "install it anew"
+    with contextlib.suppress(ImportError, OSError):
+        from riskrank.cli.surroundings import too_many_open
+
+        what, found, hint = too_many_open(error) or (what, found, hint)
+    lines = f"error: {what}\nfound: {' '.join(found.split())[:500]}\nhint: {hint}\n"
     with contextlib.suppress(OSError):
         os.write(2, lines.encode("utf-8", "backslashreplace"))
     os._exit(3)

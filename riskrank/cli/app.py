@@ -18,6 +18,7 @@ from riskrank.asked.reading import RENAMED
 from riskrank.cli.environment import Environment
 from riskrank.cli.help import Application
 from riskrank.cli.interrupts import INTERRUPTED, interrupted, settle_interrupts
+from riskrank.cli.surroundings import too_many_open
 from riskrank.errors import (
     ExitStatus,
     InputError,
@@ -138,6 +139,9 @@ def _as_riskrank_error(error: BaseException) -> RiskrankError:
             found=error.strerror or str(error),
             hint="change to a directory that exists, and run again",
         )
+    no_more = too_many_open(error)
+    if no_more is not None:
+        return NumericalError(no_more[0], found=no_more[1], hint=no_more[2])
     if isinstance(error, OSError) and error.filename is not None:
         return InputError(
             f"{os.fsdecode(error.filename)} cannot be used",

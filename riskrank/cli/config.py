@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperOption
 
 from riskrank.asked.reading import RENAMED
 from riskrank.cli.config_file import OWN, SHARED, chosen_file, read_config, section_name
+from riskrank.cli.surroundings import require_threads
 from riskrank.errors import (
     GateFailed,
     GateInconclusive,
@@ -57,6 +58,7 @@ class ConfiguredCommand(TyperCommand):
         ctx.meta["riskrank.passed_over"] = chosen.passed_over
         path = chosen.path
         if path is not None:
+            ctx.meta["riskrank.read"] = path
             values = defaults(read_config(path, named=chosen.named), path, ctx)
             ctx.default_map = values
             taken = {name: value for name, value in values.items() if name not in given}
@@ -76,6 +78,9 @@ class ConfiguredCommand(TyperCommand):
 
     def _invoke(self, ctx: Any) -> Any:
         """Run the command; what contradicts it may stand in the configuration, so the error says that."""
+        if ctx.obj is not None:
+            require_threads(ctx.obj.variables)
+            ctx.obj = dataclasses.replace(ctx.obj, read=ctx.meta.get("riskrank.read"))
         path, taken = ctx.meta.get("riskrank.config", (None, ()))
         if path is None:
             return super().invoke(ctx)

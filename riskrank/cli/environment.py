@@ -31,6 +31,8 @@ class Environment:
         Name of the command that runs.
     config : str or None
         Configuration file that gave some of its options.
+    read : str or None
+        Configuration file that was read, whatever it gave; nothing is written over it.
     """
 
     stdin: BinaryIO = field(default_factory=lambda: sys.stdin.buffer if sys.stdin else io.BytesIO())
@@ -39,6 +41,7 @@ class Environment:
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     command: str = ""
     config: str | None = None
+    read: str | None = None
 
     def say(self, line: str, *, command: bool = False) -> None:
         """Write one line to stderr, whatever its encoding can hold.

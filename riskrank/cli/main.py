@@ -29,7 +29,9 @@ for name in COMMANDS:
 
 def run() -> None:
     """Run the ``riskrank`` command."""
+    from riskrank.cli.surroundings import settle
     from riskrank.engine.sampling.threads import single_threaded
 
+    settle(os.environ)
     single_threaded(os.environ)
     app()

@@ -16,6 +16,7 @@ from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.memory import require_memory
 from riskrank.cli.options import InputOptions, OutputOptions, ResamplingOptions, split_names
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
+from riskrank.cli.surroundings import hush
 from riskrank.cli.tidying import tidying_up
 from riskrank.errors import UsageError, one_line, spell
 
@@ -56,6 +57,7 @@ class Session:
         from riskrank.scores.files.paths import named_files
         from riskrank.shown.files import check_different, check_writable, choose_formats
 
+        hush()
         self.environment = environment
         self.inputs = inputs
         self.output = output
@@ -69,7 +71,8 @@ class Session:
                 hint="add --format csv, or leave out --csv-safe",
             )
         require_memory(inputs.scores)
-        named = [*named_files(inputs.scores), *([inputs.metrics_file] if inputs.metrics_file else [])]
+        beside = (inputs.metrics_file, environment.read)
+        named = [*named_files(inputs.scores), *(file for file in beside if file)]
         self.named = tuple(named)
         for file in output.files:
             check_writable(file, named)

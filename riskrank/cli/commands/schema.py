@@ -35,8 +35,9 @@ def schema(
     """
     import json
 
-    from riskrank.shown.files import write_all
+    from riskrank.shown.files import check_writable, write_all
     from riskrank.shown.schema import json_schema
 
+    check_writable(output, [context.obj.read] if context.obj.read else [])
     text = json.dumps(json_schema(command), indent=2, ensure_ascii=False) + "\n"
     write_all([(output, text.encode("utf-8"))], context.obj.stdout, ready=begin_writing)
