@@ -45,9 +45,14 @@ def test_a_small_parquet_file_of_many_rows_is_bounded(run, refused, tmp_path):
 
 def test_the_look_for_groups_is_linear_in_the_columns(tmp_path):
     """Twice the columns take twice as many steps, not four times."""
+    from dataclasses import replace
+
+    from riskrank.asked.reading import ReadOptions
     from riskrank.scores.files.frames import FrameSource
     from riskrank.scores.table.columns import Roles
-    from riskrank.scores.table.divisions import dividing_columns
+    from riskrank.scores.table.further_columns import dividing_columns
+    from riskrank.scores.table.reading import read_frame
+    from riskrank.scores.table.scores import FileRead
 
     compared = []
 
@@ -62,10 +67,14 @@ def test_the_look_for_groups_is_linear_in_the_columns(tmp_path):
 
     for count in (1000, 2000):
         names = tuple(Name(f"c{at}") for at in range(count))
-        source = FrameSource({"model": ["A"], "sample": ["s"]})
+        scores = read_frame(
+            [FrameSource({"model": ["A"], "sample": ["s"], "x": [1]})], ReadOptions(wide=True)
+        )
+        source = scores.notes.files[0].source
         source.columns = ("model", "sample", *names)
         roles = Roles(model="model", sample="sample", metric=None, score=None, draw=None, values=names)
-        assert dividing_columns([(source, roles)], 1) == ()
+        notes = replace(scores.notes, files=(FileRead(source, roles, 0),))
+        assert dividing_columns(replace(scores, notes=notes)) == ()
     assert len(compared) < 10_000
 
 

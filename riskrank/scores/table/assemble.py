@@ -1,4 +1,4 @@
-"""Entries become rows of a complete matrix: repeats merged, gaps refused or dropped, pairing checked."""
+"""Scores become rows of a complete matrix: repeats merged, gaps refused or dropped, pairing checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.table.entries import Entries
+from riskrank.scores.table.further_columns import hint_for_repeats
 from riskrank.scores.table.incomplete import (
     different_samples,
     duplicates,
@@ -18,8 +18,9 @@ from riskrank.scores.table.incomplete import (
     unlinked_draws,
 )
 from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.scores import Scores
 
-# A dense (models × samples) table is built while it is at most this many times larger than the entries.
+# A dense (models × samples) table is built while it is at most this many times larger than the scores.
 _DENSE = 4
 
 # How several runs become one score, for messages. Scores are oriented by then: the least is the worst.
@@ -39,15 +40,15 @@ class _Grid:
         return self.model.size
 
 
-def assemble(entries: Entries, scores: np.ndarray, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
-    """Arrange entries into rows.
+def assemble(scores: Scores, values: np.ndarray, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+    """Arrange scores into rows.
 
     Parameters
     ----------
-    entries : Entries
-        Selected entries.
-    scores : ndarray of float64, shape (n,)
-        Their scores, transformed and oriented.
+    scores : Scores
+        What was selected.
+    values : ndarray of float64, shape (n,)
+        The scores, transformed and oriented.
     options : ReadOptions
         `repeats`, `missing` and `unpaired` say what to do about irregular tables.
 
@@ -62,24 +63,24 @@ def assemble(entries: Entries, scores: np.ndarray, options: ReadOptions) -> tupl
     InputError
         For duplicate rows, different sample sets or missing cells, unless the options say what to do.
     """
-    pairs = _pairs(entries)
-    n_metrics = len(entries.metrics)
-    cell = pairs.record * n_metrics + entries.metric
+    pairs = _pairs(scores)
+    n_metrics = len(scores.metrics)
+    cell = pairs.record * n_metrics + scores.codes("metric")
     repeated = bool(np.bincount(cell, minlength=1).max() > 1)
     grid = pairs
     if repeated:
         if options.repeats == "error":
-            raise duplicates(entries, cell)
+            raise duplicates(scores, cell, options)
         if options.repeats == "draws":
-            grid = _records(entries, pairs)
-            cell = grid.record * n_metrics + entries.metric
-    invalid = entries.invalid()
+            grid = _records(scores, pairs, options)
+            cell = grid.record * n_metrics + scores.codes("metric")
+    invalid = scores.invalid()
     blank = cell[invalid]
     if blank.size:
-        cell, scores = cell[~invalid], scores[~invalid]
+        cell, values = cell[~invalid], values[~invalid]
     notes: tuple[str, ...] = ()
     if repeated and options.repeats in _MERGED:
-        flat = _merge_per_cell(cell, scores, grid.size * n_metrics, options.repeats)
+        flat = _merge_per_cell(cell, values, grid.size * n_metrics, options.repeats)
         if options.missing != "drop":
             flat[blank] = np.nan
         elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
@@ -88,20 +89,20 @@ def assemble(entries: Entries, scores: np.ndarray, options: ReadOptions) -> tupl
             notes += _unequal_runs(cell, grid, n_metrics, options)
     else:
         flat = np.full(grid.size * n_metrics, np.nan)
-        flat[cell] = scores
+        flat[cell] = values
     rows = Rows(model=grid.model, sample=grid.sample, values=flat.reshape(grid.size, n_metrics))
-    rows, warnings = _complete(entries, rows, options)
+    rows, warnings = _complete(scores, rows, options)
     if grid is not pairs:
         keys = [rows.values[:, metric] for metric in reversed(range(n_metrics))]
         rows = rows.take(np.lexsort([*keys, rows.sample, rows.model]))
     return rows, (*notes, *warnings)
 
 
-def _pairs(entries: Entries) -> _Grid:
+def _pairs(scores: Scores) -> _Grid:
     """Give each (model, sample) pair that occurs a number, in sorted order."""
-    n_samples = len(entries.samples)
-    key = entries.model * n_samples + entries.sample
-    possible = len(entries.models) * n_samples
+    n_samples = len(scores.samples)
+    key = scores.codes("model") * n_samples + scores.codes("sample")
+    possible = len(scores.models) * n_samples
     if possible <= _DENSE * key.size:
         present = np.zeros(possible, dtype=bool)
         present[key] = True
@@ -112,41 +113,39 @@ def _pairs(entries: Entries) -> _Grid:
     return _Grid(record=record, model=distinct // n_samples, sample=distinct % n_samples)
 
 
-def _records(entries: Entries, pairs: _Grid) -> _Grid:
+def _records(scores: Scores, pairs: _Grid, options: ReadOptions) -> _Grid:
     """Give each draw of a pair a number; a draw holds one score per metric."""
-    draw = entries.draw
-    if draw is None:
-        if len(entries.metrics) > 1:
-            raise unlinked_draws(entries)
-        draw = np.arange(entries.value.size)
+    if not scores.has("draw") and len(scores.metrics) > 1:
+        raise unlinked_draws(scores)
+    draw = scores.codes("draw" if scores.has("draw") else "row")
     n_draws = int(draw.max()) + 1
     distinct, record = np.unique(pairs.record * n_draws + draw, return_inverse=True)
-    cell = record * len(entries.metrics) + entries.metric
+    cell = record * len(scores.metrics) + scores.codes("metric")
     first, second, count = first_repeat(cell)
     if count:
         raise InputError(
-            f"{entries.place(second)}: the same draw occurs twice for {entries.cell(second)}",
-            found=f"the first score is {entries.near(first, second)}; duplicates in all: {count:,}",
-            hint=entries.repeats_hint()
+            f"{scores.place(second)}: the same draw occurs twice for {scores.cell(second)}",
+            found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",
+            hint=hint_for_repeats(scores, options)
             or f"remove the duplicates, or average them with {option('repeats', 'mean')}",
         )
     pair = distinct // n_draws
     return _Grid(record=record, model=pairs.model[pair], sample=pairs.sample[pair])
 
 
-def _merge_per_cell(cell: np.ndarray, scores: np.ndarray, n_cells: int, how: str) -> np.ndarray:
-    """Mean, least or largest score of each cell, scores in sorted order: that of the rows cannot matter."""
-    order = np.lexsort((scores, cell))
-    cell, scores = cell[order], scores[order]
+def _merge_per_cell(cell: np.ndarray, values: np.ndarray, n_cells: int, how: str) -> np.ndarray:
+    """Mean, least or largest score of each cell, in sorted order: that of the rows cannot matter."""
+    order = np.lexsort((values, cell))
+    cell, values = cell[order], values[order]
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     ends = np.append(starts[1:], cell.size)
     flat = np.full(n_cells, np.nan)
     if how == "mean":
-        merged = np.add.reduceat(scores, starts) / (ends - starts) if starts.size else starts.astype(float)
-        # Rounding must not lift the mean of equal scores above them: ties would be lost.
-        merged = np.clip(merged, scores[starts], scores[ends - 1])
+        merged = np.add.reduceat(values, starts) / (ends - starts) if starts.size else starts.astype(float)
+        # Rounding must not lift the mean of equal values above them: ties would be lost.
+        merged = np.clip(merged, values[starts], values[ends - 1])
     else:
-        merged = scores[starts if how == "min" else ends - 1]
+        merged = values[starts if how == "min" else ends - 1]
     flat[cell[starts]] = merged
     return flat
 
@@ -169,19 +168,19 @@ def _unequal_runs(cell: np.ndarray, grid: _Grid, n_metrics: int, options: ReadOp
     )
 
 
-def _complete(entries: Entries, rows: Rows, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+def _complete(scores: Scores, rows: Rows, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
     """Refuse, drop or keep what is missing."""
     gaps = np.isnan(rows.values).any(axis=1)
     if options.missing == "drop":
-        return _drop(entries, rows, gaps, options)
-    irregular = not options.unpaired and _absent(entries, rows) > 0
+        return _drop(scores, rows, gaps, options)
+    irregular = not options.unpaired and _absent(scores, rows) > 0
     if options.missing == "keep":
-        return (_with_empty_rows(rows, _covered(entries, rows)) if irregular else rows), ()
+        return (_with_empty_rows(rows, _covered(scores, rows)) if irregular else rows), ()
     if irregular:
-        raise different_samples(entries, _covered(entries, rows), options)
-    _require_every_model(entries, rows.model)
+        raise different_samples(scores, _covered(scores, rows), options)
+    _require_every_model(scores, rows.model)
     if gaps.any():
-        raise missing_cells(entries, rows, gaps)
+        raise missing_cells(scores, rows, gaps)
     return rows, ()
 
 
@@ -192,12 +191,12 @@ def _pair_starts(rows: Rows) -> np.ndarray:
     return starts
 
 
-def _absent(entries: Entries, rows: Rows) -> int:
-    return len(entries.models) * len(entries.samples) - int(np.count_nonzero(_pair_starts(rows)))
+def _absent(scores: Scores, rows: Rows) -> int:
+    return len(scores.models) * len(scores.samples) - int(np.count_nonzero(_pair_starts(rows)))
 
 
-def _covered(entries: Entries, rows: Rows) -> np.ndarray:
-    covered = np.zeros((len(entries.models), len(entries.samples)), dtype=bool)
+def _covered(scores: Scores, rows: Rows) -> np.ndarray:
+    covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
     covered[rows.model, rows.sample] = True
     return covered
 
@@ -211,9 +210,7 @@ def _with_empty_rows(rows: Rows, covered: np.ndarray) -> Rows:
     return joined.take(np.lexsort((sample, model)))
 
 
-def _drop(
-    entries: Entries, rows: Rows, gaps: np.ndarray, options: ReadOptions
-) -> tuple[Rows, tuple[str, ...]]:
+def _drop(scores: Scores, rows: Rows, gaps: np.ndarray, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
     """Leave out incomplete draws, then what has no complete draw: the sample for all, or for one model."""
     starts = _pair_starts(rows)
     pair = np.cumsum(starts) - 1
@@ -222,17 +219,17 @@ def _drop(
     good[pair[~gaps]] = True
     warnings = []
     if options.unpaired:
-        had = np.bincount(model, minlength=len(entries.models))
-        lost = np.bincount(model[~good], minlength=len(entries.models))
+        had = np.bincount(model, minlength=len(scores.models))
+        lost = np.bincount(model[~good], minlength=len(scores.models))
         texts = [
             f"{gone:,} of {all_:,} samples of {name}"
-            for name, all_, gone in zip(entries.models, had, lost, strict=True)
+            for name, all_, gone in zip(scores.models, had, lost, strict=True)
             if gone
         ]
         if texts:
             warnings.append(f"dropped {listing(texts)}: they lack a score for some metric")
     else:
-        whole = np.bincount(sample[good], minlength=len(entries.samples)) == len(entries.models)
+        whole = np.bincount(sample[good], minlength=len(scores.samples)) == len(scores.models)
         good &= whole[sample]
         without = int(np.count_nonzero(~whole))
         if without:
@@ -243,23 +240,23 @@ def _drop(
     if draws:
         warnings.append(f"dropped {draws:,} draws that lack a score for some metric")
     remaining = rows.take(good[pair] & ~gaps)
-    _require_every_model(entries, remaining.model)
+    _require_every_model(scores, remaining.model)
     return remaining, tuple(warnings)
 
 
-def _require_every_model(entries: Entries, model: np.ndarray) -> None:
-    counts = np.bincount(model, minlength=len(entries.models))
-    empty = [name for name, count in zip(entries.models, counts, strict=True) if count == 0]
+def _require_every_model(scores: Scores, model: np.ndarray) -> None:
+    counts = np.bincount(model, minlength=len(scores.models))
+    empty = [name for name, count in zip(scores.models, counts, strict=True) if count == 0]
     if not empty:
         return
-    if len(empty) == len(entries.models):
-        what = f"{entries.files()}: no sample has a score for every selected model and metric"
+    if len(empty) == len(scores.models):
+        what = f"{scores.files()}: no sample has a score for every selected model and metric"
     else:
-        what = f"{entries.files()}: nothing is left of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
-    lacking = lacking_scores(entries)
+        what = f"{scores.files()}: nothing is left of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
+    lacking = lacking_scores(scores)
     raise InputError(
         what,
-        found=lacking or f"{len(entries.samples):,} samples, none of them complete",
+        found=lacking or f"{len(scores.samples):,} samples, none of them complete",
         hint="select models and metrics that have scores in common, with "
         f"{option('models')} and {option('metric')}",
     )

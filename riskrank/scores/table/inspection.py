@@ -14,13 +14,12 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.assemble import assemble
-from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.divisions import dividing_columns
-from riskrank.scores.table.entries import Entries, select
+from riskrank.scores.table.further_columns import dividing_columns
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.reading import read_entries
+from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.validate import (
     constant_metrics,
     divided_samples,
@@ -168,36 +167,35 @@ def inspect_scores(
 
 
 def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
-    seen: list[tuple[Source, Roles]] = []
-    entries = select(_read(paths, options, stdin, seen), options)
+    scores = select(_read(paths, options, stdin), options)
     specs, doubts = resolve_metrics(
-        entries.metrics, known=entries.known_metrics, options=options, told=entries.directions
+        scores.metrics, known=scores.notes.known_metrics, options=options, told=scores.notes.directions
     )
     means, _ = assemble(
-        entries, entries.value, replace(options, missing="keep", repeats="mean", unpaired=True)
+        scores, scores.values, replace(options, missing="keep", repeats="mean", unpaired=True)
     )
-    covered = np.zeros((len(entries.models), len(entries.samples)), dtype=bool)
+    covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
     covered[means.model, means.sample] = True
-    repeats = _rows_per_cell(entries)
+    repeats = _rows_per_cell(scores)
     # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
     whole = bool(covered.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
-    errors = [*_errors(entries, specs, means, options, whole=whole)]
-    dropped = () if whole else _dropped(entries, options)
-    warnings = [*entries.notes, *doubts, *_undeclared(specs, options), *dropped]
+    errors = [*_errors(scores, specs, means, options, whole=whole)]
+    dropped = () if whole else _dropped(scores, options)
+    warnings = [*scores.notes.warnings, *doubts, *_undeclared(specs, options), *dropped]
     alone = covered.sum(axis=0) == 1
     return Inspection(
-        inputs=entries.inputs,
-        rows=entries.rows,
+        inputs=scores.notes.inputs,
+        rows=scores.notes.rows,
         models=tuple(
             InspectedModel(name=name, samples=int(has.sum()), only_here=int((has & alone).sum()))
-            for name, has in zip(entries.models, covered, strict=True)
+            for name, has in zip(scores.models, covered, strict=True)
         ),
         metrics=tuple(
-            _describe(entries, spec, code, means, covered, options) for code, spec in enumerate(specs)
+            _describe(scores, spec, code, means, covered, options) for code, spec in enumerate(specs)
         ),
-        samples=len(entries.samples),
+        samples=len(scores.samples),
         common_samples=int(np.count_nonzero(covered.all(axis=0))),
-        clusters=None if entries.cluster is None else len(np.unique(entries.cluster)),
+        clusters=scores.frame["cluster"].n_unique() if scores.has("cluster") else None,
         same_samples=bool(covered.all()),
         fewest_repeats=int(repeats.min(initial=repeats.max(initial=0))),
         most_repeats=int(repeats.max(initial=0)),
@@ -208,38 +206,33 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         ),
         options=options,
         sources=tuple(paths),
-        runs=() if errors else _runs(entries, specs, options),
-        divisions=() if errors or options.group_by or not whole else dividing_columns(seen, entries.rows),
+        runs=() if errors else _runs(scores, specs, options),
+        divisions=() if errors or options.group_by or not whole else dividing_columns(scores),
     )
 
 
-def _read(
-    paths: Sequence[str | Source],
-    options: ReadOptions,
-    stdin: BinaryIO | None,
-    seen: list[tuple[Source, Roles]],
-) -> Entries:
+def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Scores:
     """Read a table; one without a sample column is one row a model, if no model has two."""
     try:
-        return read_entries(paths, options, stdin, seen=seen)
+        return read_frame(paths, options, stdin)
     except InputError:
         if options.sample_optional or "-" in paths:
             raise
         try:
-            entries = read_entries(paths, replace(options, sample_optional=True), stdin)
+            scores = read_frame(paths, replace(options, sample_optional=True), stdin)
         except InputError:
-            entries = None
-        if entries is None or entries.has_samples or _rows_per_cell(entries).max(initial=0) > 1:
+            scores = None
+        if scores is None or scores.notes.has_samples or _rows_per_cell(scores).max(initial=0) > 1:
             raise
-        return entries
+        return scores
 
 
-def _runs(entries: Entries, specs: Sequence[MetricSpec], options: ReadOptions) -> tuple[ClusteredScores, ...]:
+def _runs(scores: Scores, specs: Sequence[MetricSpec], options: ReadOptions) -> tuple[ClusteredScores, ...]:
     """Scores of every metric with their repeats, if there are any."""
-    if options.repeats != "draws" or entries.cluster is not None:
+    if options.repeats != "draws" or scores.has("cluster"):
         return ()
-    rows, _ = assemble(entries, entries.value, options)
-    cuts = np.searchsorted(rows.model, np.arange(1, len(entries.models)))
+    rows, _ = assemble(scores, scores.values, options)
+    cuts = np.searchsorted(rows.model, np.arange(1, len(scores.models)))
     samples = [np.unique(part, return_inverse=True)[1] for part in np.split(rows.sample, cuts)]
     return tuple(
         ClusteredScores.build(np.split(rows.values[:, code], cuts), samples, paired=False)
@@ -248,26 +241,26 @@ def _runs(entries: Entries, specs: Sequence[MetricSpec], options: ReadOptions) -
 
 
 def _errors(
-    entries: Entries, specs: Sequence[MetricSpec], means: Rows, options: ReadOptions, *, whole: bool
+    scores: Scores, specs: Sequence[MetricSpec], means: Rows, options: ReadOptions, *, whole: bool
 ) -> Iterable[InputError]:
-    yield from too_few_models(entries, options.min_models)
-    yield from unusable_scores(entries, nan_is_missing=options.missing != "error")
-    yield from too_large(entries, options.largest)
-    yield from out_of_range(entries, specs)
-    yield from divided_samples(entries, unpaired=options.unpaired)
-    repeated = None if whole else _refusal(entries, replace(options, missing="keep"))
+    yield from too_few_models(scores, options.min_models)
+    yield from unusable_scores(scores, nan_is_missing=options.missing != "error")
+    yield from too_large(scores, options.largest)
+    yield from out_of_range(scores, specs)
+    yield from divided_samples(scores, unpaired=options.unpaired)
+    repeated = None if whole else _refusal(scores, replace(options, missing="keep"))
     if repeated is not None:
         yield repeated
         options = replace(options, repeats="mean")
     gaps: dict[str, InputError] = {}
     # Different sample sets hide missing cells, which the unpaired reading tells apart.
     for unpaired in () if whole else sorted({options.unpaired, True}):
-        refusal = _refusal(entries, replace(options, unpaired=unpaired))
+        refusal = _refusal(scores, replace(options, unpaired=unpaired))
         if refusal is not None:
             gaps.setdefault(refusal.what, refusal)
     yield from gaps.values()
     if not options.allow_constant:
-        yield from constant_metrics(entries, means.values, specs)
+        yield from constant_metrics(scores, means.values, specs)
 
 
 def _undeclared(specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[str]:
@@ -280,44 +273,44 @@ def _undeclared(specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[s
         )
 
 
-def _refusal(entries: Entries, options: ReadOptions) -> InputError | None:
+def _refusal(scores: Scores, options: ReadOptions) -> InputError | None:
     try:
-        assemble(entries, entries.value, options)
+        assemble(scores, scores.values, options)
     except InputError as error:
         return error
     return None
 
 
-def _dropped(entries: Entries, options: ReadOptions) -> tuple[str, ...]:
+def _dropped(scores: Scores, options: ReadOptions) -> tuple[str, ...]:
     try:
-        return assemble(entries, entries.value, options)[1]
+        return assemble(scores, scores.values, options)[1]
     except InputError:
         return ()
 
 
-def _rows_per_cell(entries: Entries) -> np.ndarray:
-    cell = entries.model * len(entries.samples) + entries.sample
-    cell *= len(entries.metrics)
-    cell += entries.metric
-    if len(entries.models) * len(entries.samples) * len(entries.metrics) <= 2 * cell.size:
+def _rows_per_cell(scores: Scores) -> np.ndarray:
+    cell = scores.codes("model") * len(scores.samples) + scores.codes("sample")
+    cell *= len(scores.metrics)
+    cell += scores.codes("metric")
+    if len(scores.models) * len(scores.samples) * len(scores.metrics) <= 2 * cell.size:
         counts = np.bincount(cell)  # without sorting, where few cells are empty
         return counts[counts > 0]
     return np.unique(cell, return_counts=True)[1]
 
 
 def _describe(
-    entries: Entries,
+    scores: Scores,
     spec: MetricSpec,
     code: int,
     means: Rows,
     covered: np.ndarray,
     options: ReadOptions,
 ) -> InspectedMetric:
-    scores = entries.value[(entries.metric == code) & ~entries.invalid()] + 0.0
-    values, counts = np.unique(scores, return_counts=True)
+    usable = scores.values[(scores.codes("metric") == code) & ~scores.invalid()] + 0.0
+    values, counts = np.unique(usable, return_counts=True)
     cells = means.model.size if options.unpaired else covered.size
     low, high = spec.bounds or (-np.inf, np.inf)
-    n = scores.size
+    n = usable.size
     # Not a matrix product: its last bit hangs on where in memory the arrays lie.
     mean = float((values * counts).sum() / n) if n else math.nan
     return InspectedMetric(
@@ -329,6 +322,6 @@ def _describe(
         distinct=values.size,
         tied_share=float(counts[counts > 1].sum() / n) if n else 0.0,
         missing=int(cells - np.count_nonzero(~np.isnan(means.values[:, code]))),
-        outside_bounds=int(np.count_nonzero((scores < low) | (scores > high))),
+        outside_bounds=int(np.count_nonzero((usable < low) | (usable > high))),
         constant=values.size == 1 and n > 1,
     )

@@ -13,11 +13,11 @@ from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.table.assemble import assemble
-from riskrank.scores.table.entries import Entries, select
 from riskrank.scores.table.metrics import original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.reading import read_entries
+from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.validate import (
     constant_metrics,
     divided_samples,
@@ -168,7 +168,7 @@ def read_scores(
         If the options contradict each other or name something unknown.
     """
     options = options or ReadOptions()
-    return _checked(read_entries(paths, options, stdin), options)
+    return _checked(read_frame(paths, options, stdin), options)
 
 
 def read_metrics_apart(
@@ -192,33 +192,33 @@ def read_metrics_apart(
     tuple of ScoreTable
         One of all metrics if they were scored on the same samples, else one a metric, of the same models.
     """
-    entries = read_entries(paths, options, stdin)
-    names = tuple(wanted(select(entries, options).metrics))
+    scores = read_frame(paths, options, stdin)
+    names = tuple(wanted(select(scores, options).metrics))
     try:
-        return (_checked(entries, replace(options, metric=names)),)
+        return (_checked(scores, replace(options, metric=names)),)
     except InputError:
         if len(names) < 2:
             raise
-        tables = tuple(_checked(entries, replace(options, metric=(name,))) for name in names)
+        tables = tuple(_checked(scores, replace(options, metric=(name,))) for name in names)
         if any(table.models != tables[0].models for table in tables):
             raise
         return tables
 
 
-def _checked(entries: Entries, options: ReadOptions) -> ScoreTable:
+def _checked(scores: Scores, options: ReadOptions) -> ScoreTable:
     """Select, check and orient what was read."""
-    entries = select(entries, options)
+    scores = select(scores, options)
     specs, warnings = resolve_metrics(
-        entries.metrics, known=entries.known_metrics, options=options, told=entries.directions
+        scores.metrics, known=scores.notes.known_metrics, options=options, told=scores.notes.directions
     )
-    _check(too_few_models(entries, options.min_models))
-    _check(unusable_scores(entries, nan_is_missing=options.missing != "error"))
-    _check(too_large(entries, options.largest))
-    _check(out_of_range(entries, specs))
-    _check(divided_samples(entries, unpaired=options.unpaired))
-    rows, dropped = assemble(entries, _orient(entries, specs), options)
-    _check(() if options.allow_constant else constant_metrics(entries, rows.values, specs))
-    return _table(entries, rows, specs, (*entries.notes, *warnings, *dropped), options)
+    _check(too_few_models(scores, options.min_models))
+    _check(unusable_scores(scores, nan_is_missing=options.missing != "error"))
+    _check(too_large(scores, options.largest))
+    _check(out_of_range(scores, specs))
+    _check(divided_samples(scores, unpaired=options.unpaired))
+    rows, dropped = assemble(scores, _orient(scores, specs), options)
+    _check(() if options.allow_constant else constant_metrics(scores, rows.values, specs))
+    return _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped), options)
 
 
 def _check(problems: Iterable[InputError]) -> None:
@@ -226,47 +226,47 @@ def _check(problems: Iterable[InputError]) -> None:
         raise error
 
 
-def _orient(entries: Entries, specs: Sequence[MetricSpec]) -> np.ndarray:
+def _orient(scores: Scores, specs: Sequence[MetricSpec]) -> np.ndarray:
     """Apply transforms and make larger better; NaN stays NaN."""
-    scores = entries.value
+    values = scores.values
     for code, spec in enumerate(specs):
         if spec.transform == "neg_log":
-            of_metric = entries.metric == code
-            scores = np.where(of_metric, -np.log(np.where(of_metric, scores, 1.0)), scores)
+            of_metric = scores.codes("metric") == code
+            values = np.where(of_metric, -np.log(np.where(of_metric, values, 1.0)), values)
     if any(spec.sign < 0 for spec in specs):
-        scores = scores * np.array([spec.sign for spec in specs])[entries.metric]
+        values = values * np.array([spec.sign for spec in specs])[scores.codes("metric")]
     # Adding zero turns −0 into 0, which would compare equal but not be the same bytes.
-    return scores + 0.0
+    return values + 0.0
 
 
 def _table(
-    entries: Entries,
+    scores: Scores,
     rows: Rows,
     specs: tuple[MetricSpec, ...],
     warnings: tuple[str, ...],
     options: ReadOptions,
 ) -> ScoreTable:
-    used = np.zeros(len(entries.samples), dtype=bool)
+    used = np.zeros(len(scores.samples), dtype=bool)
     used[rows.sample] = True
     sample = rows.sample if used.all() else (np.cumsum(used) - 1)[rows.sample]
-    samples = tuple(name for name, keep in zip(entries.samples, used, strict=True) if keep)
+    samples = tuple(name for name, keep in zip(scores.samples, used, strict=True) if keep)
     pair = rows.model * len(samples) + sample
     rows.values.flags.writeable = False
     sample = np.ascontiguousarray(sample, dtype=np.int64)
     sample.flags.writeable = False
-    cuts = np.searchsorted(rows.model, np.arange(1, len(entries.models)))
+    cuts = np.searchsorted(rows.model, np.arange(1, len(scores.models)))
     row_samples = tuple(np.split(sample, cuts))
     clusters, cluster_names = row_samples, None
-    if entries.cluster is not None:
-        cluster, cluster_names = _whole_of(entries, entries.cluster, entries.clusters, rows, options)
+    if scores.has("cluster"):
+        cluster, cluster_names = _whole_of(scores, "cluster", rows, options)
         clusters = tuple(np.split(cluster, cuts))
     groups: tuple[Integers, ...] | None = None
     group_names: tuple[str, ...] = ()
-    if entries.group is not None:
-        group, group_names = _whole_of(entries, entries.group, entries.groups, rows, options)
+    if scores.has("group"):
+        group, group_names = _whole_of(scores, "group", rows, options)
         groups = tuple(np.split(group, cuts))
     return ScoreTable(
-        models=entries.models,
+        models=scores.models,
         metrics=specs,
         samples=samples,
         paired=not options.unpaired,
@@ -275,9 +275,9 @@ def _table(
         clusters=clusters,
         cluster_names=cluster_names,
         has_draws=bool(np.any(pair[1:] == pair[:-1])),
-        inputs=entries.inputs,
+        inputs=scores.notes.inputs,
         warnings=warnings,
-        rows=entries.rows,
+        rows=scores.notes.rows,
         options=options,
         groups=groups,
         group_names=group_names,
@@ -285,14 +285,15 @@ def _table(
 
 
 def _whole_of(
-    entries: Entries, codes: Integers, names: Sequence[str], rows: Rows, options: ReadOptions
+    scores: Scores, whole: str, rows: Rows, options: ReadOptions
 ) -> tuple[Integers, tuple[str, ...]]:
     """Cluster or group of the sample of each row, as an index into the names of those that are left."""
     # Models with samples of their own may use one name for different samples.
-    owner = len(entries.samples) if options.unpaired else 0
-    known, first = np.unique(entries.model * owner + entries.sample, return_index=True)
+    owner = len(scores.samples) if options.unpaired else 0
+    known, first = np.unique(scores.codes("model") * owner + scores.codes("sample"), return_index=True)
     at = np.searchsorted(known, rows.model * owner + rows.sample)
-    used, numbers = np.unique(codes[first[at]], return_inverse=True)
+    used, numbers = np.unique(scores.codes(whole)[first[at]], return_inverse=True)
     numbers = np.ascontiguousarray(numbers, dtype=np.int64)
     numbers.flags.writeable = False
+    names = scores.names(whole)
     return numbers, tuple(names[code] for code in used)

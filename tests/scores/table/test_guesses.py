@@ -40,7 +40,7 @@ def test_runs_are_kept_as_draws(name):
     assert read.has_draws
 
 
-def test_judges_become_metrics():
+def test_judges_may_be_metrics():
     columns = table(judge=["gpt", "claude's"])
     text = hint(columns)
     assert "--where" in text
@@ -52,14 +52,11 @@ def test_judges_become_metrics():
     assert len(one.samples) == 5
 
 
-def test_tasks_name_samples_and_turns_are_drawn_together():
-    text = hint(table(task=["a", "b"]))
-    assert "--columns sample=sample+task" in text
-    assert "--cluster" not in text
+def test_samples_of_two_columns_may_be_drawn_together():
     columns = table(turn=[1, 2])
     text = hint(columns)
     assert "--where 'turn = 1'" in text
-    assert "--columns sample=sample+turn --cluster sample" in text
+    assert "--columns sample=sample+turn (with --cluster sample" in text
     read = read_scores([FrameSource(columns)], ReadOptions(columns="sample=sample+turn", cluster="sample"))
     assert (len(read.samples), len(read.cluster_names)) == (10, 5)
 
@@ -70,9 +67,10 @@ def test_given_roles_stay_in_the_hint():
     assert "--columns model=system,draw=seed" in hint(columns, columns="model=system")
 
 
-def test_runs_go_before_judges_and_those_before_the_rest():
-    assert "draw=seed" in hint(table(turn=[1, 2], judge=["x", "y"], seed=[1, 2]))
-    assert "+judge" in hint(table(turn=[1, 2], judge=["x", "y"]))
+def test_all_columns_that_explain_are_named_and_runs_go_first():
+    text = hint(table(turn=[1, 2], judge=["x", "y"], seed=[1, 2]))
+    assert "column 'seed' tells them apart (so does 'judge', 'turn')" in text
+    assert "draw=seed" in text
 
 
 @pytest.mark.parametrize(
@@ -80,16 +78,16 @@ def test_runs_go_before_judges_and_those_before_the_rest():
     [
         {},
         {"note": ["same", "same"]},
-        {"seconds": [0.5, 0.25]},  # a measurement explains nothing
     ],
 )
 def test_what_no_column_explains_may_be_averaged(extra):
     assert "--repeats mean" in hint(table(**extra))
 
 
-def test_a_column_that_names_every_row_explains_nothing():
+def test_a_column_that_names_or_measures_every_row_explains_nothing():
     columns = table()
     columns["uuid"] = [f"row{at}" for at in range(20)]
+    columns["seconds"] = [0.1 * at for at in range(20)]
     assert "--repeats mean" in hint(columns)
 
 
@@ -185,18 +183,14 @@ def several(**columns):
 def test_two_columns_explain_together():
     columns = several(judge=["gpt", "claude"], run=[1, 2, 3])
     text = hint(columns)
-    assert "columns 'run' and 'judge' tell them apart" in text
-    assert "--columns metric=metric+judge,draw=run --repeats draws" in text
-    assert "run = 1 AND judge = " in text
+    assert "columns 'run' and 'judge' tell them apart together" in text
+    for meaning in ("draw=NAME --repeats draws", "sample=sample+NAME", "metric=metric+NAME", "--where"):
+        assert meaning in text
     assert "mean" not in text
     read = read_scores(
         [FrameSource(columns)], ReadOptions(columns="metric=metric+judge,draw=run", repeats="draws")
     )
     assert (len(read.metrics), read.has_draws) == (2, True)
-    one = read_scores([FrameSource(columns)], ReadOptions(where="run = 1 AND judge = 'claude'"))
-    assert (len(one.samples), one.has_draws) == (5, False)
-    tasks = several(task=["a", "b"], seed=[1, 2])
-    assert "--columns sample=sample+task,draw=seed --repeats draws" in hint(tasks)
     neither = hint(several(turn=[1, 2], colour=["red", "blue"]))
     assert "tell them apart" in neither
     assert "mean" not in neither

@@ -1,0 +1,184 @@
+"""Columns without a role, and what they tell of repeats, of models without common samples, and of groups.
+
+Nothing is done because of them: messages name them with what they could mean, which only a person knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import combinations
+
+import polars as pl
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import listing, option
+from riskrank.scores.table.guesses import numbers_runs, typed
+from riskrank.scores.table.scores import Scores
+
+# More different values are names, times or measurements: no runs, no parts, no groups to look at.
+_MOST_VALUES = 20
+_FEWEST_SAMPLES = 10
+# A look at further columns of larger tables would take as long as reading them.
+_MOST_ROWS = 5_000_000
+_MOST_COLUMNS = 20
+# Rows that settle of most columns that they are none, so that a column of responses is not read for this.
+_LOOK = 1000
+# Columns looked at in pairs.
+_MOST_PAIRED = 8
+
+
+def hint_for_repeats(scores: Scores, options: ReadOptions) -> str:
+    """Which columns tell repeated rows apart, and how each is named by what it means; empty if none does."""
+    metrics = {name for name in scores.metrics if name in options.metric or not numbers_runs(name)}
+    free = scores.further(_without_role(scores, metrics))
+    found = {name: typed(free[name]) for name in free.columns}
+    found = {name: column for name, column in found.items() if _may_explain(column)}
+    if not found:
+        return ""
+    rows = pl.DataFrame(list(found.values())).with_columns(scores.cells().alias(""))
+    cells = rows[""].n_unique()
+
+    def groups(*names: str) -> int:
+        return rows.select("", *names).n_unique()
+
+    ordered = sorted(found, key=lambda name: (not numbers_runs(name), found[name].n_unique(), name))
+    alone = [name for name in ordered if groups(name) == rows.height]
+    if alone:
+        return _of_one(alone, _of_every_cell(rows, alone[0], cells), scores, options)
+    varying = [name for name in ordered if groups(name) > cells]
+    for pair in combinations(varying[:_MOST_PAIRED], 2):
+        if groups(*pair) == rows.height:
+            return (
+                f"columns {' and '.join(map(repr, pair))} tell them apart together: say what each is "
+                f"({_meanings('NAME', scores, options)}), or choose with {option('where')}"
+            )
+    if not varying:
+        return ""
+    return (
+        f"{listing(map(repr, varying))} {'differs' if len(varying) == 1 else 'differ'} between such rows: "
+        f"look at what that is, and choose with {option('where')}; {option('repeats', 'draws')} keeps all as "
+        "runs of the same thing"
+    )
+
+
+def _may_explain(column: pl.Series) -> bool:
+    """Whether a column repeats its values; one of measurements, or that names every row, explains nothing."""
+    values = column.n_unique()
+    return 1 < values < column.len() and (values <= _MOST_VALUES or not column.dtype.is_float())
+
+
+def _of_one(alone: Sequence[str], kept: object, scores: Scores, options: ReadOptions) -> str:
+    name = alone[0]
+    several = f" (so does {listing(map(repr, alone[1:]))})" if len(alone) > 1 else ""
+    text = f"column {name!r} tells them apart{several}: {_meanings(name, scores, options)}"
+    return text if kept is None else f"{text}; {option('where', condition(name, kept))} keeps one"
+
+
+def _meanings(name: str, scores: Scores, options: ReadOptions) -> str:
+    """How a column is named that numbers runs, or that names samples or metrics together with their own."""
+    roles = scores.notes.files[0].roles
+    given = {
+        role: column
+        for role, _, column in (part.partition("=") for part in (options.columns or "").split(","))
+        if role and column
+    }
+
+    def named(role: str, column: str) -> str:
+        return option("columns", ",".join(f"{r}={c}" for r, c in (given | {role: column}).items()))
+
+    sample = named("sample", f"{roles.sample}+{name}" if roles.sample else name)
+    together = f" (with {option('cluster', roles.sample)} if they belong together)" if roles.sample else ""
+    found = [
+        f"runs of the same thing are {named('draw', name)} {option('repeats', 'draws')}",
+        f"samples of their own {sample}{together}",
+    ]
+    if roles.metric:
+        found.append(f"metrics of their own {named('metric', f'{roles.metric}+{name}')}")
+    return ", ".join(found)
+
+
+def _of_every_cell(rows: pl.DataFrame, name: str, cells: int) -> object:
+    """A value that the rows of every cell have, so that keeping it keeps every cell."""
+    of_cells = rows.group_by(name).agg(pl.col("").n_unique())
+    whole = of_cells.filter(pl.col("") == cells).drop_nulls().sort(name)
+    return whole[name][0] if whole.height else None
+
+
+def hint_for_parts(scores: Scores) -> str:
+    """How to read the largest part of a table in which all models share the samples, if there is one."""
+    cells = scores.rows_read().select("model", "sample")
+    for name in _without_role(scores, set(scores.metrics)):
+        values = scores.further([name])
+        if not values.width or not 1 < values[name].n_unique() <= _MOST_VALUES:
+            continue
+        best = _largest(cells.with_columns(values[name].alias("of")))
+        if best is not None:
+            return (
+                f"column {name!r} divides them: {option('where', condition(name, best))} compares the models "
+                "that share its samples"
+            )
+    return ""
+
+
+def _largest(rows: pl.DataFrame) -> str | None:
+    """Value under which the most models, at least two, have the same samples."""
+    parts = (
+        rows.drop_nulls()
+        .group_by("of")
+        .agg(
+            models=pl.col("model").n_unique(),
+            samples=pl.col("sample").n_unique(),
+            cells=pl.struct("model", "sample").n_unique(),
+        )
+        .filter((pl.col("models") > 1) & (pl.col("cells") == pl.col("models") * pl.col("samples")))
+        .sort("models", "samples", "of", descending=[True, True, False])
+    )
+    return str(parts["of"][0]) if parts.height else None
+
+
+def dividing_columns(scores: Scores) -> tuple[str, ...]:
+    """Columns whose values belong to samples, each to enough of them, in the file's order."""
+    if scores.notes.rows > _MOST_ROWS or not scores.notes.has_samples:
+        return ()
+    samples = scores.rows_read()["sample"]
+    values = {name for file in scores.notes.files for name in file.roles.values}
+    names = _without_role(scores, values)[:_MOST_COLUMNS]
+    return tuple(name for name in names if _divides(scores, samples, name))
+
+
+def _divides(scores: Scores, samples: pl.Series, name: str) -> bool:
+    for file in scores.notes.files:
+        scan = file.source.scan([name])
+        if scan is not None and scan.head(_LOOK).collect()[name].n_unique() > _MOST_VALUES:
+            return False
+    values = scores.further([name])
+    if not values.width or values[name].n_unique() > _MOST_VALUES:
+        return False
+    pairs = pl.DataFrame([samples, values[name].alias("group")]).unique()
+    if pairs["group"].null_count() or typed(pairs["group"]).dtype.is_float():
+        return False
+    sizes = pairs["group"].value_counts()["count"]
+    one_each = pairs["sample"].n_unique() == pairs.height
+    return one_each and sizes.len() >= 2 and int(sizes.min()) >= _FEWEST_SAMPLES  # type: ignore[arg-type]
+
+
+def _without_role(scores: Scores, metrics: set[str]) -> list[str]:
+    """Columns of every file that have a name, no role and are no metric, in the order of the first file."""
+    files = scores.notes.files
+    spare = set.intersection(*(set(file.source.columns) for file in files))
+    for file in files:
+        roles = [getattr(file.roles, role.name) for role in fields(file.roles) if role.name != "values"]
+        spare -= {part for column in roles if column for part in (column, *column.split("+"))}
+    if files[0].roles.score is None:
+        spare -= metrics
+    return [name for name in files[0].source.columns if name and name in spare]
+
+
+def condition(column: str, value: object) -> str:
+    """SQL that keeps the rows with a value in a column."""
+    quoted = '"' + column.replace('"', '""') + '"' if not column.isidentifier() else column
+    if isinstance(value, int | float):
+        return f"{quoted} = {value!r}"
+    text = str(value).replace("'", "''")
+    return f"{quoted} = '{text}'"

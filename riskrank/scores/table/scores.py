@@ -1,0 +1,245 @@
+"""Scores as they were read: one typed frame, a row a score, and the notes that go with it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.engine.types import Integers
+from riskrank.errors import InputError, UsageError, by_door, did_you_mean, listing, option
+from riskrank.scores.files.source import InputFile, Source
+from riskrank.scores.table import parsing
+from riskrank.scores.table.columns import Roles
+from riskrank.scores.table.typed_rows import list_of
+
+
+@dataclass(frozen=True)
+class FileRead:
+    """One file: what its columns are, and the rows of all files before it."""
+
+    source: Source
+    roles: Roles
+    start: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notes:
+    """What is known about scores beside the scores.
+
+    Attributes
+    ----------
+    files : tuple of FileRead
+    inputs : tuple of InputFile
+    rows : int
+        Input rows read.
+    has_samples : bool
+        Whether there is a column of samples.
+    draw_column : bool
+        Whether there is a column of draws; a row of a wide table is a draw without one.
+    known_metrics : tuple of str
+        Every metric of the files, selected or not.
+    directions : mapping of str to {"higher", "lower"}
+        Of the metrics of which the files tell it.
+    warnings : tuple of str
+        What was left out, and what looks strange.
+    origin : str
+        What messages call the inputs, where the files themselves are too many.
+    """
+
+    files: tuple[FileRead, ...]
+    inputs: tuple[InputFile, ...]
+    rows: int
+    has_samples: bool
+    draw_column: bool
+    known_metrics: tuple[str, ...]
+    directions: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A typed frame with its notes: what the steps between reading and the table take and give.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        ``model``, ``sample``, ``metric``, ``cluster``, ``group`` are names, as numbers into the list of
+        those there are; ``score`` is a float, NaN where ``state`` says why there is none; ``draw`` links the
+        metrics of one draw; ``row`` counts the rows of all files. A column nobody named is of type Null, and
+        so is ``state`` where every score is one.
+    notes : Notes
+    """
+
+    frame: pl.DataFrame
+    notes: Notes
+
+    def names(self, role: str) -> tuple[str, ...]:
+        """Names of a role in the order of their codes; none where nobody named its column."""
+        return tuple(list_of(self.frame[role])) if self.has(role) else ()
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """Sorted."""
+        return self.names("model")
+
+    @cached_property
+    def samples(self) -> tuple[str, ...]:
+        """Sorted."""
+        return self.names("sample")
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """In the order asked for, else sorted."""
+        return self.names("metric")
+
+    def has(self, role: str) -> bool:
+        """Whether a column says anything."""
+        return self.frame.schema[role] != pl.Null
+
+    def codes(self, role: str) -> Integers:
+        """Names of a role as indices into `names`, a new array."""
+        return self.frame[role].to_physical().to_numpy().astype(np.int64)
+
+    @property
+    def values(self) -> np.ndarray:
+        """Scores as they stand in the files; NaN where there is none."""
+        return self.frame["score"].to_numpy()
+
+    @property
+    def states(self) -> np.ndarray | None:
+        """See `riskrank.scores.table.parsing`; None if every score is one."""
+        return self.frame["state"].to_numpy() if self.has("state") else None
+
+    def invalid(self) -> np.ndarray:
+        """A mask of the rows that hold no usable score."""
+        states = self.states
+        return np.zeros(self.frame.height, dtype=bool) if states is None else states != parsing.VALID
+
+    def place(self, at: int) -> str:
+        """Describe where a score stands: file, row and column."""
+        file, row, column = self._where(at)
+        return f"{file}: row {row}, column {column}"
+
+    def near(self, at: int, other: int) -> str:
+        """Describe where a score stands to somebody who knows where the other one does."""
+        file, row, _ = self._where(at)
+        return f"in row {row}" if file == self._where(other)[0] else f"in {file}, row {row}"
+
+    def cell(self, at: int) -> str:
+        """Describe what a score is of."""
+        of_sample = f", sample '{self.frame['sample'][at]}'" if self.notes.has_samples else ""
+        return f"model '{self.frame['model'][at]}'{of_sample}, metric '{self.frame['metric'][at]}'"
+
+    def text(self, at: int) -> str:
+        """The text of a score as it stands in the file."""
+        source, position, column = self._origin(at)
+        return str(source.load([column])[column][position])
+
+    def files(self) -> str:
+        """The names of the input files."""
+        return self.notes.origin or listing((file.path for file in self.notes.inputs), 3)
+
+    def rows_read(self) -> pl.DataFrame:
+        """Row, model, sample and metric of the input rows: all metrics of a wide one are one row."""
+        rows = self.frame.select("row", "model", "sample", "metric")
+        return rows.unique("row", keep="first", maintain_order=True) if self._is_wide else rows
+
+    def cells(self) -> pl.Series:
+        """Numbers of what the input rows score: a model on a sample, and for a metric where each has one."""
+        cell = ("model", "sample") if self._is_wide else ("model", "sample", "metric")
+        return self.rows_read().select(pl.struct(cell).rank("dense")).to_series()
+
+    def further(self, names: Sequence[str]) -> pl.DataFrame:
+        """Further columns of the input rows as text, without those that hold lists or objects."""
+        kept = self.rows_read()["row"]
+        frames = [file.source.load(names) for file in self.notes.files if names]
+        plain = [name for name in names if not any(frame[name].dtype.is_nested() for frame in frames)]
+        texts = [frame.select(pl.col(plain).cast(pl.String, strict=False)) for frame in frames]
+        return pl.concat(texts)[kept] if plain else pl.DataFrame()
+
+    @property
+    def _is_wide(self) -> bool:
+        return self.notes.files[0].roles.score is None
+
+    def _origin(self, at: int) -> tuple[Source, int, str]:
+        row = int(self.frame["row"][at])
+        file = self.notes.files[bisect_right([file.start for file in self.notes.files], row) - 1]
+        return file.source, row - file.start, file.roles.score or str(self.frame["metric"][at])
+
+    def _where(self, at: int) -> tuple[str, int, str]:
+        source, position, column = self._origin(at)
+        return source.file_of(position), source.row_number(position), source.column_of(column, position)
+
+
+def unknown_metric(name: str, known: Sequence[str]) -> UsageError:
+    """The error of a metric that no file holds."""
+    return UsageError(
+        f"{option('metric', name)}: there is no such metric",
+        found=f"the scores hold {listing(known)}",
+        hint=did_you_mean(name, known, parameter="metric", otherwise="name one of these metrics"),
+    )
+
+
+def select(scores: Scores, options: ReadOptions) -> Scores:
+    """Keep the models and metrics that were asked for, the metrics in the order asked for.
+
+    Raises
+    ------
+    UsageError
+        If a model or metric that was asked for is not there.
+    InputError
+        If nothing is left.
+    """
+    for name in options.models:
+        if name not in scores.models:
+            raise _unknown_model(name, scores.models)
+    for name in options.metric:
+        if name not in scores.notes.known_metrics:
+            raise unknown_metric(name, scores.notes.known_metrics)
+    models = tuple(name for name in scores.models if not options.models or name in options.models)
+    metrics = tuple(dict.fromkeys(options.metric)) or scores.metrics
+    if models == scores.models and metrics == scores.metrics:
+        return scores
+    frame = scores.frame.with_columns(
+        _renamed(scores.frame["model"], models), _renamed(scores.frame["metric"], metrics)
+    ).filter(pl.col("model").is_not_null() & pl.col("metric").is_not_null())
+    if not frame.height:
+        raise InputError(
+            f"{scores.files()}: no rows are left after the selection",
+            found=f"models {listing(models)}; metrics {listing(metrics)}",
+            hint=f"check {option('models')} and {option('metric')}: "
+            "the models selected have no scores for these metrics",
+        )
+    used = frame["sample"].unique().sort().cast(pl.String)
+    frame = frame.with_columns(_renamed(frame["sample"], used))
+    if scores.has("state") and not (frame["state"] != parsing.VALID).any():
+        frame = frame.with_columns(state=pl.lit(None, dtype=pl.Null))
+    return replace(scores, frame=frame)
+
+
+def _renamed(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:
+    """The same names as numbers into another list; null for those not in it."""
+    codes = list_of(series).cast(pl.Enum(names), strict=False)
+    return codes.gather(series.to_physical()).alias(series.name)
+
+
+def _unknown_model(name: str, models: Sequence[str]) -> UsageError:
+    several = [part.strip() for part in name.split(",")]
+    if len(several) > 1 and set(several) <= set(models):
+        return UsageError(
+            f"{option('models', name)}: there is no such model",
+            found="the names of several models in one text",
+            hint=by_door("leave out the quotes around them", f"give a list of names: models={several!r}"),
+        )
+    return UsageError(
+        f"{option('models', name)}: there is no such model",
+        found=f"the scores hold {listing(models)}",
+        hint=did_you_mean(name, models, parameter="models", otherwise="name one of these models"),
+    )

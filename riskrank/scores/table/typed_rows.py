@@ -1,0 +1,264 @@
+"""The columns of one file become rows of the typed frame: names as numbers, scores parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.derived import WHOLE_FLOAT
+from riskrank.scores.files.source import Source
+from riskrank.scores.table import parsing
+from riskrank.scores.table.columns import Roles
+from riskrank.scores.table.guesses import looks_like_an_identifier
+from riskrank.scores.table.metrics_file import read_metrics_file
+
+COLUMNS = ("model", "sample", "metric", "score", "state", "draw", "cluster", "group", "row")
+"""Columns of the frame; what each holds is said at `riskrank.scores.table.scores.Scores`."""
+
+# Columns of names that a file has by its roles.
+_NAMED = ("model", "sample", "draw", "cluster", "group")
+# Metrics that a warning names with the option that picks each.
+_MOST_PICKED = 6
+# A text column with at least this share of numbers may be a metric with failures in it.
+_DOUBTFUL_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class TypedRows:
+    """Rows of the typed frame made of one file, how many rows the file has, and what looks strange there."""
+
+    frame: pl.DataFrame
+    height: int
+    doubts: tuple[str, ...] = ()
+
+
+def long_rows(source: Source, roles: Roles) -> TypedRows:
+    """Rows of a table of one score a row.
+
+    Raises
+    ------
+    InputError
+        If names cannot be read as names.
+    """
+    assert roles.score is not None  # a long table without them was refused
+    assert roles.metric is not None
+    # Millions of names as text need more memory than all the rest: at most one column is text at a time.
+    whole = None if source.columnar else source.load(_columns(roles, roles.metric, roles.score))
+
+    def column(name: str) -> pl.Series:
+        return (source.load([name]) if whole is None else whole)[name]
+
+    height = source.height() if whole is None else whole.height
+    coded: dict[str, pl.Series] = {}
+    for role in _NAMED:
+        name = getattr(roles, role)
+        coded |= _of_role(source, roles, role, None if name is None else column(name), height)
+    coded["metric"] = _coded(source, roles, "metric", column(roles.metric))
+    values, state = parsing.parse_scores(column(roles.score), source.decimal_comma)
+    return TypedRows(_laid(coded, values, state, np.arange(height, dtype=np.uint32)), height)
+
+
+def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
+    """Rows of a table of one metric a column, the metrics of a row after each other.
+
+    Raises
+    ------
+    InputError
+        If a metric that was asked for is not numeric, a column holds numbers and text, or none is left.
+    """
+    asked = [name for name in dict.fromkeys(options.metric) if name in roles.values]
+    # A column without a name, or called as pandas calls one, is the index of the frame that was saved.
+    values = asked or [c for c in roles.values if c and not c.startswith("Unnamed: ")]
+    frame = source.load(_columns(roles, *values))
+    declared = [name for name in (*options.lower, *options.higher, *options.weight) if name in values]
+    metrics = _metrics(source, frame[values], asked, () if options.metric else declared)
+    if not metrics and not options.metric:
+        raise InputError(
+            f"{source.label}: no column is left that could be a metric",
+            found=f"columns: {listing(source.columns, 20)}",
+            hint="a wide table needs at least one numeric column beside model and sample",
+        )
+    parsed = [parsing.parse_scores(frame[name], source.decimal_comma) for name in metrics]
+    scores = np.stack([one for one, _ in parsed], axis=1) if parsed else np.empty((frame.height, 0))
+    state = None
+    if any(one is not None for _, one in parsed):
+        clean = np.zeros(frame.height, dtype=np.int8)
+        state = np.stack([clean if one is None else one for _, one in parsed], axis=1).ravel()
+    row = np.repeat(np.arange(frame.height, dtype=np.uint32), len(metrics))
+    coded: dict[str, pl.Series] = {}
+    for role in _NAMED:
+        name = getattr(roles, role)
+        coded |= _of_role(source, roles, role, None if name is None else frame[name], frame.height)
+    coded = {role: names.gather(row) for role, names in coded.items()}
+    every = pl.Series(metrics, dtype=pl.Enum(metrics))
+    coded["metric"] = every.gather(np.tile(np.arange(len(metrics), dtype=np.uint32), frame.height))
+    doubts = () if asked else tuple(_doubts(source, frame[list(metrics)], declared, options))
+    return TypedRows(_laid(coded, scores.ravel(), state, row), frame.height, doubts)
+
+
+def united(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Rows of all files one below the other, names as numbers into one list."""
+    if len(frames) == 1:
+        return frames[0]
+    return pl.DataFrame([_united([frame[name] for frame in frames]) for name in COLUMNS])
+
+
+def _united(parts: Sequence[pl.Series]) -> pl.Series:
+    dtypes = [part.dtype for part in parts]
+    if pl.Null in dtypes and parts[0].name == "state":  # of a file in which every score is one
+        return pl.concat([part.fill_null(parsing.VALID).cast(pl.Int8) for part in parts])
+    if pl.Null in dtypes:  # what some files lack links nothing
+        return pl.repeat(None, sum(map(len, parts)), dtype=pl.Null, eager=True).alias(parts[0].name)
+    if isinstance(dtypes[0], pl.Enum):
+        lists = [list_of(part) for part in parts]
+        every = pl.Enum(pl.concat(lists).unique().sort())
+        parts = [
+            names.cast(every).gather(part.to_physical()).alias(part.name)
+            for names, part in zip(lists, parts, strict=True)
+        ]
+    return pl.concat(parts, rechunk=True)
+
+
+def list_of(series: pl.Series) -> pl.Series:
+    """The names a column of numbers points to."""
+    assert isinstance(series.dtype, pl.Enum)
+    return series.dtype.categories
+
+
+def _columns(roles: Roles, *values: str) -> list[str]:
+    named = [getattr(roles, role) for role in _NAMED]
+    return [*dict.fromkeys(column for column in (*named, *values) if column is not None)]
+
+
+def _laid(
+    coded: Mapping[str, pl.Series], scores: np.ndarray, state: np.ndarray | None, row: np.ndarray
+) -> pl.DataFrame:
+    found = {**coded, "score": pl.Series(scores), "row": pl.Series(row)}
+    if state is not None:
+        found["state"] = pl.Series(state)
+    nothing = pl.repeat(None, row.size, dtype=pl.Null, eager=True)
+    return pl.DataFrame([found.get(name, nothing).alias(name) for name in COLUMNS])
+
+
+def _metrics(
+    source: Source, frame: pl.DataFrame, asked: Sequence[str], declared: Sequence[str]
+) -> tuple[str, ...]:
+    """Columns that are metrics: those asked for, else all of numbers."""
+    kinds = {name: parsing.column_kind(frame[name], source.decimal_comma) for name in frame.columns}
+    for name in (*asked, *declared):
+        if kinds[name] in ("text", "other"):
+            raise InputError(
+                f"{source.label}: column '{name}' is not numeric and cannot be a metric",
+                found=f"values such as {_example(frame[name])}",
+                hint=f"pick numeric or boolean columns with {option('metric')}",
+            )
+    if asked:
+        return tuple(asked)
+    for name in (name for name, kind in kinds.items() if kind == "text"):
+        share = parsing.numeric_share(frame[name], source.decimal_comma)
+        if share >= _DOUBTFUL_SHARE:
+            raise InputError(
+                f"{source.label}: column '{name}' holds numbers and text",
+                found=f"{share:.0%} numbers, and values such as {_example(frame[name])}",
+                hint=f"clean it if it is a metric, or pick the metrics with {option('metric')}",
+            )
+    return tuple(sorted(name for name, kind in kinds.items() if kind == "number"))
+
+
+def _doubts(
+    source: Source, frame: pl.DataFrame, declared: Sequence[str], options: ReadOptions
+) -> Iterator[str]:
+    """Warn of metrics that nobody named and that look like something else."""
+    metrics = frame.columns
+    strange = [n for n in metrics if n not in declared and looks_like_an_identifier(n, frame[n])]
+    if strange and options.metrics_file is not None:
+        described = read_metrics_file(options.metrics_file)
+        strange = [name for name in strange if name not in described]
+    if strange:
+        others = [name for name in metrics if name not in strange]
+        picked = " ".join(option("metric", name) for name in others[:_MOST_PICKED] or ["NAME"])
+        picked += " …" if len(others) > _MOST_PICKED else ""
+        several = len(strange) > 1
+        yield (
+            f"{source.label}: column{'s' if several else ''} {listing(repr(name) for name in strange)} "
+            f"{'look like identifiers' if several else 'looks like an identifier'}, yet "
+            f"{'they are' if several else 'it is'} read as {'metrics' if several else 'a metric'}: "
+            f"{picked} picks the metrics"
+        )
+
+
+def _example(series: pl.Series) -> str:
+    return listing((repr(value) for value in series.drop_nulls().head(2).to_list()), 2)
+
+
+def _of_role(
+    source: Source, roles: Roles, role: str, column: pl.Series | None, height: int
+) -> dict[str, pl.Series]:
+    """Names of a role, if the file has any; a label names the models, and no column the only sample."""
+    if role == "sample" and column is None:
+        return {role: _one_name("", height)}
+    label = source.model_label if role == "model" else None
+    if label is None:
+        return {} if column is None else {role: _coded(source, roles, role, column)}
+    if column is None or _text(source, column).drop_nulls().str.strip_chars().n_unique() <= 1:
+        return {role: _one_name(label, height)}
+    coded = _coded(source, roles, role, column)
+    names = pl.Series([f"{label}/"]) + list_of(coded)
+    return {role: names.cast(pl.Enum(names)).gather(coded.to_physical())}
+
+
+def _one_name(name: str, height: int) -> pl.Series:
+    return pl.Series([name], dtype=pl.Enum([name])).new_from_index(0, height)
+
+
+def _text(source: Source, series: pl.Series) -> pl.Series:
+    """A column of names as text; a NaN among numbers is a gap."""
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    try:
+        return series if isinstance(series.dtype, pl.Enum) else series.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        raise InputError(
+            f"{source.label}: column {series.name} cannot be used as names",
+            found=f"a column of type {series.dtype}",
+            hint=f"name a column of text or whole numbers with {option('columns')}",
+        ) from None
+
+
+def _coded(source: Source, roles: Roles, role: str, series: pl.Series) -> pl.Series:
+    """Names as numbers into the sorted list of those there are, cleaned of the blanks around them.
+
+    Only the distinct names are cleaned, so that millions of rows cost one hash look-up each.
+    """
+    text = _text(source, series)
+    if not isinstance(text.dtype, pl.Enum):
+        text = text.cast(pl.Enum(text.unique().drop_nulls().sort()))
+    distinct = list_of(text)
+    clean = distinct.str.strip_chars()
+    if role not in ("model", "metric"):
+        clean = clean.str.replace(WHOLE_FLOAT, "$1")
+    if text.null_count() or (clean == "").any():
+        raise _blank_name(source, role, str(getattr(roles, role)), text.cast(pl.String))
+    names = clean.unique().sort()
+    if names.equals(distinct):
+        return text
+    return clean.cast(pl.Enum(names)).gather(text.to_physical())
+
+
+def _blank_name(source: Source, role: str, column: str, text: pl.Series) -> InputError:
+    blank = (text.is_null() | (text.str.strip_chars() == "")).arg_true()
+    other = f"name another column: {option('columns', f'{role}=…')}"
+    if role == "group":
+        shown = column if column.isidentifier() else f'"{column}"'
+        other = f"leave such rows out: {option('where', f'{shown} IS NOT NULL')}"
+    file, row = source.file_of(blank[0]), source.row_number(blank[0])
+    return InputError(
+        f"{file}: row {row}, column {column}: the {role} has no name",
+        found=f"an empty cell; {len(blank)} such row{'s' if len(blank) > 1 else ''} in all",
+        hint=f"fill it in, or {other}",
+    )
