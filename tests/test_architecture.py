@@ -116,7 +116,7 @@ def test_reports_compute_nothing(name):
 
 
 MEANS = {"mean", "nanmean", "average", "median", "quantile", "percentile"}
-STATISTICS = MEANS | {"std", "var", "sd", "sem", "cov", "corrcoef", "sqrt", "group_by", "agg"}
+STATISTICS = MEANS | {"std", "var", "sd", "sem", "cov", "corrcoef", "sqrt", "bincount", "group_by", "agg"}
 GEOMETRY = {
     "riskrank.shown.figures.rows": "the middle of the heights of some lines",
     "riskrank.shown.figures.gsd.layers": "nodes stand above the middle of those they lie above",

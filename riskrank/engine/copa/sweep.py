@@ -64,6 +64,16 @@ class Sweep:
         return list(zip(self.low[own].tolist(), self.high[own].tolist(), strict=True))
 
     @property
+    def middle(self) -> Floats:
+        """Mean of the values that choose each model, shape (N,); NaN where none does."""
+        found = np.full(len(self.share), np.nan)
+        for model in np.unique(self.model).tolist():
+            low, high = self.low[self.model == model], self.high[self.model == model]
+            length = (high - low).sum()  # 0 if it is chosen at single values only
+            found[model] = ((high - low) * (low + high) / 2).sum() / length if length > 0 else low[0]
+        return found
+
+    @property
     def widths(self) -> Floats:
         """Widths of the intervals on the scale the grid is even on: α, or 1 - 1/p."""
         edges = np.append(self.low, self.high[-1])

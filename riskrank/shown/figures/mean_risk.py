@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,7 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.portfolio.mean_risk import MeanRisk
 from riskrank.engine.portfolio.risks import RiskColumn
-from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.key import Key, looks
 from riskrank.shown.figures.marks import curve_mark, model_mark
@@ -35,20 +34,12 @@ def pictures(document: MeanRiskDocument) -> list[Picture]:
         of = f"@{column}" if len(document.by_column) > 1 else ""
         for number, risk in _main_first(study.models):
             caption = f"Mean against {risk} of every model on {column}, with the efficient frontier."
-            drawing = partial(_scatter, study.models, number, models, column)
+            drawing = partial(draw_scatter, study.models, number, models, column)
             found.append(Picture(f"scatter@{risk}{of}", caption, drawing))
         if len(study.models.columns) >= _CORNERS:
             caption = f"Mean minus risk of every model on {column} under every risk."
-            found.append(Picture(f"radar{of}", caption, partial(_radar, study.models, models, column)))
+            found.append(Picture(f"radar{of}", caption, partial(draw_radar, study.models, models, column)))
     return found
-
-
-def _scatter(risks: MeanRisk, number: int, models: Sequence[str], column: str) -> Plot:
-    return draw_scatter(scatter(risks, number), models, column)
-
-
-def _radar(risks: MeanRisk, models: Sequence[str], column: str) -> Plot:
-    return draw_radar(radar(risks), models, column)
 
 
 def _main_first(risks: MeanRisk) -> list[tuple[int, str]]:
@@ -61,59 +52,26 @@ def _main_first(risks: MeanRisk) -> list[tuple[int, str]]:
     return [(at, name(risks.columns[at])) for at in numbers]
 
 
-@dataclass(frozen=True)
-class Scatter:
-    """What is plotted.
-
-    Attributes
-    ----------
-    label : str
-        Of the risk.
-    mean, risk : ndarray, shape (k,)
-    frontier : ndarray of bool, shape (k,)
-        Models that no other is at least as good as in mean and risk, and better in one.
-    order : ndarray of int, shape (k,)
-        Models, the largest mean minus risk first.
-    """
-
-    label: str
-    mean: Floats
-    risk: Floats
-    frontier: Booleans
-    order: Integers
-
-
-def scatter(risks: MeanRisk, number: int) -> Scatter:
-    """Mean and one risk of every model, and the frontier of the two."""
-    risk = risks.risk[:, number]
-    return Scatter(
-        label=risks.columns[number].label,
-        mean=risks.mean,
-        risk=risk,
-        frontier=risks.frontier(number),
-        order=np.argsort(-risks.value[:, number], kind="stable"),
-    )
-
-
 @drawn
-def draw_scatter(found: Scatter, names: Sequence[str], column: str) -> Plot:
-    """Draw the mean up, the risk to the right; the frontier is the upper left edge."""
+def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str) -> Plot:
+    """Draw the mean up, one risk to the right; the frontier is the upper left edge."""
+    label, risk, frontier = risks.columns[number].label, risks.risk[:, number], risks.frontier(number)
     width, height, left, below = 360.0, 270.0, 60.0, 42.0
     page = sheet(
-        f"Mean and risk {found.label} of {column}",
+        f"Mean and risk {label} of {column}",
         "Up: larger mean; left: less risk. Models on the line are efficient: no other has a larger mean "
         "without more risk. Named: these and the best of the others, as far as there is room.",
         width=left + width + COLUMN + MARGIN,
         height=below + height,
     )
     axes = page.axes(left, below, width, height)
-    across, up = Unit.of(found.risk), Unit.of(found.mean)
-    x, y = across.apply(found.risk), up.apply(found.mean)
-    edge = np.flatnonzero(found.frontier)
+    across, up = Unit.of(risk), Unit.of(risks.mean)
+    x, y = across.apply(risk), up.apply(risks.mean)
+    edge = np.flatnonzero(frontier)
     edge = edge[np.lexsort([y[edge], x[edge]])]
     axes.margins(0.08)
     for model, (across_at, up_at) in enumerate(zip(x, y, strict=True)):
-        efficient = bool(found.frontier[model])
+        efficient = bool(frontier[model])
         axes.plot(
             [across_at],
             [up_at],
@@ -126,47 +84,24 @@ def draw_scatter(found: Scatter, names: Sequence[str], column: str) -> Plot:
         )
     stairs = np.repeat(x[edge], 2)[1:], np.repeat(y[edge], 2)[:-1]
     axes.plot(*stairs, color=PALETTE[0], linewidth=1.0, zorder=3)
-    axes.set_xlabel(across.label(f"risk {found.label}"))
+    axes.set_xlabel(across.label(f"risk {label}"))
     axes.set_ylabel(up.label("mean"))
     axes.grid(visible=True)
-    named = [model for model in found.order if found.frontier[model]]
-    named += [model for model in found.order if not found.frontier[model]]
+    # The frontier first, then the others; those of the largest mean minus risk first.
+    named = np.lexsort([-risks.value[:, number], ~frontier]).tolist()
     marks = [model_mark(model) for model in range(len(names))]
     name_points(page.canvas(), axes, x, y, names, named[:_NAMED], marks=marks, line=stairs)
     return page.figure
 
 
-@dataclass(frozen=True)
-class Radar:
-    """What is plotted.
-
-    Attributes
-    ----------
-    labels : tuple of R str
-        Of the risks.
-    share : ndarray, shape (k, R)
-        Mean minus risk, from 0 for the worst model under that risk to 1 for the best; ½ if all are equal.
-    order : ndarray of int, shape (k,)
-        Models, the best on average of all risks first.
-    """
-
-    labels: tuple[str, ...]
-    share: Floats
-    order: Integers
-
-
-def radar(risks: MeanRisk) -> Radar:
-    """Mean minus risk of every model on a common scale."""
-    return Radar(tuple(risk.label for risk in risks.columns), risks.share, risks.share_order)
-
-
 @drawn
-def draw_radar(found: Radar, names: Sequence[str], column: str) -> Plot:
+def draw_radar(risks: MeanRisk, names: Sequence[str], column: str) -> Plot:
     """Draw one closed line a model, from the worst in the middle to the best on the rim."""
-    given = looks(len(names), found.order)
-    key = Key.of(names, found.order, given)
+    labels = [risk.label for risk in risks.columns]
+    given = looks(len(names), risks.share_order)
+    key = Key.of(names, risks.share_order, given)
     side = 290.0
-    rim = max(text_width(f"μ − {label}") for label in found.labels) + 10
+    rim = max(text_width(f"μ − {label}") for label in labels) + 10
     page = sheet(
         f"Mean minus risk on {column}",
         "Rim: the best model under that risk; middle: the worst. The outer a model, the better.",
@@ -175,10 +110,10 @@ def draw_radar(found: Radar, names: Sequence[str], column: str) -> Plot:
     )
     middle = page.top - 32 - side / 2
     axes = page.axes(MARGIN + rim, middle - side / 2, side, side)
-    angle = np.pi / 2 - 2 * np.pi * np.arange(len(found.labels)) / len(found.labels)
-    _web(axes, angle, found.labels)
+    angle = np.pi / 2 - 2 * np.pi * np.arange(len(labels)) / len(labels)
+    _web(axes, angle, labels)
     closed = np.append(angle, angle[0])
-    for model, (look, share) in enumerate(zip(given, found.share, strict=True)):
+    for model, (look, share) in enumerate(zip(given, risks.share, strict=True)):
         radius = 0.08 + 0.92 * np.append(share, share[0])
         axes.plot(
             radius * np.cos(closed),

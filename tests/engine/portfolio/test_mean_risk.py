@@ -399,3 +399,12 @@ def test_scores_whose_squares_are_no_numbers(unit):
 def test_a_risk_that_does_not_follow_the_unit_is_refused_where_the_unit_must_change(unit):
     with pytest.raises(NumericalError, match="too far from the size"):
         mean_risk([np.array([1.0, 2.0]) * unit, np.array([0.0, 9.0]) * unit], [VARIANCE])
+
+
+def test_the_frontier_is_whom_no_other_surpasses():
+    rng = np.random.default_rng(0)
+    risks = mean_risk([rng.normal(rng.normal(), 1 + rng.random(), 40) for _ in range(9)])
+    for column, risk in enumerate(risks.risk.T):
+        for i, surpassed in enumerate(~risks.frontier(column)):
+            others = (risks.mean >= risks.mean[i]) & (risk <= risk[i])
+            assert surpassed == (others & ((risks.mean > risks.mean[i]) | (risk < risk[i]))).any()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
@@ -16,49 +15,24 @@ _BOXED = 4
 """Objectives whose middle half is less than all of them."""
 
 
-@dataclass(frozen=True)
-class Boxes:
-    """What is plotted, models by rank.
-
-    Attributes
-    ----------
-    order : ndarray of int, shape (N,)
-    quantiles : ndarray, shape (N, 5)
-        Least, lower quartile, median, upper quartile and largest share of models beaten.
-    mean : ndarray, shape (N,)
-    """
-
-    order: Integers
-    quantiles: Floats
-    mean: Floats
-
-
-def boxes(order: Integers, quantiles: Floats, mean: Floats) -> Boxes:
-    """Put the models' summaries into the order of a ranking.
+@drawn
+def draw_boxes(
+    order: Integers, quantiles: Floats, mean: Floats, names: Sequence[str], objectives: int
+) -> Plot:
+    """Draw a row a model.
 
     Parameters
     ----------
     order : ndarray of int, shape (N,)
         Models, the best first.
     quantiles : ndarray, shape (N, 5)
-        Of 1 - u over the objectives, at 0, 0.25, 0.5, 0.75 and 1.
+        Of the share of models beaten over the objectives, at 0, 0.25, 0.5, 0.75 and 1.
     mean : ndarray, shape (N,)
-    """
-    return Boxes(order, quantiles[order], mean[order])
-
-
-@drawn
-def draw_boxes(found: Boxes, names: Sequence[str], objectives: int) -> Plot:
-    """Draw a row a model.
-
-    Parameters
-    ----------
-    found : Boxes
     names : sequence of N str
     objectives : int
         How many each box sums up.
     """
-    rows = Rows.of_models(names, found.order)
+    rows = Rows.of_models(names, order)
     width, below = 320.0, 40.0
     middle = "box: the middle half; bar: median; " if objectives >= _BOXED else ""
     page = sheet(
@@ -73,15 +47,16 @@ def draw_boxes(found: Boxes, names: Sequence[str], objectives: int) -> Plot:
     axes.set(xlim=(-0.02, 1.02), ylim=(0, rows.height), yticks=[], xlabel="share of models beaten")
     axes.spines["left"].set_visible(False)
     axes.grid(visible=True, axis="x", color=FAINT)
-    for at, (y, mark) in enumerate(zip(rows.y, rows.marks, strict=True)):
-        _box(axes, found, at, y, mark, named=at < len(rows.labels), objectives=objectives)
+    for at, (model, y, mark) in enumerate(zip(order.tolist(), rows.y, rows.marks, strict=True)):
+        ends = (*quantiles[model].tolist(), float(mean[model]))
+        _box(axes, ends, y, mark, named=at < len(rows.labels), objectives=objectives)
     rows.draw(page.canvas(), below)
     return page.figure
 
 
-def _box(axes: Axes, found: Boxes, at: int, y: float, mark: str, *, named: bool, objectives: int) -> None:
+def _box(axes: Axes, ends: tuple[float, ...], y: float, mark: str, *, named: bool, objectives: int) -> None:
     """One model: whiskers, the middle half where there is one, the median where it is a value, the mean."""
-    least, lower, median, upper, largest = found.quantiles[at].tolist()
+    least, lower, median, upper, largest, mean = ends
     high = 8.0 if named else 1.6
 
     def line(ends: list[float], heights: list[float], color: str, width: float, layer: int) -> None:
@@ -108,7 +83,7 @@ def _box(axes: Axes, found: Boxes, at: int, y: float, mark: str, *, named: bool,
         line([largest, largest], upright, PALETTE[0], 1.4, 3)
     if named:
         axes.plot(
-            [found.mean[at]],
+            [mean],
             [y],
             marker="D",
             markersize=4,

@@ -76,14 +76,6 @@ def front(
     """
     assert sweep.objective is not None
     pair = [sweep.objective, other]
-    length = sweep.high - sweep.low
-    total = np.bincount(sweep.model, length, minlength=len(models.u))
-    middle = np.bincount(sweep.model, length * (sweep.low + sweep.high) / 2, minlength=len(models.u))
-    chosen = np.isin(np.arange(len(models.u)), sweep.model)
-    alpha = np.full(len(models.u), np.nan)
-    alpha[chosen] = np.where(total[chosen] > 0, middle[chosen] / np.where(total > 0, total, 1)[chosen], 0.0)
-    for at in np.flatnonzero(chosen & (total == 0)):  # chosen at a single value
-        alpha[at] = sweep.low[sweep.model == at][0]
     return Front(
         metrics=(models.metrics[pair[0]], models.metrics[pair[1]]),
         values=values[:, pair],
@@ -91,7 +83,7 @@ def front(
         u=models.u[:, pair],
         front=models.front,
         feasible=models.feasible,
-        alpha=alpha,
+        alpha=sweep.middle,
         share=sweep.share,
     )
 

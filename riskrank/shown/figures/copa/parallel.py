@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from riskrank.engine.copa.population import Population
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import text_width
 from riskrank.shown.figures.key import OTHERS, Key, Look, looks
@@ -16,37 +16,21 @@ from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import FAINT, MARGIN, SMALL, Plot, drawn, sheet
 
 
-@dataclass(frozen=True)
-class Parallel:
-    """What is plotted.
-
-    Attributes
-    ----------
-    metrics : tuple of K str
-    u : ndarray, shape (N, K)
-        Share of the models that do better; 0 for the best.
-    order : ndarray of int
-        Models that may be chosen, the best first.
-    """
-
-    metrics: tuple[str, ...]
-    u: Floats
-    order: Integers
-
-
 @drawn
-def draw_parallel(found: Parallel, names: Sequence[str]) -> Plot:
+def draw_parallel(models: Population, order: Integers) -> Plot:
     """Draw an upright axis an objective, the best at the top.
 
     Parameters
     ----------
-    found : Parallel
-    names : sequence of N str
+    models : Population
+    order : ndarray of int
+        Models that may be chosen, the best first.
     """
-    given = looks(len(names), found.order)
-    key = Key.of(names, found.order, given)
-    K = len(found.metrics)
-    heads = fitted(found.metrics, 120.0)
+    names = models.names
+    given = looks(len(names), order)
+    key = Key.of(names, order, given)
+    K = len(models.metrics)
+    heads = fitted(models.metrics, 120.0)
     widest = max(text_width(head, SMALL) for head in heads)
     upright = widest + 12 <= max(56.0, 460.0 / max(K - 1, 1))
     step = max(widest + 12, 56.0, 300.0 / max(K - 1, 1)) if upright else max(30.0, 300.0 / max(K - 1, 1))
@@ -65,7 +49,7 @@ def draw_parallel(found: Parallel, names: Sequence[str]) -> Plot:
     axes.spines[:].set_visible(False)
     for at in range(K):
         axes.axvline(at, color=FAINT, linewidth=1.0, zorder=1)
-    _lines(axes, found, given)
+    _lines(axes, models.u, given)
     canvas = page.canvas()
     for at, head in enumerate(heads):
         canvas.text(
@@ -81,13 +65,13 @@ def draw_parallel(found: Parallel, names: Sequence[str]) -> Plot:
     return page.figure
 
 
-def _lines(axes: Axes, found: Parallel, given: Sequence[Look]) -> None:
-    x = np.arange(len(found.metrics))
+def _lines(axes: Axes, u: Floats, given: Sequence[Look]) -> None:
+    x = np.arange(u.shape[1])
     for model, look in enumerate(given):
         shown = look is not OTHERS
         axes.plot(
             x,
-            found.u[model],
+            u[model],
             color=look.color,
             linestyle=look.dash,
             linewidth=look.width if shown else 0.5,
@@ -99,7 +83,7 @@ def _lines(axes: Axes, found: Parallel, given: Sequence[Look]) -> None:
         if shown:
             axes.plot(
                 x,
-                found.u[model],
+                u[model],
                 color=look.color,
                 linestyle="none",
                 marker=look.marker,

@@ -6,9 +6,9 @@ from functools import partial
 
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.shown.figures.bump import bump, draw_bump
-from riskrank.shown.figures.copa.boxes import boxes, draw_boxes
+from riskrank.shown.figures.copa.boxes import draw_boxes
 from riskrank.shown.figures.copa.front import draw_front, front
-from riskrank.shown.figures.copa.parallel import Parallel, draw_parallel
+from riskrank.shown.figures.copa.parallel import draw_parallel
 from riskrank.shown.figures.marks import renumbered
 from riskrank.shown.figures.picture import Picture, numbered
 from riskrank.shown.figures.style import Plot
@@ -88,12 +88,10 @@ def _comparison(document: ComparisonDocument) -> Plot:
 
 
 def _parallel(document: CopaDocument) -> Plot:
-    population = document.objectives.population
-    found = Parallel(population.metrics, population.u, document.leading.order)
-    return draw_parallel(found, population.names)
+    return draw_parallel(document.objectives.population, document.leading.order)
 
 
 def _boxes(document: CopaDocument) -> Plot:
     population = document.objectives.population
-    found = boxes(document.leading.order, document.ccdf_quantiles, document.ccdf_mean)
-    return draw_boxes(found, population.names, len(population.metrics))
+    order, quantiles, mean = document.leading.order, document.ccdf_quantiles, document.ccdf_mean
+    return draw_boxes(order, quantiles, mean, population.names, len(population.metrics))

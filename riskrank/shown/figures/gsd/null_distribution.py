@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from riskrank.engine.types import Floats
@@ -13,60 +11,34 @@ from riskrank.shown.figures.style import GREY, MARGIN, PALETTE, QUIET, SMALL, Pl
 from riskrank.shown.figures.units import Unit
 
 
-@dataclass(frozen=True)
-class NullDistribution:
-    """What is plotted.
+@drawn
+def draw_null_distribution(
+    optima: Floats, observed: float, p_value: float, winner: str, loser: str, label: str
+) -> Plot:
+    """Draw optima of relabelled samples as bars, the observed as a line.
 
-    Attributes
-    ----------
-    edges : ndarray, shape (b + 1,)
-        Of the bars.
-    counts : ndarray of int, shape (b,)
-        Relabellings whose optimum lies in each.
-    observed : float
-    p_value : float
+    Marks number the winner 0, the loser 1.
     """
-
-    edges: Floats
-    counts: Floats
-    observed: float
-    p_value: float
-
-
-def null_distribution(optima: Floats, observed: float, p_value: float) -> NullDistribution:
-    """Count the optima of relabelled samples in bars.
-
-    Parameters
-    ----------
-    optima : ndarray, shape (N,)
-    observed, p_value : float
-    """
+    unit = Unit.of(optima, observed)
+    optima, observed = unit.apply(optima), float(unit.apply(observed))
     low, high = min(float(optima.min()), observed), max(float(optima.max()), observed)
     room = (high - low) * 0.02 or max(abs(high), 1.0) * 0.02
     bars = int(np.clip(round(2 * optima.size ** (1 / 3)), 5, 60))
-    counts, edges = np.histogram(optima, bars, (low - room, high + room))
-    return NullDistribution(edges, counts, observed, p_value)
-
-
-@drawn
-def draw_null_distribution(found: NullDistribution, winner: str, loser: str, label: str) -> Plot:
-    """Draw bars, and the observed value as a line. Marks number the winner 0, the loser 1."""
     both = model_mark(0, 1)
     shown = fitted([winner, loser], 150.0)
     width, height, left, below = 360.0, 190.0, 56.0, 42.0
     page = sheet(
         f"{shown[0]} over {shown[1]}, {label}: relabelled samples",
         "Bars: the least difference of expected utility with labels swapped at random. Line: as observed, "
-        f"p = {found.p_value:.3g} before correction. Far to the right: no accident.",
+        f"p = {p_value:.3g} before correction. Far to the right: no accident.",
         width=left + width + MARGIN + 8,
         height=below + height + 14,
     )
     axes = page.axes(left, below, width, height)
-    unit = Unit.of(found.edges)
-    edges = unit.apply(found.edges)
+    counts, edges = np.histogram(optima, bars, (low - room, high + room))
     axes.bar(
         edges[:-1],
-        found.counts,
+        counts,
         np.diff(edges),
         align="edge",
         color=GREY,
@@ -74,7 +46,6 @@ def draw_null_distribution(found: NullDistribution, winner: str, loser: str, lab
         linewidth=0.5,
         gid=both,
     )
-    observed = float(unit.apply(found.observed))
     axes.axvline(observed, color=PALETTE[1], linewidth=1.8, gid=both)
     axes.set(xlabel=unit.label("optimum"), ylabel="relabellings", xlim=(edges[0], edges[-1]))
     on_right = observed < (edges[0] + edges[-1]) / 2

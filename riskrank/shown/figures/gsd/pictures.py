@@ -8,7 +8,7 @@ from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.shown.figures.gsd.contamination import contamination, draw_contamination
 from riskrank.shown.figures.gsd.critical_difference import critical_difference, draw_critical_difference
 from riskrank.shown.figures.gsd.hasse import Hasse, draw_hasse, hasse
-from riskrank.shown.figures.gsd.null_distribution import draw_null_distribution, null_distribution
+from riskrank.shown.figures.gsd.null_distribution import draw_null_distribution
 from riskrank.shown.figures.marks import renumbered
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
@@ -67,8 +67,10 @@ def _contamination(document: GsdDocument, analysis: GsdAnalysis) -> Plot:
 
 def _null(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:
     models, test = document.provenance.models, analysis.tests[i, j]
-    found = null_distribution(document.null_optima(analysis, i, j), test.optimum, test.p_value)
-    drawn = draw_null_distribution(found, models[i], models[j], str(analysis.threshold))
+    optima = document.null_optima(analysis, i, j)
+    drawn = draw_null_distribution(
+        optima, test.optimum, test.p_value, models[i], models[j], str(analysis.threshold)
+    )
     return renumbered(drawn, (i, j))
 
 

@@ -7,9 +7,9 @@ from riskrank.engine.copa.population import population
 from riskrank.engine.copa.ranks import ccdf_quantiles
 from riskrank.engine.copa.sweep import sweep_weight
 from riskrank.errors import UsageError
-from riskrank.shown.figures.copa.boxes import boxes, draw_boxes
+from riskrank.shown.figures.copa.boxes import draw_boxes
 from riskrank.shown.figures.copa.front import draw_front, front
-from riskrank.shown.figures.copa.parallel import Parallel, draw_parallel
+from riskrank.shown.figures.copa.parallel import draw_parallel
 
 
 def example(names, objectives=4, seed=0):
@@ -56,11 +56,8 @@ def test_boxes_and_parallel_legible(legible, names, count, objectives):
     models, _, _ = example(names(count), objectives)
     ranking = rank_models(models, p=np.inf)
     quantiles, mean = ccdf_quantiles(models.u)
-    found = boxes(ranking.order, quantiles, mean)
-    assert np.array_equal(found.quantiles, quantiles[ranking.order])
-    assert np.array_equal(found.mean, mean[ranking.order])
-    legible(lambda: draw_boxes(found, models.names, objectives))
-    words = legible(lambda: draw_parallel(Parallel(models.metrics, models.u, ranking.order), models.names))
+    legible(lambda: draw_boxes(ranking.order, quantiles, mean, models.names, objectives))
+    words = legible(lambda: draw_parallel(models, ranking.order))
     assert (f"{count - 7} others" in words) == (count > 7)
 
 

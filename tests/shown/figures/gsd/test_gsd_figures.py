@@ -14,7 +14,7 @@ from riskrank.shown.figures.gsd.critical_difference import (
     draw_critical_difference,
 )
 from riskrank.shown.figures.gsd.hasse import draw_hasse, hasse
-from riskrank.shown.figures.gsd.null_distribution import draw_null_distribution, null_distribution
+from riskrank.shown.figures.gsd.null_distribution import draw_null_distribution
 from riskrank.shown.figures.gsd.pictures import diagrams
 
 
@@ -133,13 +133,15 @@ def test_contamination(legible, names, count):
 @pytest.mark.parametrize("observed", [-0.06, 0.013, 0.0])
 def test_null_distribution(legible, names, observed):
     optima = np.random.default_rng(0).normal(-0.02, 0.01, 500)
-    found = null_distribution(optima, observed, 0.01)
-    assert found.counts.sum() == 500
-    assert found.edges[0] <= min(optima.min(), observed)
-    assert found.edges[-1] >= max(optima.max(), observed)
-    words = legible(lambda: draw_null_distribution(found, *names(12)[-2:], "δ = 0"))
+    plot = draw_null_distribution(optima, observed, 0.01, *names(12)[-2:], "δ = 0")
+    axes = next(axes for axes in plot.axes if axes.get_ylabel())
+    assert sum(bar.get_height() for bar in axes.patches) == optima.size
+    assert axes.lines[0].get_xdata()[0] == pytest.approx(observed)
+    low, high = axes.get_xlim()
+    assert low < min(optima.min(), observed) <= max(optima.max(), observed) < high
+    words = legible(lambda: draw_null_distribution(optima, observed, 0.01, *names(12)[-2:], "δ = 0"))
     assert "observed" in words
-    legible(lambda: draw_null_distribution(null_distribution(np.zeros(5), 0.0, 1.0), "a", "b", "δ = 0"))
+    legible(lambda: draw_null_distribution(np.zeros(5), 0.0, 1.0, "a", "b", "δ = 0"))
 
 
 @pytest.fixture(scope="module")
