@@ -2,19 +2,17 @@
 
 Every case is made from the seed and its own number, so that one number makes it again:
 ``python tests/fuzz/fuzz.py --only 1234``.
+``--structured`` is another fuzzer, of exports that are nearly whole.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
-import warnings
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -22,66 +20,36 @@ from random import Random
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-import typer  # noqa: E402
-
-from riskrank.cli.environment import Environment  # noqa: E402
-from riskrank.cli.main import app  # noqa: E402
 from riskrank.scores.exports.catalogue import EXPORTS  # noqa: E402
-from tests.fuzz import inputs  # noqa: E402
+from tests.fuzz import inputs, outside, structured  # noqa: E402
 from tests.fuzz.oracles import Run, exact_ratios, violations  # noqa: E402
+from tests.fuzz.running import as_process, in_process, write  # noqa: E402
 
 COMMANDS = ("rank", "dominance", "mrm", "gsd", "copa", "portfolio", "power", "gate", "check")
 FORMATS = ("table", "json", "jsonl", "csv", "markdown")
-COMMAND = typer.main.get_command(app)
 WORDS = inputs.vocabulary()
-
-
-def in_process(args, kind, stdin=b"") -> Run:
-    """Run a command on streams in memory."""
-    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
-    environment = Environment(io.BytesIO(stdin), stdout, stderr, {})
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        status = COMMAND.main(list(args), standalone_mode=False, obj=environment)
-    texts = []
-    for stream in (stdout, stderr):
-        stream.flush()
-        texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))
-    gated = args[0] == "gate"
-    told = tuple(f"{one.category.__name__}: {one.message}" for one in caught)
-    return Run(tuple(args), int(status), texts[0], texts[1], told, kind, gated)
-
-
-def as_process(args, folder) -> tuple[int, str, str]:
-    """Run a command as a user does."""
-    variables = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
-    done = subprocess.run(
-        [sys.executable, "-m", "riskrank", *args],
-        cwd=folder,
-        env=variables | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode()
 
 
 def case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
     """Make one case, run it, and return what is wrong with it."""
     rng = Random(f"{seed}/{number}")
     which = rng.random()
-    if which < 0.55:
+    if which < 0.4:
         return _damaged(rng, folder, process=number % 150 == 7)
-    if which < 0.75:
+    if which < 0.52:
         return _export(rng, folder)
-    if which < 0.9:
+    if which < 0.62:
         return _two_dresses(rng, folder)
-    return _ratios(rng, folder)
+    if which < 0.7:
+        return _ratios(rng, folder)
+    if which < 0.72:
+        return outside.environment(rng, folder)
+    return rng.choice(outside.IN_PROCESS)(rng, folder)
 
 
-def _write(folder: Path, name: str, data: bytes) -> str:
-    (folder / name).write_bytes(data)
-    return name
+def structured_case(seed: int, number: int, folder: Path) -> list[tuple[Run, str]]:
+    """The same of exports whose structure is kept but for a place or two."""
+    return structured.case(Random(f"structured {seed}/{number}"), folder)
 
 
 def _judged(run: Run) -> list[tuple[Run, str]]:
@@ -94,11 +62,11 @@ def _damaged(rng: Random, folder: Path, *, process: bool) -> list[tuple[Run, str
     for _ in range(rng.choice((0, 0, 0, 1, 1, 2))):
         data = inputs.damaged(rng, data)
     command, kind = rng.choice(COMMANDS), rng.choice(FORMATS)
-    args = [command, _write(folder, f"t{suffix}", data), *inputs.options(rng, command, one), "--format", kind]
+    args = [command, write(folder, f"t{suffix}", data), *inputs.options(rng, command, one), "--format", kind]
     if rng.random() < 0.2:
         metrics = inputs.metrics_file(rng, one)
         metrics = inputs.damaged(rng, metrics) if rng.random() < 0.3 and metrics else metrics
-        args += ["--metrics-file", _write(folder, "m.toml", metrics)]
+        args += ["--metrics-file", write(folder, "m.toml", metrics)]
     output = folder / "out.txt"
     if rng.random() < 0.2:
         args += ["-o", str(output)]
@@ -121,7 +89,7 @@ def _export(rng: Random, folder: Path) -> list[tuple[Run, str]]:
         data = inputs.damaged(rng, data)
     kind = rng.choice(("csv", "json", "jsonl"))
     form = rng.choice((*EXPORTS, "auto"))
-    args = ["convert", form, _write(folder, name, data), "--format", kind]
+    args = ["convert", form, write(folder, name, data), "--format", kind]
     rules = (["--skip-bad"], ["--parts"], ["--split", "*"], ["--filter", "*"], ["--model-from-path", "(x)"])
     args += [word for rule in rng.sample(rules, rng.choice((0, 0, 1, 2))) for word in rule]
     run = in_process(args, kind)
@@ -139,7 +107,7 @@ def _two_dresses(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     for place, dress in enumerate(rng.sample(inputs.KINDS, 2)):
         suffix, data = inputs.dressed(rng, one, dress)
         run = in_process(
-            [command, _write(folder, f"t{place}{suffix}", data), *args, "--format", "json"], "json"
+            [command, write(folder, f"t{place}{suffix}", data), *args, "--format", "json"], "json"
         )
         wrong += _judged(run)
         documents.append(_comparable(run))
@@ -171,7 +139,7 @@ def _ratios(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     lines = [
         f"{model},{at},x,{value!r}" for model, values in columns.items() for at, value in enumerate(values)
     ]
-    name = _write(folder, "r.csv", "\n".join(["model,sample,metric,score", *lines]).encode())
+    name = write(folder, "r.csv", "\n".join(["model,sample,metric,score", *lines]).encode())
     run = in_process(
         ["dominance", name, "--higher", "x", "--no-test", "--per-metric", "--format", "json"], "json"
     )
@@ -188,7 +156,7 @@ def _ratios(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     return wrong
 
 
-def fuzz(seed: int, numbers, *, tell=None) -> list[tuple[int, Run, str]]:
+def fuzz(seed: int, numbers, *, tell=None, make=case) -> list[tuple[int, Run, str]]:
     """Run cases in a folder of their own; returns what was wrong."""
     found = []
     home = Path.cwd()
@@ -198,7 +166,7 @@ def fuzz(seed: int, numbers, *, tell=None) -> list[tuple[int, Run, str]]:
             folder.mkdir()
             os.chdir(folder)
             try:
-                wrong = case(seed, number, folder)
+                wrong = make(seed, number, folder)
             finally:
                 os.chdir(home)
             for run, text in wrong:
@@ -215,7 +183,10 @@ def main() -> int:
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int)
+    parser.add_argument("--structured", action="store_true", help="exports that are nearly whole")
+    parser.add_argument("--formats", type=Path, help="folder of real exports, a folder a harness")
     arguments = parser.parse_args()
+    structured.FORMATS = arguments.formats and arguments.formats.resolve()
     numbers = (
         [arguments.only]
         if arguments.only is not None
@@ -225,7 +196,8 @@ def main() -> int:
     def tell(number, run, text):
         print(f"{number}: {text}\n    riskrank {' '.join(map(repr, run.args))}"[:1500], flush=True)
 
-    found = fuzz(arguments.seed, numbers, tell=tell)
+    make = structured_case if arguments.structured else case
+    found = fuzz(arguments.seed, numbers, tell=tell, make=make)
     kinds = Counter(text.partition(":")[0] for _, _, text in found)
     print(f"{len(numbers):,} cases, seed {arguments.seed}: {len(found)} violations {dict(kinds) or ''}")
     return 1 if found else 0

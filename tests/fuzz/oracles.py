@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from dataclasses import dataclass
 from fractions import Fraction
 
 DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+# How a gate's own notes begin, which are commands, read to the end of the line and no further.
+NOTES = tuple(f"::{level} title=riskrank gate::" for level in ("error", "warning"))
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,15 @@ def acting(text: str) -> str | None:
         if unicodedata.category(mark) in ("Cc", "Zl", "Zp", "Cs") or mark in DIRECTIONS:
             return mark
     return None
+
+
+def obeyed(text: str) -> bool:
+    """Whether who runs a build would take a line of its log for a command, but for a gate's own notes."""
+    return any(
+        line.lstrip().startswith("::") or re.search(r"##\[|##vso\[|##teamcity\[", line.lower())
+        for line in text.split("\n")
+        if not line.startswith(NOTES)
+    )
 
 
 def exact_ratios(x: list[float], y: list[float]) -> dict[int, Fraction | None]:

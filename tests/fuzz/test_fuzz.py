@@ -1,10 +1,12 @@
 """A few seeded cases of the fuzzer; ``make fuzz`` runs thousands."""
 
+import os
 from fractions import Fraction
+from random import Random
 
 import pytest
 
-from tests.fuzz import fuzz, oracles
+from tests.fuzz import fuzz, oracles, outside
 
 GOOD = {"args": ("rank",), "stdout": "{}", "stderr": "", "warnings": (), "kind": "json", "gated": False}
 DEFECT = "error: riskrank failed in a way it should not\nfound: y\nhint: z"
@@ -13,6 +15,74 @@ DEFECT = "error: riskrank failed in a way it should not\nfound: y\nhint: z"
 @pytest.mark.parametrize("start", range(0, 80, 20))
 def test_generated_inputs_break_nothing(start):
     assert [(number, text) for number, _, text in fuzz.fuzz(0, range(start, start + 20))] == []
+
+
+@pytest.mark.parametrize("start", range(0, 80, 20))
+def test_exports_that_are_nearly_whole_break_nothing(start):
+    found = fuzz.fuzz(0, range(start, start + 20), make=fuzz.structured_case)
+    assert [(number, text) for number, _, text in found] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "wall", "before", "said"),
+    [
+        (
+            outside.partial_write,
+            "riskrank.shown.files.write_whole",
+            lambda stream, data: stream.write(data),
+            "not all is written",
+        ),
+        (outside.build, "riskrank.shown.ci_logs.for_ci_log", lambda text, *_: text, "a command to"),
+        (outside.shared, "riskrank.cli.config_file.distrusted", lambda _: None, "somebody else's file"),
+        (
+            outside.shared,
+            "riskrank.cli.config_file.refuse_reaching_out",
+            lambda *_: None,
+            "a found file reaches out",
+        ),
+        (
+            outside.database,
+            "riskrank.scores.files.databases.quiet_address",
+            lambda path: (f"{path.as_uri()}?mode=ro", ()),
+            "files left",
+        ),
+        (
+            outside.pipe,
+            "riskrank.scores.files.opening.read_stream",
+            lambda stream, label, limit: stream.read(limit + 1),
+            "an endless pipe",
+        ),
+    ],
+)
+def test_a_wall_that_is_gone_is_missed(tmp_path, monkeypatch, kind, wall, before, said):
+    """With each wall taken away the fuzzer finds the hole, and with it there it finds none."""
+
+    def found(name):
+        texts = []
+        for number in range(10):
+            folder = tmp_path / f"{name}{number}"
+            folder.mkdir()
+            monkeypatch.chdir(folder)
+            texts += [text for _, text in kind(Random(number), folder)]
+        return texts
+
+    assert found("there") == []
+    monkeypatch.setattr(wall, before)
+    assert any(said in text for text in found("gone"))
+
+
+def test_a_run_as_a_process_keeps_the_contract(tmp_path):
+    for number in range(2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert [text for _, text in outside.environment(Random(number), folder)] == []
+
+
+def test_what_a_build_obeys():
+    for text in ("::error::x", " ::a", "x ##[y", "##VSO[z", "a\n##teamcity[x]"):
+        assert oracles.obeyed(text)
+    for text in ("a::b", "## [x]", "::error title=riskrank gate::fail: x", os.linesep):
+        assert not oracles.obeyed(text)
 
 
 def test_the_oracles_see_what_is_wrong():

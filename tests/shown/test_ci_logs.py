@@ -1,10 +1,9 @@
 """Names give no command to who runs a build and shows what it prints."""
 
-import re
-
 import pytest
 
 from riskrank.shown.ci_logs import for_ci_log, in_a_build
+from tests.fuzz.oracles import obeyed
 
 COMMANDS = (
     "::error::x",
@@ -16,14 +15,6 @@ COMMANDS = (
 )
 COMMANDS += ("##teamcity[x]", "b\n::x", "b\n \t##[x]", "###[x]")
 PLAIN = ("a::b", "task::sub::x", "## [x]", "# heading", "##vso", ": :", "#[x]", "##teamcity (x)")
-
-
-def obeyed(text: str) -> bool:
-    """As the runners read a line, written plainly."""
-    return any(
-        line.lstrip().startswith("::") or re.search(r"##\[|##vso\[|##teamcity\[", line.lower())
-        for line in text.split("\n")
-    )
 
 
 @pytest.mark.parametrize("kind", ["table", "json", "junit"])

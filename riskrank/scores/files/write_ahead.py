@@ -18,11 +18,13 @@ def quiet_address(path: Path) -> tuple[str, tuple[str, ...]]:
     and shared with them; where nobody is, the index is held in memory, or there is nothing to hold.
     """
     address = f"{path.as_uri()}?mode=ro"
+    log, index = (path.with_name(f"{path.name}-{kind}") for kind in ("wal", "shm"))
+    if log.exists():  # whatever the header says: a log may mend it
+        if index.exists():
+            return address, ()
+        if log.stat().st_size:
+            return f"{address}&vfs=unix-none", ("locking_mode = EXCLUSIVE",)
+        return f"{address}&immutable=1", ()
     with path.open("rb") as file:
         logged = file.read(20)[_VERSIONS] == _LOGGED
-    log, index = (path.with_name(f"{path.name}-{kind}") for kind in ("wal", "shm"))
-    if not logged or (log.exists() and index.exists()):
-        return address, ()
-    if log.exists() and log.stat().st_size:
-        return f"{address}&vfs=unix-none", ("locking_mode = EXCLUSIVE",)
-    return f"{address}&immutable=1", ()
+    return (f"{address}&immutable=1" if logged else address), ()

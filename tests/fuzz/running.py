@@ -1,0 +1,83 @@
+"""Run a command as the fuzzers do: in this process on streams in memory, or as a user does."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from riskrank.cli.environment import Environment
+from riskrank.cli.main import app
+from tests.fuzz.oracles import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = typer.main.get_command(app)
+# Seconds after which a run hangs: far more than any takes, on a machine that does much else.
+PATIENCE = 120
+
+
+class Hanging(BaseException):
+    """Raised in a run that does not end."""
+
+
+def in_process(args, kind, stdin=b"", *, variables=None, raw=None) -> Run:
+    """Run a command on streams in memory; `raw` is a stream without a buffer for standard output."""
+    stdout = io.TextIOWrapper(raw or io.BytesIO(), encoding="utf-8", newline="")
+    stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
+    source = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
+    environment = Environment(source, stdout, stderr, variables or {})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with _watched():
+            status = COMMAND.main(list(args), standalone_mode=False, obj=environment)
+    texts = []
+    for stream in (stdout, stderr):
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))
+    gated = args[0] == "gate"
+    told = tuple(f"{one.category.__name__}: {one.message}" for one in caught)
+    return Run(tuple(args), int(status), texts[0], texts[1], told, kind, gated)
+
+
+def as_process(args, folder, *, before=None, **variables) -> tuple[int, str, str]:
+    """Run a command as a user does."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+    done = subprocess.run(
+        [sys.executable, "-m", "riskrank", *args],
+        cwd=folder,
+        env=kept | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"} | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        preexec_fn=before,
+        timeout=PATIENCE,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode()
+
+
+def write(folder: Path, name: str, data: bytes) -> str:
+    """Write a file; returns its name."""
+    (folder / name).write_bytes(data)
+    return name
+
+
+@contextmanager
+def _watched() -> Iterator[None]:
+    def hangs(*_):
+        raise Hanging
+
+    before = signal.signal(signal.SIGALRM, hangs)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
