@@ -26,3 +26,8 @@ class Rows:
     def take(self, kept: np.ndarray) -> Rows:
         """The rows of an index or mask."""
         return Rows(model=self.model[kept], sample=self.sample[kept], values=self.values[kept])
+
+    def with_sorted_draws(self) -> Rows:
+        """The draws of a sample in the order of their values, whatever the order of the file."""
+        keys = [self.values[:, metric] for metric in reversed(range(self.values.shape[1]))]
+        return self.take(np.lexsort([*keys, self.sample, self.model]))

@@ -1,0 +1,187 @@
+"""Gaps: samples that not all models have, and scores that are missing, are refused, dropped or kept."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.table.further_columns import hint_for_parts
+from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.scores import Scores
+
+
+def completed(scores: Scores, rows: Rows, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+    """Refuse, drop or keep what is missing."""
+    gaps = np.isnan(rows.values).any(axis=1)
+    if options.missing == "drop":
+        return _drop(scores, rows, gaps, options)
+    irregular = not options.unpaired and _absent(scores, rows) > 0
+    if options.missing == "keep":
+        return (_with_empty_rows(rows, _covered(scores, rows)) if irregular else rows), ()
+    if irregular:
+        raise _different_samples(scores, _covered(scores, rows), options)
+    _require_every_model(scores, rows.model)
+    if gaps.any():
+        raise _missing_cells(scores, rows, gaps)
+    return rows, ()
+
+
+def _pair_starts(rows: Rows) -> np.ndarray:
+    """A mask of the rows that begin a new (model, sample) pair."""
+    starts = np.ones(rows.model.size, dtype=bool)
+    starts[1:] = (np.diff(rows.model) != 0) | (np.diff(rows.sample) != 0)
+    return starts
+
+
+def _absent(scores: Scores, rows: Rows) -> int:
+    return len(scores.models) * len(scores.samples) - int(np.count_nonzero(_pair_starts(rows)))
+
+
+def _covered(scores: Scores, rows: Rows) -> np.ndarray:
+    covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
+    covered[rows.model, rows.sample] = True
+    return covered
+
+
+def _with_empty_rows(rows: Rows, covered: np.ndarray) -> Rows:
+    absent = np.argwhere(~covered)
+    model = np.concatenate([rows.model, absent[:, 0]])
+    sample = np.concatenate([rows.sample, absent[:, 1]])
+    empty = np.full((len(absent), rows.values.shape[1]), np.nan)
+    joined = Rows(model=model, sample=sample, values=np.concatenate([rows.values, empty]))
+    return joined.take(np.lexsort((sample, model)))
+
+
+def _drop(scores: Scores, rows: Rows, gaps: np.ndarray, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+    """Leave out incomplete draws, then what has no complete draw: the sample for all, or for one model."""
+    starts = _pair_starts(rows)
+    pair = np.cumsum(starts) - 1
+    model, sample = rows.model[starts], rows.sample[starts]
+    good = np.zeros(model.size, dtype=bool)
+    good[pair[~gaps]] = True
+    warnings = []
+    if options.unpaired:
+        had = np.bincount(model, minlength=len(scores.models))
+        lost = np.bincount(model[~good], minlength=len(scores.models))
+        texts = [
+            f"{gone:,} of {all_:,} samples of {name}"
+            for name, all_, gone in zip(scores.models, had, lost, strict=True)
+            if gone
+        ]
+        if texts:
+            warnings.append(f"dropped {listing(texts)}: they lack a score for some metric")
+    else:
+        whole = np.bincount(sample[good], minlength=len(scores.samples)) == len(scores.models)
+        good &= whole[sample]
+        without = int(np.count_nonzero(~whole))
+        if without:
+            warnings.append(
+                f"dropped {without:,} of {whole.size:,} samples: they lack a score for some model or metric"
+            )
+    draws = int(np.count_nonzero(gaps & good[pair]))
+    if draws:
+        warnings.append(f"dropped {draws:,} draws that lack a score for some metric")
+    remaining = rows.take(good[pair] & ~gaps)
+    _require_every_model(scores, remaining.model)
+    return remaining, tuple(warnings)
+
+
+def _require_every_model(scores: Scores, model: np.ndarray) -> None:
+    counts = np.bincount(model, minlength=len(scores.models))
+    empty = [name for name, count in zip(scores.models, counts, strict=True) if count == 0]
+    if not empty:
+        return
+    if len(empty) == len(scores.models):
+        what = f"{scores.files()}: no sample has a score for every selected model and metric"
+    else:
+        what = f"{scores.files()}: nothing is left of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
+    lacking = _lacking_scores(scores)
+    raise InputError(
+        what,
+        found=lacking or f"{len(scores.samples):,} samples, none of them complete",
+        hint="select models and metrics that have scores in common, with "
+        f"{option('models')} and {option('metric')}",
+    )
+
+
+def _different_samples(scores: Scores, covered: np.ndarray, options: ReadOptions) -> InputError:
+    """Models that were scored on different samples."""
+    common = int(np.count_nonzero(covered.all(axis=0)))
+    counts = covered.sum(axis=1)
+    most = counts.max()
+    short = [
+        f"{name} has {count:,}"
+        for name, count in zip(scores.models, counts, strict=True)
+        if count < most or most < covered.shape[1]
+    ]
+    model, sample = (int(index) for index in np.argwhere(~covered)[0])
+    hint = f"{option('unpaired', True)} compares models that have samples of their own"
+    if options.paired_only:
+        hint = "compare models that were scored on the same samples"
+    if common > 1:
+        hint = f"{option('missing', 'drop')} compares on the common samples"
+    else:
+        hint = hint_for_parts(scores) or hint
+    return InputError(
+        f"{scores.files()}: the models were not scored on the same samples",
+        found=f"{common:,} of {covered.shape[1]:,} samples are common to all {covered.shape[0]} models; "
+        f"{listing(short, 4)}; for example {scores.models[model]} lacks '{scores.samples[sample]}'",
+        hint=hint,
+    )
+
+
+def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
+    """Scores that are missing."""
+    count = int(np.count_nonzero(np.isnan(rows.values)))
+    record = int(np.flatnonzero(gaps)[0])
+    metric = int(np.flatnonzero(np.isnan(rows.values[record]))[0])
+    model, sample = int(rows.model[record]), int(rows.sample[record])
+    cell = (
+        (scores.codes("model") == model)
+        & (scores.codes("sample") == sample)
+        & (scores.codes("metric") == metric)
+    )
+    at = np.flatnonzero(cell & scores.invalid())
+    place = scores.place(int(at[0])) if at.size else scores.files()
+    name = f"model '{scores.models[model]}'"
+    name += f", sample '{scores.samples[sample]}'" if scores.notes.has_samples else ""
+    lacking = _lacking_scores(scores)
+    return InputError(
+        f"{place}: no score for {name}, metric '{scores.metrics[metric]}'",
+        found=f"{count:,} missing of {rows.values.size:,} scores" + (f"; {lacking}" if lacking else ""),
+        hint=_way_out(scores, rows, lacking),
+    )
+
+
+def _way_out(scores: Scores, rows: Rows, lacking: str) -> str:
+    """What to do about missing scores: dropping samples helps only if some are left."""
+    if lacking:
+        return f"leave those metrics or models out with {option('metric')} or {option('models')}"
+    scored = ~np.isnan(rows.values)
+    models = len(scores.models)
+
+    def whole(kept: np.ndarray) -> np.ndarray:
+        """Samples on which every model has what is kept."""
+        pairs = np.unique(rows.sample[kept] * models + rows.model[kept])
+        return np.bincount(pairs // models, minlength=len(scores.samples)) == models
+
+    if whole(scored.all(axis=1)).any():
+        return f"{option('missing', 'drop')} leaves out the samples that have a gap"
+    for number, name in enumerate(scores.metrics):
+        of_metric = scored[:, number]
+        if of_metric.any() and whole(of_metric)[rows.sample[of_metric]].all():
+            return f"metrics were scored on different samples: take one at a time, {option('metric', name)}"
+    return "choose metrics and models that have samples in common, with " + (
+        f"{option('metric')} and {option('models')}"
+    )
+
+
+def _lacking_scores(scores: Scores) -> str:
+    """Name the models that have no score at all for some metric."""
+    valid = ~scores.invalid()
+    shape = (len(scores.models), len(scores.metrics))
+    key = scores.codes("model")[valid] * shape[1] + scores.codes("metric")[valid]
+    empty = np.argwhere(np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape) == 0)
+    pairs = [f"{scores.models[i]} has no {scores.metrics[j]}" for i, j in empty]
+    return listing(pairs, 4) if pairs else ""

@@ -1,0 +1,177 @@
+"""Repeated scores: refused, merged into one, or kept as draws of their sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, option
+from riskrank.scores.table.further_columns import hint_for_repeats
+from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.scores import Scores
+
+# A dense (models × samples) table is built while it is at most this many times larger than the scores.
+_DENSE = 4
+
+# How several runs become one score, for messages. Scores are oriented by then: the least is the worst.
+_MERGED = {"mean": "averaged", "min": "took the worst run", "max": "took the best run"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Grid:
+    """Where each score belongs: `record` numbers the distinct (model, sample[, draw]), in sorted order."""
+
+    record: np.ndarray
+    model: np.ndarray
+    sample: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return self.model.size
+
+
+def laid_out(scores: Scores, values: np.ndarray, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+    """Scores as rows, a draw of a model on a sample each, NaN where there is none; and what was merged.
+
+    Raises
+    ------
+    InputError
+        For repeats, unless the options say what to do about them.
+    """
+    pairs = _pairs(scores)
+    n_metrics = len(scores.metrics)
+    cell = pairs.record * n_metrics + scores.codes("metric")
+    repeated = bool(np.bincount(cell, minlength=1).max() > 1)
+    grid = pairs
+    if repeated:
+        if options.repeats == "error":
+            raise _duplicates(scores, cell, options)
+        if options.repeats == "draws":
+            grid = _records(scores, pairs, options)
+            cell = grid.record * n_metrics + scores.codes("metric")
+    invalid = scores.invalid()
+    blank = cell[invalid]
+    if blank.size:
+        cell, values = cell[~invalid], values[~invalid]
+    notes: tuple[str, ...] = ()
+    if repeated and options.repeats in _MERGED:
+        flat = _merge_per_cell(cell, values, grid.size * n_metrics, options.repeats)
+        if options.missing != "drop":
+            flat[blank] = np.nan
+        elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
+            notes = (f"{_MERGED[options.repeats]} without {partial:,} repeats that have no score",)
+        if options.repeats != "mean":
+            notes += _unequal_runs(cell, grid, n_metrics, options)
+    else:
+        flat = np.full(grid.size * n_metrics, np.nan)
+        flat[cell] = values
+    return Rows(model=grid.model, sample=grid.sample, values=flat.reshape(grid.size, n_metrics)), notes
+
+
+def _pairs(scores: Scores) -> _Grid:
+    """Give each (model, sample) pair that occurs a number, in sorted order."""
+    n_samples = len(scores.samples)
+    key = scores.codes("model") * n_samples + scores.codes("sample")
+    possible = len(scores.models) * n_samples
+    if possible <= _DENSE * key.size:
+        present = np.zeros(possible, dtype=bool)
+        present[key] = True
+        distinct = np.flatnonzero(present)
+        record = key if distinct.size == possible else (np.cumsum(present) - 1)[key]
+    else:
+        distinct, record = np.unique(key, return_inverse=True)
+    return _Grid(record=record, model=distinct // n_samples, sample=distinct % n_samples)
+
+
+def _records(scores: Scores, pairs: _Grid, options: ReadOptions) -> _Grid:
+    """Give each draw of a pair a number; a draw holds one score per metric."""
+    if not scores.has("draw") and len(scores.metrics) > 1:
+        raise _unlinked_draws(scores)
+    draw = scores.codes("draw" if scores.has("draw") else "row")
+    n_draws = int(draw.max()) + 1
+    distinct, record = np.unique(pairs.record * n_draws + draw, return_inverse=True)
+    cell = record * len(scores.metrics) + scores.codes("metric")
+    first, second, count = _first_repeat(cell)
+    if count:
+        raise InputError(
+            f"{scores.place(second)}: the same draw occurs twice for {scores.cell(second)}",
+            found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",
+            hint=hint_for_repeats(scores, options)
+            or f"remove the duplicates, or average them with {option('repeats', 'mean')}",
+        )
+    pair = distinct // n_draws
+    return _Grid(record=record, model=pairs.model[pair], sample=pairs.sample[pair])
+
+
+def _merge_per_cell(cell: np.ndarray, values: np.ndarray, n_cells: int, how: str) -> np.ndarray:
+    """Mean, least or largest score of each cell, in sorted order: that of the rows cannot matter."""
+    order = np.lexsort((values, cell))
+    cell, values = cell[order], values[order]
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    ends = np.append(starts[1:], cell.size)
+    flat = np.full(n_cells, np.nan)
+    if how == "mean":
+        merged = np.add.reduceat(values, starts) / (ends - starts) if starts.size else starts.astype(float)
+        # Rounding must not lift the mean of equal values above them: ties would be lost.
+        merged = np.clip(merged, values[starts], values[ends - 1])
+    else:
+        merged = values[starts if how == "min" else ends - 1]
+    flat[cell[starts]] = merged
+    return flat
+
+
+def _unequal_runs(cell: np.ndarray, grid: _Grid, n_metrics: int, options: ReadOptions) -> tuple[str, ...]:
+    """Warn where the worst or the best of many runs is compared with that of few."""
+    counts = np.bincount(cell, minlength=grid.size * n_metrics).reshape(grid.size, n_metrics)
+    # Models that share samples only have to agree on each sample.
+    group = np.zeros(grid.size, dtype=np.int64) if options.unpaired else grid.sample
+    most = np.zeros((int(group.max()) + 1, n_metrics), dtype=np.int64)
+    least = np.full_like(most, np.iinfo(np.int64).max)
+    np.maximum.at(most, group, counts)
+    np.minimum.at(least, group, np.where(counts, counts, least[0, 0]))
+    if np.all((least == most) | (most == 0)):
+        return ()
+    worst = options.repeats == "min"
+    return (
+        f"the models have {int(counts[counts > 0].min()):,} to {int(counts.max()):,} runs a sample: more "
+        f"runs make the {'worst' if worst else 'best'} of them {'worse' if worst else 'better'}",
+    )
+
+
+def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
+    """The first score that repeats an earlier one: (earlier, later, number of repeats)."""
+    order = np.argsort(cell, kind="stable")
+    again = np.flatnonzero(np.diff(cell[order]) == 0) + 1
+    if again.size == 0:
+        return 0, 0, 0
+    place = again[np.argmin(order[again])]
+    return int(order[place - 1]), int(order[place]), int(again.size)
+
+
+def _duplicates(scores: Scores, cell: np.ndarray, options: ReadOptions) -> InputError:
+    """A score that is there twice."""
+    first, second, count = _first_repeat(cell)
+    hint = f"average them with {option('repeats', 'mean')}, take the worst or the best run with min or max, "
+    hint += f"or keep them as repeated draws with {option('repeats', 'draws')}"
+    if scores.notes.draw_column:
+        hint = f"a column numbers the runs: {option('repeats', 'draws')} keeps them, min takes the worst"
+    if not scores.notes.has_samples:
+        hint = f"if a column names the sample, say so: {option('columns', 'sample=…')}; "
+        hint += f"otherwise {option('repeats', 'mean')}"
+    return InputError(
+        f"{scores.place(second)}: a second score for {scores.cell(second)}",
+        found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",
+        hint=hint_for_repeats(scores, options) or hint,
+    )
+
+
+def _unlinked_draws(scores: Scores) -> InputError:
+    """Draws of several metrics that nothing links."""
+    return InputError(
+        f"{scores.files()}: nothing says which scores of different metrics belong to the same draw",
+        found=f"several rows per model and sample, {len(scores.metrics)} metrics and no draw column",
+        hint=f"name the column that numbers the draws ({option('columns', 'draw=…')}), "
+        f"pick one {option('metric')}, or use {option('repeats', 'mean')}",
+    )
