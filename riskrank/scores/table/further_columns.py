@@ -31,12 +31,12 @@ _MOST_PAIRED = 8
 def hint_for_repeats(scores: Scores, options: ReadOptions) -> str:
     """Which columns tell repeated rows apart, and how each is named by what it means; empty if none does."""
     metrics = {name for name in scores.metrics if name in options.metric or not numbers_runs(name)}
-    free = scores.further(_without_role(scores, metrics))
+    free = _texts(scores, _without_role(scores, metrics))
     found = {name: typed(free[name]) for name in free.columns}
     found = {name: column for name, column in found.items() if _may_explain(column)}
     if not found:
         return ""
-    rows = pl.DataFrame(list(found.values())).with_columns(scores.cells().alias(""))
+    rows = pl.DataFrame(list(found.values())).with_columns(_cells(scores).alias(""))
     cells = rows[""].n_unique()
 
     def groups(*names: str) -> int:
@@ -107,9 +107,9 @@ def _of_every_cell(rows: pl.DataFrame, name: str, cells: int) -> object:
 
 def hint_for_parts(scores: Scores) -> str:
     """How to read the largest part of a table in which all models share the samples, if there is one."""
-    cells = scores.rows_read().select("model", "sample")
+    cells = _rows_read(scores).select("model", "sample")
     for name in _without_role(scores, set(scores.metrics)):
-        values = scores.further([name])
+        values = _texts(scores, [name])
         if not values.width or not 1 < values[name].n_unique() <= _MOST_VALUES:
             continue
         best = _largest(cells.with_columns(values[name].alias("of")))
@@ -141,7 +141,7 @@ def dividing_columns(scores: Scores) -> tuple[str, ...]:
     """Columns whose values belong to samples, each to enough of them, in the file's order."""
     if scores.notes.rows > _MOST_ROWS or not scores.notes.has_samples:
         return ()
-    samples = scores.rows_read()["sample"]
+    samples = _rows_read(scores)["sample"]
     values = {name for file in scores.notes.files for name in file.roles.values}
     names = _without_role(scores, values)[:_MOST_COLUMNS]
     return tuple(name for name in names if _divides(scores, samples, name))
@@ -152,7 +152,7 @@ def _divides(scores: Scores, samples: pl.Series, name: str) -> bool:
         scan = file.source.scan([name])
         if scan is not None and scan.head(_LOOK).collect()[name].n_unique() > _MOST_VALUES:
             return False
-    values = scores.further([name])
+    values = _texts(scores, [name])
     if not values.width or values[name].n_unique() > _MOST_VALUES:
         return False
     pairs = pl.DataFrame([samples, values[name].alias("group")]).unique()
@@ -170,9 +170,33 @@ def _without_role(scores: Scores, metrics: set[str]) -> list[str]:
     for file in files:
         roles = [getattr(file.roles, role.name) for role in fields(file.roles) if role.name != "values"]
         spare -= {part for column in roles if column for part in (column, *column.split("+"))}
-    if files[0].roles.score is None:
+    if _is_wide(scores):
         spare -= metrics
     return [name for name in files[0].source.columns if name and name in spare]
+
+
+def _is_wide(scores: Scores) -> bool:
+    return scores.notes.files[0].roles.score is None
+
+
+def _rows_read(scores: Scores) -> pl.DataFrame:
+    """Row, model, sample and metric of the input rows: all metrics of a wide one are one row."""
+    rows = scores.frame.select("row", "model", "sample", "metric")
+    return rows.unique("row", keep="first", maintain_order=True) if _is_wide(scores) else rows
+
+
+def _cells(scores: Scores) -> pl.Series:
+    """Numbers of what the input rows score: a model on a sample, and for a metric where each has one."""
+    cell = ("model", "sample") if _is_wide(scores) else ("model", "sample", "metric")
+    return _rows_read(scores).select(pl.struct(cell).rank("dense")).to_series()
+
+
+def _texts(scores: Scores, names: Sequence[str]) -> pl.DataFrame:
+    """Further columns of the input rows as text, without those that hold lists or objects."""
+    frames = [file.source.load(names) for file in scores.notes.files if names]
+    plain = [name for name in names if not any(frame[name].dtype.is_nested() for frame in frames)]
+    texts = [frame.select(pl.col(plain).cast(pl.String, strict=False)) for frame in frames]
+    return pl.concat(texts)[_rows_read(scores)["row"]] if plain else pl.DataFrame()
 
 
 def condition(column: str, value: object) -> str:

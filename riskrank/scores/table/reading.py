@@ -73,17 +73,18 @@ def _of_a_harness(error: InputError, paths: Sequence[str | Source], options: Rea
     """The same error; where a harness wrote the files, with the advice to say so."""
     from riskrank.scores.exports.registry import labelled, recognise
 
-    told = (options.columns, options.matrix, options.sql, options.input_format)
-    if options.wide or any(one is not None for one in told):
+    said = (options.columns, options.matrix, options.sql, options.input_format)
+    if options.wide or said != (None,) * len(said):
         return error
     try:
-        harness = recognise([one for path in paths if isinstance(path, str) for one in labelled(path)]).NAME
+        files = [file for path in paths if isinstance(path, str) for file in labelled(path)]
+        writer = recognise(files).NAME
     except RiskrankError:  # nothing is there, or no harness wrote it
         return error
     return InputError(
         error.what,
         found=error.found,
-        hint=f"this looks like what {harness} wrote, not like a score table: add {option('from', harness)}",
+        hint=f"this looks like what {writer} wrote, not like a score table: add {option('from', writer)}",
     )
 
 

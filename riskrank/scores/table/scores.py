@@ -146,28 +146,6 @@ class Scores:
         """The names of the input files."""
         return self.notes.origin or listing((file.path for file in self.notes.inputs), 3)
 
-    def rows_read(self) -> pl.DataFrame:
-        """Row, model, sample and metric of the input rows: all metrics of a wide one are one row."""
-        rows = self.frame.select("row", "model", "sample", "metric")
-        return rows.unique("row", keep="first", maintain_order=True) if self._is_wide else rows
-
-    def cells(self) -> pl.Series:
-        """Numbers of what the input rows score: a model on a sample, and for a metric where each has one."""
-        cell = ("model", "sample") if self._is_wide else ("model", "sample", "metric")
-        return self.rows_read().select(pl.struct(cell).rank("dense")).to_series()
-
-    def further(self, names: Sequence[str]) -> pl.DataFrame:
-        """Further columns of the input rows as text, without those that hold lists or objects."""
-        kept = self.rows_read()["row"]
-        frames = [file.source.load(names) for file in self.notes.files if names]
-        plain = [name for name in names if not any(frame[name].dtype.is_nested() for frame in frames)]
-        texts = [frame.select(pl.col(plain).cast(pl.String, strict=False)) for frame in frames]
-        return pl.concat(texts)[kept] if plain else pl.DataFrame()
-
-    @property
-    def _is_wide(self) -> bool:
-        return self.notes.files[0].roles.score is None
-
     def _origin(self, at: int) -> tuple[Source, int, str]:
         row = int(self.frame["row"][at])
         file = self.notes.files[bisect_right([file.start for file in self.notes.files], row) - 1]
