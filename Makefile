@@ -7,7 +7,7 @@ TABLES ?= 400
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual lock dist clean
+.PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual lock audit dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -106,6 +106,9 @@ manual: $(VENV)/.installed  ## write the man page and the shell completions agai
 lock: $(VENV)/.group-dist  ## pin every package the tests install, with its hashes
 	$(BIN)/uv --quiet pip compile pyproject.toml --group test --group lint --universal --generate-hashes \
 		--python-version 3.11 --no-annotate --custom-compile-command 'make lock' --output-file .ci/lock.txt
+
+audit: $(VENV)/.group-audit  ## look the locked packages up among known holes
+	$(BIN)/python .ci/audit.py
 
 dist: $(VENV)/.group-dist  ## build wheel, source distribution and bill of materials, the same bytes each time
 	$(BIN)/python .ci/build.py

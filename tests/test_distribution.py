@@ -167,3 +167,22 @@ def test_the_bill_of_materials_names_what_runs(tmp_path):
     assert len(root["dependsOn"]) >= 7
     assert str(ROOT) not in text
     assert str(tmp_path) not in text
+
+
+def test_ci_tests_the_locked_packages_and_looks_them_up():
+    run = (ROOT / ".ci" / "run").read_text().splitlines()
+    assert run.index(".ci/test-locked .venv") < run.index("make lint")
+    assert "make audit" in run
+
+
+def test_an_audit_fails_for_a_known_hole_and_says_where_nothing_is_known():
+    sound = {"name": "a", "version": "1", "vulns": []}
+    hole = {"name": "b", "version": "2", "vulns": [{"id": "PYSEC-1", "fix_versions": ["2.1"]}]}
+    away = {"name": "c", "skip_reason": "not found"}
+    judged = load(ROOT / ".ci" / "audit.py").judged
+    assert judged([sound]) == (0, ["0 known holes in 1 locked packages."])
+    assert judged([sound, hole, away]) == (
+        1,
+        ["b 2: PYSEC-1, mended in 2.1", "Not known there: c", "1 known holes in 2 locked packages."],
+    )
+    assert judged([away]) == judged([]) == (0, ["Skipped: no database of known holes answers from here."])
