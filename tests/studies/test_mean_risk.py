@@ -145,6 +145,7 @@ def test_portfolio_options_without_effect_are_refused(table):
     assert both.order.tolist() == acc.order.tolist()
 
 
-def test_fields_are_the_contract():
+def test_fields_are_the_contract(table):
     names = "metric model risk level mean risk_value value value_low value_high rank ssd_consistent"
-    assert " ".join(field.name for field in dataclasses.fields(MeanRiskRow)) == names
+    assert " ".join(mrm(table(), MeanRiskSettings(no_test=True)).fields) == names
+    assert " ".join(field.name for field in dataclasses.fields(MeanRiskRow)) == f"{names} group"
