@@ -10,43 +10,18 @@ TYPE_CHECKING = False  # as in typing, whose import takes longer than all of thi
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Result",
-    "Scores",
-    "__version__",
-    "check",
-    "copa",
-    "dominance",
-    "errors",
-    "gate",
-    "gsd",
-    "mrm",
-    "portfolio",
-    "power",
-    "rank",
-    "read",
-    "report",
-]
+# Beside the functions of the commands.
+_OWN = ("Result", "Scores", "__version__", "errors", "read")
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from riskrank import errors
-    from riskrank.api import (
-        Result,
-        Scores,
-        check,
-        copa,
-        dominance,
-        gate,
-        gsd,
-        mrm,
-        portfolio,
-        power,
-        rank,
-        read,
-        report,
-    )
+    from riskrank import errors as errors
+    from riskrank.api import Result as Result
+    from riskrank.api import Scores as Scores
+    from riskrank.api import check as check
+    from riskrank.api import power as power
+    from riskrank.api import read as read
 
 
 def __getattr__(name: str) -> Any:
@@ -54,10 +29,14 @@ def __getattr__(name: str) -> Any:
 
     if name == "errors":
         return import_module("riskrank.errors")
-    if name in __all__:
+    if name == "__all__":
+        return __dir__()
+    if name in __dir__():
         return getattr(import_module("riskrank.api"), name)
     raise AttributeError(f"module 'riskrank' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    from riskrank.asked.commands import COMMANDS
+
+    return sorted([*_OWN, *(row.name for row in COMMANDS if row.python)])

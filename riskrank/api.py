@@ -10,16 +10,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from riskrank.asked.option import options_of
+from riskrank.asked.commands import BY_NAME, Command, named
+from riskrank.asked.option import Option, options_of
 from riskrank.asked.reading import RENAMED, ReadOptions
+from riskrank.asked.resampling import RunOptions
+from riskrank.asked.signature import documented, signature
 from riskrank.errors import RiskrankError, UsageError, did_you_mean, listing, option, spell
 from riskrank.scores.files.frames import FrameSource, is_frame
 from riskrank.scores.files.opening import Source
@@ -33,34 +35,16 @@ from riskrank.shown.page import can_make_pages
 from riskrank.shown.page.page import to_page, to_page_fragment
 from riskrank.shown.render import markdown_page, to_text
 from riskrank.shown.sections import spelled_sections
-from riskrank.studies import copa as copa_study
-from riskrank.studies import dominance as dominance_study
-from riskrank.studies import gate as gate_study
-from riskrank.studies import gsd as gsd_study
-from riskrank.studies import mean_risk as mean_risk_study
-from riskrank.studies import portfolio as portfolio_study
-from riskrank.studies import power as power_study
-from riskrank.studies import rank as rank_study
-from riskrank.studies import report as report_study
 from riskrank.studies.arguments import checked, whole_number
 from riskrank.studies.check import check as check_study
 from riskrank.studies.distributions import named_distributions
 from riskrank.studies.document import Document
 from riskrank.studies.grouping import refuse_groups
-from riskrank.studies.runtime import Runtime, running
-from riskrank.studies.settings import Settings
+from riskrank.studies.power import power_between, refuse_table_options
+from riskrank.studies.runtime import running
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# Studies of each group of samples beside all of them.
-_GROUPED = (
-    rank_study.rank,
-    dominance_study.dominance,
-    mean_risk_study.mrm,
-    gate_study.gate,
-    report_study.report,
-)
 
 # What every command can do without is no error yet when a table is only read.
 _TOLERANT = {"sample_optional": True, "min_models": 1, "allow_constant": True, "missing": "keep"}
@@ -336,32 +320,40 @@ def _source(given: Given) -> str | Source:
 
 
 def _run(
-    study: Callable[[ScoreTable, Any, Runtime], Document],
-    settings: type[Settings],
-    commands_own: Mapping[str, Any],
+    row: Command,
     scores: Given | Iterable[Given],
     options: Mapping[str, Any],
     jobs: int | None,
     executor: Executor | str | None,
 ) -> Result:
     """Read, study, wrap; an option belongs to the reading, to the settings, or to nobody."""
-    own = {field.name for field in fields(settings)}
-    reading = set(_READING)
-    _refuse_unknown(options, sorted(own | reading))
+    own = {one.name for one in options_of(row.settings_type)}
+    _refuse_unknown(options, sorted({*own, *_READING}))
     jobs = whole_number("jobs", jobs)
-    table = read(scores, **{name: value for name, value in options.items() if name in reading})
+    table = read(scores, **{name: value for name, value in options.items() if name in _READING})
     # What the table was read with may be a setting too: copa decides on missing scores model by model.
-    given = dict(table.options) | dict(options)
-    chosen = settings(**checked(settings, {name: value for name, value in given.items() if name in own}))
+    settings = _settings(row, table.options | dict(options))
+    study = named("riskrank.studies", row.study)
     read_table: Any
-    if isinstance(chosen, gate_study.ClaimSettings):
-        read_table = table.tables_apart(partial(gate_study.wanted_metrics, chosen), **commands_own)
+    if row.name == "gate":
+        wanted = partial(named("riskrank.studies", "gate.study:wanted_metrics"), settings)
+        read_table = table.tables_apart(wanted, **row.needs)
     else:
-        read_table = table.table(**commands_own)
-        if study not in _GROUPED:
-            refuse_groups(read_table, study.__name__)
+        read_table = table.table(**row.needs)
+        if not row.groups:
+            refuse_groups(read_table, row.name)
     with running(jobs, executor) as runtime:
-        return Result(study(read_table, chosen, runtime))
+        return Result(study(read_table, settings, runtime))
+
+
+def _settings(row: Command, given: Mapping[str, Any]) -> Any:
+    """Settings of a study in their types; impossible ones are refused before anything is read."""
+    kind = row.settings_type
+    own = {one.name for one in options_of(kind)}
+    settings = kind(**checked(kind, {name: value for name, value in given.items() if name in own}))
+    if row.refuses:
+        named("riskrank.studies", row.refuses)(settings)
+    return settings
 
 
 def _refuse_unknown(options: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -376,10 +368,18 @@ def _refuse_unknown(options: Mapping[str, Any], known: Sequence[str]) -> None:
             )
 
 
-def _door(
-    function: Callable[..., Document], settings: type[Settings], commands_own: Mapping[str, Any] | None = None
-) -> Callable[..., Result]:
+def _options(row: Command) -> list[Option]:
+    """All options of a command: its own, those of the reader, and where to run."""
+    own = options_of(row.settings_type)
+    names = {one.name for one in own}
+    reading = [one for one in options_of(row.reading_type) if one.name not in names]
+    return [*own, *reading, *options_of(RunOptions)]
+
+
+@cache
+def _door(name: str) -> Callable[..., Result]:
     """Make the public function of a command, with a signature that names every option."""
+    row = BY_NAME[name]
 
     def command(
         scores: Given | Iterable[Given],
@@ -389,90 +389,55 @@ def _door(
         executor: Executor | str | None = None,
         **options: Any,
     ) -> Result:
-        return _run(function, settings, commands_own or {}, scores, options, jobs, executor)
+        return _run(row, scores, options, jobs, executor)
 
-    command.__name__ = command.__qualname__ = function.__name__
+    return _dressed(command, row)
+
+
+def _dressed(command: Callable[..., Result], row: Command, *, several: str = "") -> Callable[..., Result]:
+    """Name, signature and documentation of a command's function, from its row and its options."""
+    command.__name__ = command.__qualname__ = row.name
     command.__module__ = "riskrank"
-    command.__doc__ = _documented(function, settings)
-    command.__signature__ = _signature(settings)  # type: ignore[attr-defined]
+    command.__signature__ = signature(_options(row), several=bool(several))  # type: ignore[attr-defined]
+    summary = spell(inspect.cleandoc(row.words), flags=False)
+    first = several or "scores : path, frame, dict of columns, several of them, or Scores"
+    described = [first, "    As :func:`riskrank.read`, whose options may be given here as well."]
+    described += documented(_options(row))
+    result = ["Result", "", "Raises", "------", "RiskrankError"]
+    result += ["    InputError, UsageError or NumericalError: what is wrong, what was found, what to do."]
+    command.__doc__ = "\n".join(
+        [summary, "", "Parameters", "----------", *described, "", "Returns", "-------", *result]
+    )
     return command
 
 
-def _signature(settings: type[Settings], *, several: bool = False) -> inspect.Signature:
-    keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
-    first = inspect.Parameter.VAR_POSITIONAL if several else inspect.Parameter.POSITIONAL_ONLY
-    parameters = [inspect.Parameter("scores", first)]
-    own = [field for field in fields(settings) if field.name not in _READING]
-    parameters += [keyword(field.name, default=field.default) for field in own]
-    parameters += [keyword(one.name, default=one.default) for one in options_of(ReadOptions)]
-    parameters += [keyword("jobs", default=None), keyword("executor", default=None)]
-    return inspect.Signature(parameters, return_annotation="Result")
-
-
-def _documented(function: Callable[..., Document], settings: type[Settings]) -> str:
-    """The study's summary, and the parameters of all groups its settings inherit."""
-    summary = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
-    described = []
-    for group in settings.__mro__:
-        _, found, listed = inspect.cleandoc(group.__dict__.get("__doc__") or "").partition(
-            "Parameters\n----------\n"
-        )
-        if found:
-            described.append(listed.strip())
-    return "\n".join(
-        [
-            summary,
-            "",
-            "Parameters",
-            "----------",
-            "scores : path, frame, dict of columns, several of them, or Scores",
-            "    As :func:`riskrank.read`, whose options may be given here as well.",
-            *described,
-            "jobs : int, optional",
-            "    Processes; results do not depend on it. All cores by default.",
-            "executor : concurrent.futures.Executor or str, optional",
-            "    Where to run instead of in processes here, or dask:ADDRESS; the results are the same.",
-            "",
-            "Returns",
-            "-------",
-            "Result",
-            "",
-            "Raises",
-            "------",
-            "RiskrankError",
-            "    InputError, UsageError or NumericalError: what is wrong, what was found, what to do.",
-        ]
-    )
-
-
-rank = _door(rank_study.rank, rank_study.RankSettings)
-report = _door(report_study.report, report_study.ReportSettings)
-dominance = _door(dominance_study.dominance, dominance_study.DominanceSettings)
-copa = _door(copa_study.copa, copa_study.CopaSettings, copa_study.READING)
-gate = _door(gate_study.gate, gate_study.ClaimSettings, gate_study.READING)
-gsd = _door(gsd_study.gsd, gsd_study.GsdSettings, gsd_study.READING)
-mrm = _door(mean_risk_study.mrm, mean_risk_study.MeanRiskSettings)
-portfolio = _door(portfolio_study.portfolio, portfolio_study.FoldingSettings, portfolio_study.READING)
+def __getattr__(name: str) -> Callable[..., Result]:
+    """The function of a command, made when it is first asked for."""
+    if name not in BY_NAME or not BY_NAME[name].python:
+        raise AttributeError(f"module 'riskrank.api' has no attribute '{name}'")
+    return _door(name)
 
 
 def power(
     *scores: Given, jobs: int | None = None, executor: Executor | str | None = None, **options: Any
 ) -> Result:
     """Plan with a pilot or between distributions; the text is made below, from the settings."""
+    row = BY_NAME["power"]
     one = scores[0] if len(scores) == 1 else scores
-    named = named_distributions(one if isinstance(one, list | tuple) else [one])
-    if not named:
-        return _run(power_study.power, power_study.PowerSettings, {}, one, options, jobs, executor)
-    own = {field.name for field in fields(power_study.PowerSettings)}
-    power_study.refuse_table_options(name for name in options if name in _READING)
-    _refuse_unknown(options, sorted(own))
-    settings = power_study.PowerSettings(**checked(power_study.PowerSettings, options))
+    distributions = named_distributions(one if isinstance(one, list | tuple) else [one])
+    if not distributions:
+        return _run(row, one, options, jobs, executor)
+    refuse_table_options(name for name in options if name in _READING)
+    _refuse_unknown(options, sorted(one.name for one in options_of(row.settings_type)))
+    settings = _settings(row, options)
     jobs = whole_number("jobs", jobs)
     with running(jobs, executor) as runtime:
-        return Result(power_study.power_between(named, settings, runtime))
+        return Result(power_between(distributions, settings, runtime))
 
 
-power.__doc__ = _documented(power_study.power, power_study.PowerSettings).replace(
-    "scores : path,", '*scores : two or more distributions such as ``"normal:0.5,2"``; or path,'
+power = _dressed(
+    power,
+    BY_NAME["power"],
+    several='*scores : two or more distributions such as ``"normal:0.5,2"``; or path, frame, dict of '
+    "columns, several of them, or Scores",
 )
-power.__signature__ = _signature(power_study.PowerSettings, several=True)  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import riskrank
+from riskrank.asked.commands import COMMANDS, PAPERS
 
 PACKAGE = Path(riskrank.__file__).parent
 FILES = {
@@ -167,6 +168,8 @@ def test_scipy_stats_is_nowhere(name):
 def test_the_front_door_opens_fast(name):
     for found in imports(tree(name), top_level_only=True):
         assert found.split(".")[0] not in HEAVY, f"{name} imports {found}"
+        if within(name, "riskrank.cli.commands") and not within(name, "riskrank.cli.commands.convert"):
+            continue  # loaded when the command runs
         if within(found, "riskrank.scores.exports.catalogue"):
             continue  # a table that imports nothing
         # What lies below imports NumPy and Polars.
@@ -201,10 +204,35 @@ def called(tree: ast.AST) -> Iterator[str]:
             yield from found or [pattern.replace("\\", "")]
 
 
+# Who loads what the rows of the table of commands name.
+RESOLVED = {
+    "riskrank.shown.sections": [f"riskrank.shown.{paper.view}" for paper in PAPERS.values()],
+    "riskrank.shown.schema": [f"riskrank.studies.{paper.documents}" for paper in PAPERS.values()],
+    "riskrank.shown.figures.catalogue": [
+        f"riskrank.shown.figures.{paper.figures}" for paper in PAPERS.values() if paper.figures
+    ],
+    "riskrank.api": [f"riskrank.studies.{row.study}" for row in COMMANDS if row.study],
+    "riskrank.cli.session": [f"riskrank.studies.{row.study}" for row in COMMANDS if row.study],
+    "riskrank.cli.main": [f"riskrank.cli.commands.{row.name}" for row in COMMANDS if row.own],
+}
+
+
+# Tables of their own, and the function that loads.
+OTHERS = {"riskrank.scores.exports.registry", "riskrank.asked.commands"}
+
+
+def test_only_they_load_what_the_table_names():
+    for name in FILES:
+        text = FILES[name].read_text(encoding="utf-8")
+        loads = re.search(r'import_module\(f"|\bnamed\("riskrank\.|import_module\(f"\{home', text) is not None
+        assert loads == (name in {*RESOLVED, *OTHERS}), name
+
+
 def loaded(name: str) -> set[str]:
     """Modules of ours that a module imports, anywhere and in whatever way; not the packages on the way."""
     found = set()
-    for one in (*imports(tree(name)), *called(tree(name))):
+    rows = [text.partition(":")[0] for text in RESOLVED.get(name, ())]
+    for one in (*imports(tree(name)), *called(tree(name)), *rows):
         if one in ("riskrank.__version__", "riskrank"):
             continue  # the package's own file is there before all others
         above = one.rpartition(".")[0]
@@ -236,7 +264,7 @@ def test_texts_that_name_modules_are_imports():
         'import_module("riskrank.shown.view"); x = {"a": "riskrank.studies.check:check"}; f"riskrank.cli.{x}"'
     )
     found = set(called(ast.parse(text)))
-    assert {"riskrank.shown.view", "riskrank.studies.check.check", "riskrank.cli.options"} <= found
+    assert {"riskrank.shown.view", "riskrank.studies.check.check", "riskrank.cli.call"} <= found
     assert "riskrank.shown.rank" in loaded("riskrank.shown.sections")
     assert "riskrank.shown.page.page" in loaded("riskrank.shown.render")
 
@@ -256,7 +284,7 @@ def test_classes_have_names_of_their_own():
 # What is longer than a file of 300 lines or a function of 60 (without its docstring), and why.
 LONG_FILES = {
     "riskrank.api": "one door: a function a command, and how they are made",
-    "riskrank.cli.options": "all options that commands share, half of it help",
+    "riskrank.asked.commands": "one table of all commands, a third of it their words and examples",
     "riskrank.engine.gsd.polytope": "one linear program, whose parts share its matrices",
     "riskrank.engine.gsd.quality": "exact quality vectors, their scales, and doubts about these",
     "riskrank.engine.power.planning": "one search of a sample size, with its types",
@@ -266,7 +294,6 @@ LONG_FILES = {
     "riskrank.scores.exports.inspect_logs": "one format, in its two containers",
     "riskrank.studies.convert": "two studies of one command, with their documents",
     "riskrank.studies.grouping": "the same study of every group, and what its documents share",
-    "riskrank.studies.settings": "settings that commands share, and the texts they may be given as",
 }
 LONG_FUNCTIONS: dict[str, str] = {}
 

@@ -19,9 +19,9 @@ NEW = [
     "tests/engine/portfolio/test_worst_case.py",
     "riskrank/scores/exports/arena.py",
     "tests/scores/exports/test_arena.py",
+    "riskrank/asked/tally.py",
     "riskrank/studies/tally.py",
     "riskrank/shown/tally.py",
-    "riskrank/cli/commands/tally.py",
     "docs/tally.md",
 ]
 # Rows of tables, in the words of the page or as it describes them.
@@ -36,11 +36,7 @@ ROWS = {
     "riskrank/scores/exports/catalogue.py": (
         ("= {\n", '= {\n    "arena": ("arena", "Arena: logs of points."),\n'),
     ),
-    "riskrank/cli/main.py": (('"check",', '"check", "tally",'),),
-    "riskrank/shown/schema.py": (
-        ("DOCUMENTS = {\n", 'DOCUMENTS = {\n    "tally": ("tally", "TallyDocument"),\n'),
-    ),
-    "riskrank/shown/sections.py": (("VIEWS = {\n", 'VIEWS = {\n    "tally": "riskrank.shown.tally",\n'),),
+    "riskrank/asked/commands.py": (("\n)\n\nBY_NAME", "\n    {command},\n)\n\nBY_NAME"),),
 }
 
 
@@ -56,40 +52,6 @@ def test_what_is_named_exists():
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
-def unknown_to_tables() -> list[str]:
-    """Commands that a table forgot, by table."""
-    import riskrank
-    from riskrank.cli.help import EXAMPLES
-    from riskrank.cli.main import COMMANDS
-    from riskrank.shown.figures.catalogue import FIGURES, NAMES
-    from riskrank.shown.schema import DOCUMENTS
-    from riskrank.shown.sections import VIEWS
-
-    studies = set(COMMANDS) - {"schema"}
-    tables = {
-        "EXAMPLES": set(COMMANDS) - set(EXAMPLES),
-        "VIEWS": studies - {name.partition("-")[0] for name in VIEWS},
-        "DOCUMENTS": studies - {name.partition("-")[0] for name in DOCUMENTS},
-        "DOCUMENTS beside VIEWS": set(VIEWS) ^ set(DOCUMENTS),
-        "NAMES beside FIGURES": {name.partition("-")[0] for name in FIGURES} ^ set(NAMES),
-        "riskrank/__init__.py": studies - {"convert"} - set(riskrank.__all__),
-    }
-    return [f"{name} of {table}" for table, forgotten in tables.items() for name in sorted(forgotten)]
-
-
-def test_every_table_of_commands_knows_every_command(monkeypatch):
-    from riskrank.cli import main
-    from riskrank.shown.schema import DOCUMENTS
-
-    assert unknown_to_tables() == []
-    monkeypatch.delitem(DOCUMENTS, "gate")
-    monkeypatch.setattr(main, "COMMANDS", (*main.COMMANDS, "tally"))
-    forgotten = unknown_to_tables()
-    assert "gate of DOCUMENTS" in forgotten
-    assert "tally of EXAMPLES" in forgotten
-    assert "tally of riskrank/__init__.py" in forgotten
-
-
 @pytest.mark.parametrize("code", SNIPPETS)
 def test_snippets_compile(code):
     ast.parse(code)
@@ -103,7 +65,9 @@ def house(tmp_path_factory):
     shutil.copytree(ROOT / "riskrank", house / "riskrank", ignore=bare)
     for folder in ("tests/engine/portfolio", "tests/scores/exports", "tests/cli"):
         shutil.copytree(ROOT / folder, house / folder, ignore=bare)
-    row = next(code for code in SNIPPETS if code.startswith("Risk("))
+    row, command = (
+        next(code for code in SNIPPETS if code.startswith(f"{kind}(")) for kind in ("Risk", "Command")
+    )
     files = [code for code in SNIPPETS if code.startswith(('"""', "import", "from"))]
     for path, code in zip((path for path in NEW if path.endswith(".py")), files, strict=True):
         (house / path).write_text(code, encoding="utf-8")
@@ -111,7 +75,9 @@ def house(tmp_path_factory):
         text = (house / path).read_text(encoding="utf-8")
         for old, new in changes:
             assert old in text, f"{path} has no {old!r}"
-            text = text.replace(old, new.replace("{row}", row.strip()), 1)
+            text = text.replace(
+                old, new.replace("{row}", row.strip()).replace("{command}", command.strip()), 1
+            )
         (house / path).write_text(text, encoding="utf-8")
     return house
 
@@ -150,4 +116,8 @@ def test_the_new_risk_and_the_new_command_run_in_the_copy(house):
     assert "w mean minus worst" in in_house(house, "-m", "riskrank", "mrm", *given, "--no-test")
     assert '"title": "riskrank/tally"' in in_house(house, "-m", "riskrank", "schema", "tally")
     assert "Samples by model" in in_house(house, "-m", "riskrank", "tally", *given)
+    assert '"top": 1' in in_house(house, "-m", "riskrank", "tally", *given, "--top", "1", "--format", "json")
+    assert "--top N" in in_house(house, "-m", "riskrank", "tally", "--help")
+    called = "import riskrank as rr; print(rr.tally('scores.csv', wide=True, higher='m', top=1).frame)"
+    assert "shape: (1, 2)" in in_house(house, "-c", called)
     assert "Arena: logs of points." in in_house(house, "-m", "riskrank", "convert", "--help")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riskrank.cli.main import COMMANDS
+from riskrank.asked.commands import BY_NAME as COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

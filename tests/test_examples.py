@@ -25,7 +25,7 @@ def test_example_prints_what_it_shows(example):
 
 
 def test_every_command_has_an_example():
-    from riskrank.cli.main import COMMANDS
+    from riskrank.asked.commands import BY_NAME as COMMANDS
 
     shown = " ".join(example.command for example in EXAMPLES)
     assert [name for name in COMMANDS if f"riskrank {name} " not in shown] == []

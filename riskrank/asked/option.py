@@ -15,6 +15,9 @@ from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 from riskrank.asked.values import named_numbers, names, numbers, whole_numbers
 from riskrank.errors import UsageError, one_of, option
 
+# Numbers by the name of a metric, "" being all others.
+ByName = tuple[tuple[str, float], ...]
+
 # Where an option stands on the page of --help, in this order.
 INPUT, METHOD, TESTS, OUTPUT = "Input", "Method", "Tests", "Output"
 PANELS = (INPUT, METHOD, TESTS, OUTPUT)
@@ -40,6 +43,10 @@ class Asking:
         What holds where it is not given, if the default itself does not say so.
     short : str
         A second flag of one letter.
+    panel : str
+        Where it stands on the page of ``--help``, if not with its group.
+    raw : bool
+        Whether its group brings it into its one form itself.
     commas : bool
         Whether a value of the command line may hold several names, with commas between them.
     common : bool
@@ -57,6 +64,8 @@ class Asking:
     example: str = ""
     unset: str = ""
     short: str = ""
+    panel: str = ""
+    raw: bool = False
     commas: bool = False
     common: bool = True
     decides: bool = True
@@ -134,16 +143,20 @@ class Settings:
         for one in options_of(type(self)):
             given = _in_one_form(one, getattr(self, one.name))
             self._normalise(one.name, given)
-            free = (one.default, *one.asking.inner)
-            if one.asking.choices and given not in free:
-                one_of(one.name, given, one.asking.choices)
-            if one.asking.least is not None and given is not None and given < one.asking.least:
+            if one.asking.choices:
+                free = (one.default, *one.asking.inner)
+                for value in given if one.several else (given,):
+                    if value not in free:
+                        one_of(one.name, value, one.asking.choices)
+            least = one.asking.least
+            if least is not None and given is not None and given < least:
+                usual = one.asking.unset or one.default
                 raise UsageError(
-                    f"{option(one.name)} must be at least {one.asking.least}",
+                    f"{option(one.name)} must {'not be negative' if least == 0 else f'be at least {least}'}",
                     found=str(given),
                     hint=f"leave out {option(one.name)} for its default"
-                    if one.default is None
-                    else f"{one.default} is the default",
+                    if usual is None
+                    else f"{usual} is the default",
                 )
 
     def _normalise(self, name: str, value: Any) -> None:
@@ -154,6 +167,8 @@ class Settings:
 def _in_one_form(one: Option, given: Any) -> Any:
     """Names and numbers as tuples, weights as a mapping; a number where its text is a choice."""
     member = (get_args(one.kind) or (None,))[0]
+    if one.asking.raw:
+        return given
     if get_origin(one.kind) is dict:
         return named_numbers(one.name, given or {})
     if get_origin(one.kind) is tuple and member is str:
@@ -180,7 +195,7 @@ def _declared(group: Any) -> tuple[Option, ...]:
             name=one.name,
             kind=hints[one.name],
             default=None if one.default is MISSING else one.default,
-            panel=_panel(group, one.name),
+            panel=one.metadata["asking"].panel or _panel(group, one.name),
             asking=one.metadata["asking"],
         )
         for one in fields(group)
@@ -203,3 +218,23 @@ def differing(group: Any, left_out: Sequence[str] = ()) -> dict[str, Any]:
         for name, value in chosen.items()
         if name not in left_out and value != defaults[name] and (value or not isinstance(value, tuple | dict))
     }
+
+
+def told(settings: Any, reading: Any = None) -> dict[str, Any]:
+    """What was asked for beyond the defaults, in words JSON has, as Python takes it: all but the seed.
+
+    A document tells its seed elsewhere, and only if something random was done.
+    """
+    own = differing(settings, left_out=("seed",))
+    names = [one.name for one in options_of(type(settings))]
+    read = {} if reading is None else differing(reading, left_out=names)
+    return {name: _plain(value) for name, value in (read | own).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+        named = dict(value)
+        return named[""] if set(named) == {""} else named
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return "inf" if value == float("inf") else value

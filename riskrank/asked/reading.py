@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from riskrank.asked.option import INPUT, Settings, ask
+from riskrank.asked.option import INPUT, METHOD, Settings, ask
 from riskrank.errors import UsageError, listing, option
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb")
@@ -72,7 +72,7 @@ class ReadOptions(Settings):
     higher: tuple[str, ...] = ask(
         (), "Metrics of which more is better; * is all others.", metavar="NAME,...", commas=True
     )
-    weight: dict[str, float] = ask((), "Weight of a metric in P(IC).", metavar="NAME=VALUE")
+    weight: dict[str, float] = ask((), "Weight of a metric in P(IC).", metavar="NAME=VALUE", panel=METHOD)
     missing: str = ask(
         "error", "What to do about missing scores.", choices=("error", "drop"), inner=("keep",)
     )

@@ -24,7 +24,7 @@ from riskrank.errors import (
 )
 
 # Options about the configuration itself, or for one call only.
-NOT_CONFIGURED = ("help", "config", "isolated", "version")
+NOT_CONFIGURED = ("help", "help_all", "config", "isolated", "version")
 
 
 class ConfiguredCommand(TyperCommand):
@@ -52,7 +52,8 @@ class ConfiguredCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was given, with defaults from the configuration."""
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        if given.get("help") or ctx.resilient_parsing:  # help and completion work beside a broken file
+        shown = given.get("help") or given.get("help_all")
+        if shown or ctx.resilient_parsing:  # help and completion work beside a broken file
             return super().parse_args(ctx, args)
         chosen = chosen_file(given.get("config"), isolated=bool(given.get("isolated")))
         ctx.meta["riskrank.passed_over"] = chosen.passed_over

@@ -2,170 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
+from riskrank.asked.commands import BY_NAME
+from riskrank.asked.option import OUTPUT, PANELS, Option
 from riskrank.cli.config import ConfiguredCommand
 from riskrank.scores.exports.catalogue import EXPORTS
 
-# Order of the groups on the page.
-INPUT, METHOD, TESTS, OUTPUT = "Input", "Method", "Tests", "Output"
-PANELS = (INPUT, METHOD, TESTS, OUTPUT)
+ALL = "--help-all"
 
-# By command: what a line is good for, and the line. They run in a checkout, on the sample data.
-EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
-    "rank": (
-        (
-            "Which classifier to ship; a first answer, from few resamples:",
-            "riskrank rank sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--resamples 200",
-        ),
-        (
-            "One metric of two models, as JSON for another program:",
-            "riskrank rank sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--metric correct --models lda,logistic --format json",
-        ),
+_OF_VERDICTS = (
+    (
+        "Who won how often, as a table:",
+        "riskrank convert verdicts sample_data/verdicts.csv --format table",
     ),
-    "dominance": (
-        (
-            "Who is ahead of whom in log loss, whatever else is in the table:",
-            "riskrank dominance sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--metric log_loss --no-test",
-        ),
-        (
-            "Of two models, the portfolio of all metrics; a gate for CI is riskrank gate --on ssd:",
-            "riskrank dominance sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--models lda,logistic --order 2",
-        ),
+    (
+        "Columns of other names, and a name for the metric:",
+        "riskrank convert verdicts sample_data/verdicts.csv --columns sample=sample,verdict=verdict "
+        "--metric-name preference",
     ),
-    "mrm": (
-        (
-            "Mean minus risk on the portfolio, tails at 5 %:",
-            "riskrank mrm sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--level 0.05",
-        ),
-        (
-            "One risk, each metric on its own, as CSV:",
-            "riskrank mrm sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--risk negative-tvar --per-metric --no-test --format csv",
-        ),
-    ),
-    "gsd": (
-        (
-            "The order that holds for every utility, tested with a small threshold:",
-            "riskrank gsd sample_data/uci.csv --metrics-file sample_data/uci.toml --delta 0.00001 "
-            "--models GBM,RF,GLM",
-        ),
-        (
-            "Why a model does not dominate another:",
-            "riskrank gsd sample_data/uci.csv --metrics-file sample_data/uci.toml --explain GLM:RF --no-test",
-        ),
-    ),
-    "copa": (
-        (
-            "Choose by three objectives without a common unit:",
-            "riskrank copa sample_data/llm_leaderboard.csv --wide "
-            "--metrics-file sample_data/llm_leaderboard.toml --metric ifeval --metric math --metric co2",
-        ),
-        (
-            "Which model is chosen as CO2 gains weight:",
-            "riskrank copa sample_data/llm_leaderboard.csv --wide "
-            "--metrics-file sample_data/llm_leaderboard.toml --metric ifeval --metric math --metric co2 "
-            "--sweep co2",
-        ),
-    ),
-    "portfolio": (
-        (
-            "Fold all metrics into one score a sample, to feed other commands:",
-            "riskrank portfolio sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--format csv",
-        ),
-        (
-            "Mean, spread and tail of every model:",
-            "riskrank portfolio sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--summary",
-        ),
-    ),
-    "power": (
-        (
-            "How many samples it takes to tell two normals apart:",
-            "riskrank power normal:0.5,2 normal:0,1 --sizes 50,100 --simulations 20",
-        ),
-        (
-            "The same for two models of a pilot table:",
-            "riskrank power sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--metric correct --models lda,logistic --pair logistic:lda --sizes 100 --simulations 20",
-        ),
-    ),
-    "gate": (
-        (
-            "Whether lda is not worse than logistic by more than a point of accuracy:",
-            "riskrank gate sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--not-worse lda:logistic --on correct --margin 0.01",
-        ),
-        (
-            "Whether logistic is better than naive_bayes, on average and in the worst 5 %:",
-            "riskrank gate sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--better logistic:naive_bayes --on mean:log_loss --on tvar@0.05:log_loss",
-        ),
-    ),
-    "report": (
-        (
-            "One page for a decision meeting, to be mailed as it is:",
-            "riskrank report sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--resamples 100 --output report.html",
-        ),
-        (
-            "The same with a choice without a common unit, as JSON:",
-            "riskrank report sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml "
-            "--copa --resamples 100 --format json",
-        ),
-    ),
-    "convert": (
-        (
-            "A judge's verdicts on pairs of answers as scores:",
-            "riskrank convert verdicts sample_data/verdicts.csv --format csv",
-        ),
-        (
-            "The same into a file every command reads:",
-            "riskrank convert verdicts sample_data/verdicts.csv --output scores.parquet",
-        ),
-    ),
-    "verdicts": (
-        (
-            "Who won how often, as a table:",
-            "riskrank convert verdicts sample_data/verdicts.csv --format table",
-        ),
-        (
-            "Columns of other names, and a name for the metric:",
-            "riskrank convert verdicts sample_data/verdicts.csv --columns sample=sample,verdict=verdict "
-            "--metric-name preference",
-        ),
-    ),
-    "check": (
-        (
-            "What a table holds, what is wrong with it, and what can be done with it:",
-            "riskrank check sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml",
-        ),
-        (
-            "The same of another table, as JSON:",
-            "riskrank check sample_data/uci.csv --metrics-file sample_data/uci.toml --format json",
-        ),
-    ),
-    "schema": (
-        ("Fields of a ranking, with their types:", "riskrank schema rank"),
-        ("The same of a sweep, for a validator:", "riskrank schema copa-sweep --output sweep.schema.json"),
-    ),
-}
+)
 
 
 def examples_of(command: str) -> tuple[tuple[str, str], ...]:
     """Examples of a command, or of a harness that ``convert`` reads: of those no logs are at hand."""
     if command != "auto" and command not in EXPORTS:
-        return EXAMPLES.get(command, ())
+        return BY_NAME[command].examples if command in BY_NAME else _OF_VERDICTS
     return (
         (
             "A folder of logs into a file every command reads:",
@@ -186,19 +53,40 @@ def _write_examples(command: str, formatter: Any) -> None:
             formatter.write(f"    {line}\n")
 
 
-class Command(ConfiguredCommand):
-    """A command whose help shows its options in groups and ends with examples."""
+class OptionsCommand(ConfiguredCommand):
+    """A command whose help shows its options in groups and ends with examples.
+
+    ``--help`` shows the options that people use, ``--help-all`` shows all.
+    """
+
+    def __init__(self, *given: Any, rare: frozenset[str] = frozenset(), **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._rare = rare | {"config", "isolated"}
+        self.params.append(
+            TyperOption(
+                param_decls=[ALL],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                default=False,
+                callback=_show_all,
+                help="Show all options and exit.",
+            )
+        )
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, then a section a group."""
         arguments: list[tuple[str, str]] = []
         groups: dict[str, list[tuple[str, str]]] = {panel: [] for panel in PANELS}
+        left_out = 0
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is None:
                 continue
             if parameter.param_type_name == "argument":
                 arguments.append(record)
+            elif parameter.name in self._rare and not ctx.meta.get(ALL):
+                left_out += 1
             else:
                 panel = getattr(parameter, "rich_help_panel", None) or OUTPUT
                 groups.setdefault(panel, []).append(record)
@@ -206,10 +94,25 @@ class Command(ConfiguredCommand):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+        if left_out:
+            formatter.write_paragraph()
+            formatter.write_text(f"{left_out} more options: {ctx.command_path} {ALL}")
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples."""
         _write_examples(self.name or "", formatter)
+
+
+def _show_all(ctx: Any, _parameter: Any, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        ctx.meta[ALL] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+def command_class(options: Iterable[Option]) -> Any:
+    """A command class that knows which options are rare."""
+    return partial(OptionsCommand, rare=frozenset(one.name for one in options if not one.asking.common))
 
 
 class ManyCommands(TyperGroup):
@@ -237,4 +140,4 @@ class Application(typer.Typer):
 
     def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
         """Register a command."""
-        return super().command(name, **({"cls": Command} | options))
+        return super().command(name, **({"cls": OptionsCommand} | options))

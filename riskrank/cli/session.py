@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskrank.asked.option import options_of
-from riskrank.asked.reading import ReadOptions
+from riskrank.asked.commands import named
+from riskrank.asked.output import FORMATS
+from riskrank.cli.call import Call
 from riskrank.cli.environment import Environment
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.memory import require_memory
-from riskrank.cli.options import InputOptions, OutputOptions, ResamplingOptions, split_names
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
 from riskrank.cli.surroundings import hush
 from riskrank.cli.tidying import tidying_up
@@ -26,17 +26,13 @@ if TYPE_CHECKING:
     from riskrank.studies.document import Document
     from riskrank.studies.runtime import Runtime
 
-# Options that are no settings of a study: read with the table, or never change a result.
-NO_SETTINGS = ("jobs", "executor", "weight")
-
-FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html", "latex")
-
 
 class Session:
     """One run of a command.
 
     Attributes
     ----------
+    call : Call
     environment : Environment
     output : OutputOptions
     formats : tuple of str
@@ -47,21 +43,24 @@ class Session:
 
     def __init__(
         self,
-        environment: Environment,
-        inputs: InputOptions,
-        output: OutputOptions,
+        call: Call,
         *,
-        formats: Sequence[str] = FORMATS,
+        scores: Sequence[str] | None = None,
+        formats: Sequence[str] | None = None,
         piped: str = "table",
     ) -> None:
         from riskrank.scores.files.paths import named_files
         from riskrank.shown.files import check_different, check_writable, choose_formats
 
         hush()
+        environment: Environment = call.context.obj
+        output = call.output
+        self.call = call
+        self.scores = call.scores if scores is None else scores
+        allowed = (*FORMATS, *call.row.formats) if formats is None else formats
         self.environment = environment
-        self.inputs = inputs
         self.output = output
-        self.formats = choose_formats(output.format, output.files, allowed=formats)
+        self.formats = choose_formats(output.format, output.output, allowed=allowed)
         if self.formats == ("table",) and output.format is None and not environment.stdout.isatty():
             self.formats = (piped,)
         if output.csv_safe and "csv" not in self.formats:
@@ -70,59 +69,40 @@ class Session:
                 found=f"format {' and '.join(self.formats)}",
                 hint="add --format csv, or leave out --csv-safe",
             )
-        require_memory(inputs.scores)
-        beside = (inputs.metrics_file, environment.read)
-        named = [*named_files(inputs.scores), *(file for file in beside if file)]
-        self.named = tuple(named)
-        for file in output.files:
-            check_writable(file, named)
-        check_different(output.files)
+        require_memory(self.scores)
+        beside = (call.values.get("metrics_file"), environment.read)
+        files = [*named_files(self.scores), *(file for file in beside if file)]
+        self.named = tuple(files)
+        for file in output.output:
+            check_writable(file, files)
+        check_different(output.output)
         if "html" in self.formats:
             from riskrank.shown.page import require_pages
 
             require_pages()
         self.plots = wanted_plots(output.plot, environment.command)
-        check_plots(self.plots, output.files, named)
+        check_plots(self.plots, output.output, files)
 
-    def read(self, weights: Sequence[str] | None = None, **overrides: Any) -> ScoreTable:
+    def read(self) -> ScoreTable:
         """Read the score table; its warnings come with the result, so that an error stays three lines."""
         from riskrank.scores.table.score_table import read_scores
 
-        options = self.read_options(weights, **overrides)
-        return read_scores(self.inputs.scores, options, self.environment.stdin)
-
-    def read_apart(
-        self, wanted: Callable[[Sequence[str]], Sequence[str]], **overrides: Any
-    ) -> tuple[ScoreTable, ...]:
-        """Read the metrics that are wanted, each on the samples it was scored on."""
-        from riskrank.scores.table.score_table import read_metrics_apart
-
-        options = self.read_options(**overrides)
-        return read_metrics_apart(self.inputs.scores, options, self.environment.stdin, wanted=wanted)
-
-    def read_options(self, weights: Sequence[str] | None = None, **overrides: Any) -> ReadOptions:
-        """Translate the command line for the reader."""
-        given = vars(self.inputs) | {"weight": tuple(weights or ())}
-        given |= {name: split_names(given[name]) for name in ("models", "lower", "higher")}
-        asked = {one.name: given.get(one.name) for one in options_of(ReadOptions)}
-        return ReadOptions(**{name: value for name, value in asked.items() if value is not None} | overrides)
-
-    def settings(self, *groups: Any) -> dict[str, Any]:
-        """Options of some groups as the keyword arguments of a study's settings."""
-        values = {name: value for group in groups for name, value in vars(group).items()}
-        return {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in values.items()
-            if name not in NO_SETTINGS
-        }
+        return read_scores(self.scores, self.call.reading, self.environment.stdin)
 
     @contextmanager
-    def runtime(self, resampling: ResamplingOptions) -> Iterator[Runtime]:
+    def runtime(self) -> Iterator[Runtime]:
         """How to run: on how many processes or whose workers, and who watches."""
         from riskrank.studies.runtime import running
 
-        with running(resampling.jobs, resampling.executor, self.progress) as runtime:
+        with running(self.call.run.jobs, self.call.run.executor, self.progress) as runtime:
             yield runtime
+
+    def study(self, settings: Any) -> Document:
+        """Read the table and study it."""
+        study = named("riskrank.studies", self.call.row.study)
+        with self.runtime() as runtime:
+            document: Document = study(self.read(), settings, runtime)
+        return document
 
     def say(self, line: str) -> None:
         """Tell something on stderr, unless it has to be quiet."""
@@ -136,7 +116,7 @@ class Session:
         """
         from riskrank.shown.files import write
 
-        files = [file for file in self.output.files if Path(file).is_file()]
+        files = [file for file in self.output.output if Path(file).is_file()]
         if not files or not text:
             return
         path = Path(files[0]).with_suffix(suffix)
@@ -180,7 +160,7 @@ class Session:
         from riskrank.shown.render import render
 
         safe = self.output.csv_safe
-        if not self.output.files:
+        if not self.output.output:
             width, color = self._terminal_width(), self._wants_color()
             encoding = self._encoding(getattr(self.environment.stdout, "encoding", None))
             page = render(
@@ -190,7 +170,7 @@ class Session:
         encoding = self._encoding(None)
         return [
             (file, render(document, kind, encoding=encoding, width=None, color=False, csv_safe=safe))
-            for file, kind in zip(self.output.files, self.formats, strict=True)
+            for file, kind in zip(self.output.output, self.formats, strict=True)
         ]
 
     def _for_log(self, page: bytes, encoding: str) -> bytes:
@@ -222,3 +202,21 @@ class Session:
         variables = self.environment.variables
         plain = variables.get("NO_COLOR") or variables.get("TERM") == "dumb"
         return self.environment.stdout.isatty() and not plain
+
+
+def settled(call: Call) -> Any:
+    """Settings of a call; impossible ones are refused before anything is read.
+
+    Raises
+    ------
+    UsageError
+    """
+    if call.row.refuses:
+        named("riskrank.studies", call.row.refuses)(call.settings)
+    return call.settings
+
+
+def answer(call: Call) -> None:
+    """Read, study, hand the result out: what a command does that has nothing of its own."""
+    session = Session(call)
+    session.finish(session.study(settled(call)))

@@ -9,35 +9,12 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from riskrank.asked.commands import PAPERS
 from riskrank.errors import UsageError, did_you_mean, listing
 from riskrank.shown.formats.data import SCHEMA_VERSION
 from riskrank.studies.document import Document, Provenance
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-# By schema: the module of its documents, and their classes where there are several kinds of rows.
-DOCUMENTS = {
-    "check": ("check", "CheckDocument"),
-    "convert": ("convert", "ExportDocument"),
-    "convert-verdicts": ("convert", "VoteDocument"),
-    "copa": ("copa.ranking", "CopaDocument"),
-    "copa-comparison": ("copa.comparison", "ComparisonDocument"),
-    "copa-explain": ("copa.explanation", "ExplanationDocument"),
-    "copa-sweep": ("copa.sweep", "WeightSweepDocument", "OrderSweepDocument"),
-    "dominance": ("dominance", "DominanceDocument"),
-    "gate": ("gate", "GateDocument"),
-    "gsd": ("gsd.document", "GsdDocument"),
-    "mrm": ("mean_risk", "MeanRiskDocument"),
-    "portfolio": (
-        "portfolio",
-        "PortfolioDocument",
-        "PortfolioDrawsDocument",
-        "PortfolioSummaryDocument",
-    ),
-    "power": ("power", "PowerDocument"),
-    "rank": ("rank", "RankDocument"),
-    "report": ("report", "ReportDocument"),
-}
 
 _SCALARS: dict[Any, str] = {
     str: "string",
@@ -56,15 +33,15 @@ def documents(name: str) -> list[type[Document]]:
     UsageError
         If there is no such schema.
     """
-    if name not in DOCUMENTS:
+    if name not in PAPERS:
         raise UsageError(
             f"there is no command or document '{name}'",
-            found=f"the documents are {listing(DOCUMENTS, 30)}",
-            hint=did_you_mean(name, DOCUMENTS, otherwise="name one of these"),
+            found=f"the documents are {listing(PAPERS, 30)}",
+            hint=did_you_mean(name, PAPERS, otherwise="name one of these"),
         )
-    module, *classes = DOCUMENTS[name]
-    found = import_module(f"riskrank.studies.{module}")
-    return [getattr(found, one) for one in classes]
+    module, _, classes = PAPERS[name].documents.partition(":")
+    found = import_module(f".{module}", "riskrank.studies")
+    return [getattr(found, one) for one in classes.split(",")]
 
 
 def json_schema(name: str) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from riskrank.asked.option import Settings, told
 from riskrank.errors import InputError, spell
 from riskrank.scores.table.inspection import InspectedMetric, Inspection, Problem
 from riskrank.studies.document import Document, Provenance
-from riskrank.studies.provenance import described_metric, reading_settings
+from riskrank.studies.provenance import described_metric
 from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.suggestions import Suggestion, suggestions
 from riskrank.studies.wording import counted
@@ -121,7 +122,7 @@ def check(inspection: Inspection) -> CheckDocument:
             command="check",
             seed=None,
             resamples=None,
-            settings=reading_settings(inspection.options),
+            settings=told(Settings(), inspection.options),
             inputs=[vars(entry) for entry in inspection.inputs],
             models=[model.name for model in inspection.models],
             metrics=[described_metric(metric.spec) for metric in inspection.metrics],

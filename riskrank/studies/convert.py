@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, ClassVar
 
 import polars as pl
 
+from riskrank.asked.convert import VoteSettings
+from riskrank.asked.option import told
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import index_of, listing, option
-from riskrank.scores.exports.interface import Export, ExportRules
+from riskrank.scores.exports.interface import Export, export_rules
 from riskrank.scores.exports.registry import read_export
 from riskrank.scores.table.shaped_exports import shaped
 from riskrank.scores.table.told_directions import COLUMN
 from riskrank.scores.votes import read_votes
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.frames import FrameRows
-from riskrank.studies.provenance import described_rules, described_shape
-from riskrank.studies.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,33 +31,6 @@ class ScoreRow:
     sample: str
     metric: str
     score: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportSettings(Settings):
-    """How to read an export.
-
-    Parameters
-    ----------
-    format : str
-        Harness that wrote it, or ``auto``.
-    rules : ExportRules
-    columns : str, optional
-        Roles of columns that are called otherwise, ``"model=system,sample=id"``.
-    where : str, optional
-        SQL condition on any column: keep these rows.
-    sql : str, optional
-        Reshape: ``SELECT … FROM scores``.
-    matrix : str, optional
-        The rows are then a sample each, every column of numbers a model; this is the metric.
-    """
-
-    format: str = "auto"
-    rules: ExportRules = field(default_factory=ExportRules)
-    columns: str | None = None
-    where: str | None = None
-    sql: str | None = None
-    matrix: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +97,15 @@ class ExportDocument(Document[Mapping[str, Any]]):
         return "\n".join(tables)
 
 
-def convert_export(paths: Sequence[str], settings: ExportSettings) -> ExportDocument:
+def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument:
     """Read exports into one long table.
 
     Parameters
     ----------
     paths : sequence of str
         Files, folders and patterns, each also as ``LABEL=PATH``.
-    settings : ExportSettings
+    options : ReadOptions
+        ``from_`` names the harness that wrote it, or ``auto``.
 
     Returns
     -------
@@ -144,23 +118,16 @@ def convert_export(paths: Sequence[str], settings: ExportSettings) -> ExportDocu
     UsageError
         If the format is unknown or not recognised, or a rule has to be given.
     """
-    options = ReadOptions(
-        columns=settings.columns, where=settings.where, sql=settings.sql, matrix=settings.matrix
-    )
-    export = read_export(settings.format, paths, settings.rules)
-    export = _selected(shaped(export, options, listing(paths, 3)), settings.rules.metrics)
+    harness = options.from_ or "auto"
+    export = read_export(harness, paths, export_rules(options))
+    export = _selected(shaped(export, options, listing(paths, 3)), options.metric)
     return ExportDocument(
         provenance=Provenance(
             command="convert",
             seed=None,
             resamples=None,
-            settings={
-                "format": settings.format,
-                "metrics": list(settings.rules.metrics),
-                **described_rules(settings.rules),
-                **({"columns": settings.columns} if settings.columns is not None else {}),
-                **described_shape(settings),
-            },
+            settings=told(options),
+            method={"format": harness},
             inputs=[vars(entry) for entry in export.inputs],
             models=export.rows["model"].unique().sort().to_list(),
             metrics=export.rows["metric"].unique().sort().to_list(),
@@ -192,28 +159,6 @@ def _selected(export: Export, metrics: Sequence[str]) -> Export:
         rows=export.rows.filter(pl.col("metric").is_in(metrics)),
         directions={name: way for name, way in export.directions.items() if name in metrics},
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class VoteSettings(Settings):
-    """How to read votes.
-
-    Parameters
-    ----------
-    columns : str, optional
-        Roles of columns, ``"sample=question_id,verdict=winner"``.
-    models : tuple of str
-        All models there are; any other is an error. Empty for whichever occur.
-    metric_name : str
-        Name of the metric that is written.
-    input_format : str, optional
-        Format of every file, where no name tells it.
-    """
-
-    columns: str | None = None
-    models: tuple[str, ...] = ()
-    metric_name: str = "verdict"
-    input_format: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,11 +231,8 @@ def convert_votes(
             command="convert",
             seed=None,
             resamples=None,
-            settings={
-                "format": "verdicts",
-                "columns": settings.columns,
-                "metric_name": settings.metric_name,
-            },
+            settings=told(settings),
+            method={"format": "verdicts", "metric_name": settings.metric_name},
             inputs=[vars(entry) for entry in table.inputs],
             models=scores.models,
             metrics=[settings.metric_name],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from riskrank.asked.gsd import CriteriaSettings
+from riskrank.asked.option import ByName
 from riskrank.engine.gsd.quality import QualityTable, quality_table, scale_doubts
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, index_of, listing, option
@@ -16,45 +18,6 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import require_directions
 from riskrank.studies.grouping import refuse_clusters
-from riskrank.studies.settings import Settings, names
-
-# Beyond this a double holds no decimal digit.
-MOST_DIGITS = 15
-
-# A number for one criterion by its name, or for all cardinal ones by the name "".
-Roundings = tuple[tuple[str, float], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CriteriaSettings(Settings):
-    """What the scores of a criterion mean.
-
-    Parameters
-    ----------
-    ordinal : sequence of str
-        Criteria of which only the order means something.
-    digits : int, mapping of str to int, or sequence of str, optional
-        Decimal places that count, of all cardinal criteria or of some: ``2``, ``{"acc": 2}``,
-        ``["acc=2"]``. All there are by default.
-    tolerance : float, mapping of str to float, or sequence of str, optional
-        Instead: the step cardinal scores are rounded to.
-    """
-
-    ordinal: tuple[str, ...] = ()
-    digits: Roundings = ()
-    tolerance: Roundings = ()
-
-    def __post_init__(self) -> None:
-        self._normalise("ordinal", names(self.ordinal))
-        self._normalise("digits", _roundings("digits", self.digits))
-        self._normalise("tolerance", _roundings("tolerance", self.tolerance))
-        if self.digits and self.tolerance:
-            raise UsageError(
-                f"{option('digits')} and {option('tolerance')} both say how scores are rounded",
-                found="both",
-                hint="give one of them",
-            )
-        super().__post_init__()
 
 
 @dataclass(frozen=True)
@@ -142,59 +105,6 @@ def criteria(table: ScoreTable, settings: CriteriaSettings) -> Criteria:
     )
 
 
-def _roundings(
-    parameter: str, given: float | str | Mapping[str, float] | Iterable[str | tuple[str, float]] | None
-) -> Roundings:
-    """One number for all, by name, or texts such as ``acc=2``, in one form."""
-    if given is None:
-        return ()
-    if isinstance(given, Mapping):
-        entries: list[Any] = list(given.items())
-    elif isinstance(given, str | int | float):
-        entries = [given]
-    else:
-        entries = list(given)
-    return tuple(_rounding(parameter, entry) for entry in entries)
-
-
-def _rounding(parameter: str, entry: float | str | tuple[str, float]) -> tuple[str, float]:
-    whole = parameter == "digits"
-    name, number = _split(entry)
-    shown = f"{name}={number}" if name else f"{number}"
-    try:
-        value = float(number)
-        if whole and not (value.is_integer() and (not isinstance(number, str) or int(number) == value)):
-            raise ValueError
-    except (TypeError, ValueError):
-        example = "3" if whole else "0.001"
-        wanted = "a whole number" if whole else "a number"
-        raise UsageError(
-            f"{option(parameter)} takes {wanted}, with the name of a criterion before it or without",
-            found=shown,
-            hint=f"write {option(parameter, example)}, or {option(parameter, f'NAME={example}')} for one "
-            "criterion",
-        ) from None
-    sound = abs(value) <= MOST_DIGITS if whole else 0 < value < float("inf")
-    if not sound:
-        limits = f"from -{MOST_DIGITS} to {MOST_DIGITS}" if whole else "above 0 and finite"
-        raise UsageError(
-            f"{option(parameter)} must be {limits}",
-            found=shown,
-            hint="leave it out to use every digit there is",
-        )
-    return name, value
-
-
-def _split(entry: float | str | tuple[str, float]) -> tuple[str, float | str]:
-    """Name of a criterion, or "", and its number."""
-    if isinstance(entry, tuple):
-        return entry
-    if isinstance(entry, str):
-        name, separator, number = entry.rpartition("=")
-        return (name, number) if name or not separator else ("", entry)  # "=3" names no criterion
-    return "", entry
-
-
 def _with_scales(specs: Sequence[MetricSpec], ordinal: Sequence[str]) -> tuple[MetricSpec, ...]:
     labels = [spec.name for spec in specs]
     for name in ordinal:
@@ -202,7 +112,7 @@ def _with_scales(specs: Sequence[MetricSpec], ordinal: Sequence[str]) -> tuple[M
     return tuple(replace(spec, scale="ordinal") if spec.name in ordinal else spec for spec in specs)
 
 
-def _by_criterion(parameter: str, given: Roundings, specs: Sequence[MetricSpec]) -> tuple[float | None, ...]:
+def _by_criterion(parameter: str, given: ByName, specs: Sequence[MetricSpec]) -> tuple[float | None, ...]:
     """The number of each criterion; None for ordinal ones, and where nothing is said."""
     labels = [spec.name for spec in specs]
     cardinal = [spec.name for spec in specs if spec.scale == "cardinal"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 Row = TypeVar("Row")
@@ -22,7 +22,10 @@ class Provenance:
     resamples : int or None
         None where nothing was resampled.
     settings : mapping
-        Options that decide the result; not those that only speed or show it.
+        Options that differ from their defaults and decide the result, as Python takes them; not those that
+        only speed or show it. With the seed and the inputs they make the same document again.
+    method : mapping
+        How it was done where the options leave that open: tests, families, weights after normalisation.
     inputs : sequence of mapping
         ``path``, ``sha256`` and ``rows`` of each file.
     models : sequence of str
@@ -44,6 +47,7 @@ class Provenance:
     metrics: Sequence[Mapping[str, Any]] | Sequence[str]
     samples: int
     warnings: Sequence[str]
+    method: Mapping[str, Any] = field(default_factory=dict)
     config: str | None = None
 
 

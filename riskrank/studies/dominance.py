@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from riskrank.asked.dominance import DominanceSettings
 from riskrank.engine.dominance.column import DominanceStudy, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
@@ -18,27 +19,11 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance_verdict import dominance_verdict
 from riskrank.studies.grouping import GroupedDocument, Standing, study_by_group
-from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
+from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import DominanceTestSettings, PortfolioSettings
+from riskrank.studies.settings import claims_of, described_tests, inference_of
 from riskrank.studies.targets import Target, check_portfolio, check_range, targets
 from riskrank.studies.units import Units, column_words, units_of
-
-
-@dataclass(frozen=True, kw_only=True)
-class DominanceSettings(DominanceTestSettings, PortfolioSettings):
-    """What to test.
-
-    Parameters
-    ----------
-    per_metric : bool
-        Test every metric on its own instead of the portfolio.
-    ratios : bool
-        Also show the full matrix of ratios of every test.
-    """
-
-    per_metric: bool = False
-    ratios: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +154,12 @@ def dominance(
     if table.groups is not None:
         return study_by_group(dominance, standings, table, settings, runtime)
     check_portfolio(table, settings, per_metric=settings.per_metric)
-    inference = settings.inference(runtime.jobs)
+    inference = inference_of(settings, runtime.jobs)
     found = []
     for target in targets(table, settings, per_metric=settings.per_metric):
         check_range(target.name, target.scores, table.models)
         with runtime.progress(f"resampling {target.name}") as progress:
-            study = study_dominance(target.scores, settings.claims, inference, progress=progress)
+            study = study_dominance(target.scores, claims_of(settings), inference, progress=progress)
         units = units_of(target.name, table.metrics)
         found.append(DominanceColumn(target, study, _differences(study, inference), units))
     return DominanceDocument(
@@ -210,18 +195,17 @@ def _provenance(
     columns: Sequence[DominanceColumn],
 ) -> Provenance:
     advice = list(dict.fromkeys(line for column in columns for line in column.study.advice))
-    described = (
-        reading_settings(table.options) | settings.described_tests() | {"per_metric": settings.per_metric}
-    )
+    described = described_tests(settings) | {"per_metric": settings.per_metric}
     if not settings.per_metric and len(table.metrics) > 1:
         described |= portfolio_settings(settings, table)
-    return Provenance(
-        command="dominance",
+    return provenance(
+        "dominance",
+        table,
+        settings,
+        described,
         seed=settings.seed if inference.resampled else None,
         resamples=most_resamples(column.study for column in columns),
-        settings=described,
-        warnings=[*table.warnings, *advice],
-        **described_inputs(table),
+        warnings=advice,
     )
 
 

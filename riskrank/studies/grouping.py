@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from riskrank.asked.commands import grouping
 from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.types import Booleans
@@ -251,7 +252,7 @@ def refuse_groups(table: ScoreTable, command: str) -> None:
         raise UsageError(
             f"{command} does not study groups",
             found=option("group_by", table.options.group_by),
-            hint=f"rank, dominance, mrm and gate do; read one group with {option('where')}",
+            hint=f"{names(grouping())} do; read one group with {option('where')}",
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from riskrank.asked.mrm import MeanRiskSettings
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import (
     MeanRiskStudy,
@@ -16,65 +17,34 @@ from riskrank.engine.portfolio.mean_risk_intervals import (
 )
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS, RISKS, RiskColumn, risk_columns
 from riskrank.engine.sampling.design import FEW_SAMPLES
-from riskrank.errors import UsageError, one_of, option
+from riskrank.errors import one_of
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Provenance
 from riskrank.studies.grouping import GroupedDocument, Standing, study_by_group
 from riskrank.studies.mean_risk_verdict import mrm_verdict
-from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
-from riskrank.studies.ranking_methods import AGGREGATORS
+from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import PortfolioSettings, ResamplingSettings, names, numbers
 from riskrank.studies.targets import Target, check_portfolio, check_range, targets
 from riskrank.studies.units import column_words
 from riskrank.studies.weights import portfolio_weights
 
+# Other names of a risk.
+_SAME = {"negative-cvar": "negative-tvar"}
 
-@dataclass(frozen=True, kw_only=True)
-class MeanRiskSettings(PortfolioSettings, ResamplingSettings):
-    """Which risks to subtract from the mean, and on what.
 
-    Parameters
-    ----------
-    per_metric : bool
-        Every metric on its own instead of the portfolio.
-    with_portfolio : bool
-        With ``per_metric``: the portfolio as well.
-    risk : sequence of str
-        Names of :data:`riskrank.engine.portfolio.risks.RISKS`, such as ``negative-tvar``; all by default.
-    level : sequence of float
-        Levels of the tail risks in (0, 1]; 0.05, 0.1 and 0.25 by default.
-    aggregate : {"kemeny", "footrule", "pearson", "borda"}
-        Distance by which the rankings of consistent risks become one.
-    no_test : bool
-        Statistics only: no resampling, no intervals.
+def columns_of(settings: MeanRiskSettings) -> tuple[RiskColumn, ...]:
+    """Risks at their levels.
+
+    Raises
+    ------
+    UsageError
+        If a risk is unknown, or a level none.
     """
-
-    per_metric: bool = False
-    with_portfolio: bool = False
-    risk: tuple[str, ...] = ()
-    level: tuple[float, ...] = ()
-    aggregate: str = "kemeny"
-    no_test: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.with_portfolio and not self.per_metric:
-            raise UsageError(
-                f"{option('with_portfolio', True)} adds to {option('per_metric', True)}",
-                found=f"{option('with_portfolio', True)} alone",
-                hint="leave it out: the portfolio is the default",
-            )
-        one_of("aggregate", self.aggregate, AGGREGATORS)
-        self._normalise("risk", tuple(one_of("risk", name, tuple(RISKS)) for name in names(self.risk)))
-        self._normalise("level", numbers(self.level, parameter="level"))
-        risk_columns(self.risk, self.level or DEFAULT_LEVELS)
-
-    @property
-    def columns(self) -> tuple[RiskColumn, ...]:
-        """Risks at their levels."""
-        return risk_columns(self.risk, self.level or DEFAULT_LEVELS)
+    names = [_SAME.get(name, name) for name in settings.risk]
+    for name in names:
+        one_of("risk", name, tuple(RISKS))
+    return risk_columns(tuple(dict.fromkeys(names)), settings.level or DEFAULT_LEVELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +151,7 @@ def _studied(
     with runtime.progress(f"resampling {target.name}") as progress:
         return study_mean_risk(
             target.scores,
-            settings.columns,
+            columns_of(settings),
             names=models,
             resamples=0 if settings.no_test else settings.resamples,
             alpha=settings.alpha,
@@ -213,8 +183,8 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
     advice = []
     if not settings.no_test and fewest < FEW_SAMPLES:
         advice.append(f"only {fewest} {unit}: bootstrap intervals below {FEW_SAMPLES} {unit} are fragile")
-    columns = settings.columns
-    described = reading_settings(table.options) | {
+    columns = columns_of(settings)
+    described = {
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),
         "aggregate": settings.aggregate,
@@ -225,13 +195,14 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
     }
     if len(table.metrics) > 1 and (settings.with_portfolio or not settings.per_metric):
         described |= portfolio_settings(settings, table)
-    return Provenance(
-        command="mrm",
+    return provenance(
+        "mrm",
+        table,
+        settings,
+        described,
         seed=None if settings.no_test else settings.seed,
         resamples=None if settings.no_test else settings.resamples,
-        settings=described,
-        warnings=[*table.warnings, *advice],
-        **described_inputs(table),
+        warnings=advice,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.asked.copa import ObjectiveSettings
 from riskrank.engine.copa.choice import weakest
 from riskrank.engine.copa.constraints import Constraint, feasible_models
 from riskrank.engine.copa.population import (
@@ -21,55 +22,11 @@ from riskrank.engine.copa.population import (
     population,
 )
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, one_of, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.table.averages import ModelAverages, model_averages
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import require_directions
 from riskrank.studies.grouping import refuse_clusters
-from riskrank.studies.settings import Settings, names
-
-# What a table is read with: it may have one row a model, and what is missing is decided here, by model.
-# Averages of millions of the largest scores are still numbers.
-READING: dict[str, Any] = {
-    "sample_optional": True,
-    "allow_constant": True,
-    "missing": "keep",
-    "largest": 1e303,
-}
-
-MISSING = ("error", "drop", "worst")
-TIES = ("min", "average", "max")
-DENOMINATORS = ("n-1", "n")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ObjectiveSettings(Settings):
-    """How models are ranked on objectives.
-
-    Parameters
-    ----------
-    missing : {"error", "drop", "worst"}
-        A model without a score: refuse, drop the model, or rank it last there.
-    require : str or sequence of str
-        Choose only among models with, for instance, ``co2 <= 3``, in the units of the file; they are
-        ranked among all.
-    ties : {"min", "average", "max"}
-        Whether none, half or all of the models of equal value count as better.
-    denominator : {"n-1", "n"}
-        Ranks are shares of the other models, or of all.
-    """
-
-    missing: str = "error"
-    require: tuple[str, ...] = ()
-    ties: str = "min"
-    denominator: str = "n-1"
-
-    def __post_init__(self) -> None:
-        one_of("missing", self.missing, MISSING)
-        one_of("ties", self.ties, TIES)
-        one_of("denominator", self.denominator, DENOMINATORS)
-        self._normalise("require", names(self.require))
-        super().__post_init__()
 
 
 @dataclass(frozen=True)
@@ -152,7 +109,7 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     Parameters
     ----------
     table : ScoreTable
-        Read with ``READING``.
+        Read as the command needs it.
     settings : ObjectiveSettings
 
     Returns

@@ -10,62 +10,20 @@ from typing import Any, ClassVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.asked.portfolio import FoldingSettings
 from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, summarise
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, Provenance
-from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
+from riskrank.studies.document import Document
+from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import PortfolioSettings, numbers
 from riskrank.studies.targets import check_portfolio, fold
 from riskrank.studies.verdicts import portfolio_verdict
 
-READING: dict[str, Any] = {"min_models": 1}
-"""A portfolio of one model is fine."""
-
 METRIC = "portfolio"
 """Metric of the scores in the table that is written, which every command reads."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FoldingSettings(PortfolioSettings):
-    """How to fold, and what to show of it.
-
-    Parameters
-    ----------
-    summary : bool
-        One row a model: mean, standard deviation, quantiles, Tail Value at Risk.
-    level : sequence of float
-        Levels of quantiles and TVaR in (0, 1]; 0.01, 0.05, 0.1, 0.25, 0.5 and 0.75 by default.
-    """
-
-    summary: bool = False
-    level: tuple[float, ...] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._normalise("level", numbers(self.level, parameter="level"))
-        if self.level and not self.summary:
-            raise UsageError(
-                f"{option('level')} belongs to {option('summary', True)}",
-                found=f"{option('level', f'{self.level[0]:g}')} without {option('summary', True)}",
-                hint=f"add {option('summary', True)}, or leave out {option('level')}",
-            )
-        outside = [level for level in self.level if not 0 < level <= 1]
-        if outside:
-            raise UsageError(
-                "a quantile level must lie above 0 and at most at 1",
-                found=f"{outside[0]:g}",
-                hint="give levels such as 0.05 or 0.5",
-            )
-
-    @property
-    def levels(self) -> tuple[float, ...]:
-        """Levels in order, each once."""
-        return tuple(sorted(set(self.level or DEFAULT_LEVELS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,24 +212,17 @@ def portfolio(
     settings = settings or FoldingSettings()
     check_portfolio(table, settings)
     scores = fold(table, settings)
-    provenance = Provenance(
-        command="portfolio",
-        seed=None,
-        resamples=None,
-        settings=reading_settings(table.options) | portfolio_settings(settings, table),
-        warnings=table.warnings,
-        **described_inputs(table),
-    )
-    found = summarise(scores, settings.levels)
+    origin = provenance("portfolio", table, settings, portfolio_settings(settings, table))
+    found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))))
     verdict = portfolio_verdict(found, table.models)
     if settings.summary:
         rows = _summary_rows(found, table.models)
         return PortfolioSummaryDocument(
-            provenance=provenance, rows=rows, verdict=verdict, found=found, scores=scores
+            provenance=origin, rows=rows, verdict=verdict, found=found, scores=scores
         )
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(
-        provenance=provenance,
+        provenance=origin,
         verdict=verdict,
         rows=PortfolioScores(table.models, table.samples, scores, table.row_samples, table.has_draws),
     )

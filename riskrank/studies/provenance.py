@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from riskrank.asked.reading import ReadOptions
-from riskrank.scores.exports.interface import ExportRules, export_rules
+from riskrank.asked.option import Settings, told
+from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.settings import PortfolioSettings
+from riskrank.studies.document import Provenance
 from riskrank.studies.weights import portfolio_weights
 
 
@@ -41,41 +41,48 @@ def described_metric(metric: MetricSpec) -> Mapping[str, Any]:
     }
 
 
-def reading_settings(options: ReadOptions) -> dict[str, Any]:
-    """Settings of reading that decide the result."""
-    settings: dict[str, Any] = {
-        "missing": options.missing,
-        "repeats": options.repeats,
-        "unpaired": options.unpaired,
-    }
-    if options.cluster is not None:
-        settings |= {"cluster": options.cluster}
-    if options.group_by is not None:
-        settings |= {"group_by": options.group_by}
-    if options.from_ is not None:
-        settings |= {"from": options.from_, **described_rules(export_rules(options))}
-    return settings | described_shape(options)
+def provenance(
+    command: str,
+    table: ScoreTable,
+    settings: Settings,
+    method: Mapping[str, Any] | None = None,
+    *,
+    seed: int | None = None,
+    resamples: int | None = None,
+    warnings: Sequence[str] = (),
+    **inputs: Any,
+) -> Provenance:
+    """Where a document comes from: its table, what was asked of it, and how it was done.
 
-
-def described_shape(options: Any) -> dict[str, str]:
-    """How the table was made of the files, where it was."""
-    given = {name: getattr(options, name) for name in ("where", "sql", "matrix")}
-    return {name: text for name, text in given.items() if text is not None}
-
-
-def described_rules(rules: ExportRules) -> dict[str, Any]:
-    """Rules of an export that decide the result."""
-    return {
-        "filter": list(rules.filters),
-        "split": list(rules.splits),
-        "model_from_path": rules.model_from_path,
-        "parts": rules.parts,
-        "skip_bad": rules.skip_bad,
-    }
+    Parameters
+    ----------
+    command : str
+    table : ScoreTable
+    settings : Settings
+    method : mapping, optional
+        How it was done where the options leave that open: tests, families, weights after normalisation.
+    seed, resamples
+        As in :class:`riskrank.studies.document.Provenance`.
+    warnings : sequence of str
+        Beside those of the table.
+    **inputs
+        Of :func:`described_inputs`, where a study knows better.
+    """
+    options = table.options
+    read = {"missing": options.missing, "repeats": options.repeats, "unpaired": options.unpaired}
+    return Provenance(
+        command=command,
+        seed=seed,
+        resamples=resamples,
+        settings=told(settings, options),
+        method=read | dict(method or {}),
+        warnings=[*table.warnings, *warnings],
+        **(described_inputs(table) | inputs),
+    )
 
 
 def portfolio_settings(settings: PortfolioSettings, table: ScoreTable) -> dict[str, Any]:
-    """Settings of the portfolio that decide the result."""
+    """How metrics were folded."""
     weights = None
     if settings.copula == "independent":
         weights = dict(zip((metric.name for metric in table.metrics), portfolio_weights(table), strict=True))

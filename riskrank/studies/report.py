@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from riskrank.engine.dominance.claims import DIRECT
-from riskrank.engine.dominance.inference import WORK_LIMIT
+from riskrank.asked.copa import CopaSettings
+from riskrank.asked.option import told
+from riskrank.asked.rank import RankSettings
+from riskrank.asked.report import ReportSettings
 from riskrank.errors import UsageError, option, spell
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa import CopaDocument, CopaSettings, copa
+from riskrank.studies.copa import CopaDocument, copa
 from riskrank.studies.disagreement import disagreement
 from riskrank.studies.document import Document, Provenance
-from riskrank.studies.dominance import DominanceDocument, DominanceSettings, dominance
-from riskrank.studies.gsd import GsdDocument, GsdSettings, gsd
-from riskrank.studies.mean_risk import MeanRiskDocument, MeanRiskSettings, mrm
-from riskrank.studies.rank import RankDocument, RankRow, RankSettings, rank
+from riskrank.studies.dominance import DominanceDocument, dominance
+from riskrank.studies.gsd import GsdDocument, gsd
+from riskrank.studies.mean_risk import MeanRiskDocument, mrm
+from riskrank.studies.rank import RankDocument, RankRow, rank
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import PortfolioSettings, RejectionSettings
 from riskrank.studies.wording import names
 
 CHAPTERS = {
@@ -32,82 +33,6 @@ CHAPTERS = {
     "choice": "Choice without a common unit",
 }
 """Names of the chapters that are studies of their own, by their place in the document."""
-
-# Resamples of what needs intervals only, whatever the tests take.
-_INTERVAL_RESAMPLES = 1000
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportSettings(PortfolioSettings, RejectionSettings):
-    """What goes into the report, and how to test.
-
-    Parameters
-    ----------
-    resamples : int or "auto"
-        Bootstrap resamples; "auto" takes as many as the family of tests needs.
-    no_test : bool
-        Statistics only: no resampling, any number of samples.
-    work_limit : float
-        Score comparisons an automatic number of resamples may cost, never below 1000 resamples.
-    gsd : bool
-        A chapter on generalized stochastic dominance, for tables of few samples such as data sets.
-    copa : bool
-        A chapter on COPA, for metrics that have no common unit.
-    title : str, optional
-        Head of the page.
-    """
-
-    resamples: int | str = "auto"  # type: ignore[assignment]
-    no_test: bool = False
-    work_limit: float = WORK_LIMIT
-    gsd: bool = False
-    copa: bool = False
-    title: str | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.ranking, self.pairs  # what they refuse is refused at the door
-
-    @property
-    def ranking(self) -> RankSettings:
-        """Settings of the ranking itself."""
-        return RankSettings(**self._portfolio, **self._tests)
-
-    @property
-    def pairs(self) -> DominanceSettings:
-        """Settings of the comparison pair by pair."""
-        return DominanceSettings(**self._portfolio, **self._tests, test=DIRECT)
-
-    @property
-    def risks(self) -> MeanRiskSettings:
-        """Settings of the mean-risk models."""
-        drawn = self.resamples if isinstance(self.resamples, int) else _INTERVAL_RESAMPLES
-        return MeanRiskSettings(
-            **self._portfolio, resamples=drawn, alpha=self.alpha, seed=self.seed, no_test=self.no_test
-        )
-
-    @property
-    def relation(self) -> GsdSettings:
-        """Settings of generalized stochastic dominance."""
-        return GsdSettings(alpha=self.alpha, seed=self.seed, no_test=self.no_test)
-
-    @property
-    def _portfolio(self) -> dict[str, Any]:
-        return {"copula": self.copula, "copula_scope": self.copula_scope}
-
-    @property
-    def _tests(self) -> dict[str, Any]:
-        names = (
-            "resamples",
-            "alpha",
-            "seed",
-            "correction",
-            "variance",
-            "paper_exact",
-            "no_test",
-            "work_limit",
-        )
-        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,6 +102,7 @@ def _described(part: Document) -> dict[str, Any]:
         "seed": origin.seed,
         "resamples": origin.resamples,
         "settings": dict(origin.settings),
+        "method": dict(origin.method),
         "verdict": spell(part.verdict, flags=True) or None,
         **part.meta(),
         "results": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
@@ -265,7 +191,8 @@ def _provenance(
     return replace(
         ranking.provenance,
         command="report",
-        settings={**ranking.provenance.settings, **chapters},
+        settings=told(settings, table.options),
+        method={**ranking.provenance.method, **chapters},
         warnings=_warnings(table, {"ranking": ranking, **others}),
     )
 

@@ -8,12 +8,12 @@ from math import isfinite
 
 import numpy as np
 
+from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import NumericalError, UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.settings import PortfolioSettings
 from riskrank.studies.weights import portfolio_weights
 
 # Weighted sums of scores stay below the largest number with room to spare.

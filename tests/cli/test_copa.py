@@ -136,8 +136,8 @@ def test_weights_come_from_the_metrics_file_too(tmp_path):
     (tmp_path / "m.toml").write_text(toml)
     from_file = as_json(LEADERBOARD, "--wide", "--metrics-file", tmp_path / "m.toml")
     assert from_file.results == as_json(*LLMS, "--weight", "co2=0.5").results
-    assert from_file.meta["settings"]["weights"]["co2"] == 0.5
-    assert from_file.meta["settings"]["weights"]["bbh"] == pytest.approx(0.5 / 6)
+    assert from_file.meta["method"]["weights"]["co2"] == 0.5
+    assert from_file.meta["method"]["weights"]["bbh"] == pytest.approx(0.5 / 6)
 
 
 def test_a_weight_of_zero_leaves_an_objective_out_of_the_norm():

@@ -18,6 +18,7 @@ META = [
     "seed",
     "resamples",
     "settings",
+    "method",
     "inputs",
     "models",
     "metrics",
@@ -156,7 +157,7 @@ def test_a_suffix_that_tells_nothing_is_refused(run, table, tmp_path, name):
 def test_settings_decide_the_result(call):
     settings = call("dominance", "--format", "json", "--weight", "acc=3", "--weight", "f1=1").document[
         "meta"
-    ]["settings"]
+    ]["method"]
     assert settings["weights"] == {"acc": 0.75, "f1": 0.25}
     assert settings["thresholds"] == [0.08, 0.25, 0.4]
     assert (settings["alpha"], settings["correction"], settings["copula"]) == (
@@ -165,7 +166,7 @@ def test_settings_decide_the_result(call):
         "independent",
     )
     assert settings["test"] == ["direct", "absolute"]
-    assert call("rank", "--format", "json").document["meta"]["settings"]["test"] == ["relative"]
+    assert call("rank", "--format", "json").document["meta"]["method"]["test"] == ["relative"]
 
 
 def test_dominance_has_a_row_for_every_ordered_pair(call):

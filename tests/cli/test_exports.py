@@ -64,7 +64,7 @@ def test_converted_tables_give_the_same_ranking_as_the_export_itself(run, runs, 
     through = run("rank", table, "--metrics-file", metrics, *quick, "--format", "json").document
     assert direct["results"] == through["results"]
     assert direct["meta"]["metrics"] == through["meta"]["metrics"]
-    assert direct["meta"]["settings"]["from"] == "lm-eval"
+    assert direct["meta"]["settings"]["from_"] == "lm-eval"
     assert direct["meta"]["settings"]["filter"] == ["loose"]
     assert len(direct["meta"]["inputs"]) == 4
 

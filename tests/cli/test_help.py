@@ -1,15 +1,18 @@
 """Help a person can read: options in groups, and examples that run."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 
 import pytest
 import typer
 
+from riskrank.asked.commands import BY_NAME as COMMANDS
+from riskrank.asked.option import PANELS
 from riskrank.cli.commands.convert import HARNESSES, JUDGES
-from riskrank.cli.help import PANELS, examples_of
-from riskrank.cli.main import COMMANDS, app
+from riskrank.cli.help import examples_of
+from riskrank.cli.main import app
 from riskrank.scores.exports.catalogue import EXPORTS
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
@@ -97,3 +100,19 @@ def test_examples_of_harnesses_are_understood(name):
         words = shlex.split(line)
         assert words[:3] == ["riskrank", "convert", name]
         COMMANDS_OF_APP["convert"].commands[name].make_context(name, words[3:])
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "convert"])
+def test_help_shows_what_people_use_and_help_all_the_rest(run, capsys, name):
+    shown = []
+    for flag in ("--help", "--help-all"):
+        assert run(name, flag).status == 0
+        page = capsys.readouterr().out
+        options = page.partition("\nExamples:")[0]
+        shown.append(set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", options, re.MULTILINE)))
+    few, all_of_them = shown
+    options = {f"--{option.name.rstrip('_').replace('_', '-')}" for option in COMMANDS_OF_APP[name].params}
+    hidden = {f"--{one}" for one in COMMANDS[name].refused} | {"--scores"}
+    assert len(few) <= 30
+    assert all_of_them == (options - hidden) | {"--help"}
+    assert few < all_of_them

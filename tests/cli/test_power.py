@@ -55,7 +55,7 @@ def test_extremes_and_the_size_between(run):
     assert power_at(there, "A", "B")[required["size"]] == required["power"]
     assert document["schema"] == "riskrank/power"
     assert document["meta"]["models"] == ["A", "B"]
-    assert document["meta"]["settings"]["distributions"] == {"A": "normal:0.5,1", "B": "normal:0,1"}
+    assert document["meta"]["method"]["distributions"] == {"A": "normal:0.5,1", "B": "normal:0,1"}
     assert document["meta"]["resamples"] is None
 
 

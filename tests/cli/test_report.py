@@ -57,7 +57,7 @@ def test_chapters_that_are_asked_for(run, write, make_scores):
     path = write("few.csv", make_scores(n=12))
     document = run("report", path, *FAST, "--gsd", "--copa", "--format", "json").document
     assert {"gsd", "copa"} <= set(document["meta"]["parts"])
-    assert document["meta"]["settings"]["gsd"] is True
+    assert document["meta"]["method"]["gsd"] is True
     plain = run("report", path, "--no-test", "--higher", "*", "--format", "json").document
     assert {"gsd", "copa"} & set(plain["meta"]["parts"]) == set()
     assert plain["meta"]["resamples"] is None
@@ -85,7 +85,7 @@ def test_one_metric_and_weights(run, table):
     assert set(one["meta"]["parts"]) == {"pairs", "risks"}
     weighted = run("report", table, *FAST, "--weight", "acc=3", "--weight", "f1=1", "--format", "json")
     assert weighted.status == 0, weighted.stderr
-    assert weighted.document["meta"]["settings"]["weights"] == {"acc": 0.75, "f1": 0.25}
+    assert weighted.document["meta"]["method"]["weights"] == {"acc": 0.75, "f1": 0.25}
 
 
 def test_unpaired_models_have_no_gsd(refused, table):

@@ -8,11 +8,12 @@ import pytest
 from riskrank.engine.dominance import bootstrap
 
 
-def without_inputs(outcome) -> str:
+def without_inputs(outcome, *further: str) -> str:
     """The document but for what names the files: their digests, and the commands to copy."""
     document = outcome.document
     assert document["meta"].pop("inputs")
-    document["meta"].pop("suggestions", None)
+    for name in ("suggestions", *further):
+        document["meta"].pop(name, None)
     return json.dumps(document)
 
 
@@ -65,7 +66,9 @@ def test_wide_and_renamed_columns(run, write, quick, make_scores):
         "--format",
         "json",
     )
-    assert without_inputs(found) == without_inputs(long)
+    settings = {"columns": "model=system,sample=doc", "wide": True}
+    assert found.document["meta"]["settings"] == settings | long.document["meta"]["settings"]
+    assert without_inputs(found, "settings") == without_inputs(long, "settings")
 
 
 def test_another_seed_is_another_sample(run, table, quick):

@@ -6,6 +6,8 @@ import shlex
 import jsonschema
 import pytest
 
+from riskrank.asked.commands import COMMANDS, PAPERS
+
 VERDICTS = "sample,model_a,model_b,verdict\n1,A,B,a\n2,A,B,tie\n3,B,A,a\n"
 LINES = [
     "rank t.csv --resamples 40 --all-methods --stability 10",
@@ -39,6 +41,12 @@ LINES = [
     "check broken.csv",
     "convert verdicts v.csv",
     "convert openai-evals e.jsonl",
+]
+# A command that has no line of its own, as a new one, is asked for what it does by default.
+LINES += [
+    f"{row.name} t.csv --higher *"
+    for row in COMMANDS
+    if row.study and not any(line.startswith(f"{row.name} ") for line in LINES)
 ]
 
 
@@ -87,10 +95,8 @@ def test_output_keeps_to_the_schema(run, files, schema, line):
 
 
 def test_the_lines_above_make_every_document():
-    from riskrank.shown.schema import DOCUMENTS
-
     named = " ".join(LINES)
-    assert all(f"{name.split('-')[0]} " in named for name in DOCUMENTS)
+    assert all(f"{name.split('-')[0]} " in named for name in PAPERS)
 
 
 def test_a_wrong_document_is_refused(run, files, schema):

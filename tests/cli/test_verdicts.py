@@ -64,7 +64,7 @@ def test_what_is_dropped_is_counted(run, write, quick, make_scores):
 
 def test_paper_exact_rejects_by_its_own_rule(run, table, quick):
     document = run("dominance", table, *quick, "--paper-exact", "--format", "json").document
-    assert document["meta"]["settings"]["correction"] == "k^2"
+    assert document["meta"]["method"]["correction"] == "k^2"
     for row in document["results"]:
         assert row["p_adjusted"] == pytest.approx(min(1, row["p_value"] * 9))
         assert row["extrapolated"] is False

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 import jsonschema
 import pytest
 
+from riskrank.asked.commands import PAPERS
 from riskrank.errors import UsageError
-from riskrank.shown.schema import DOCUMENTS, documents, json_schema, schema_of
+from riskrank.shown.schema import documents, json_schema, schema_of
 from riskrank.shown.sections import VIEWS
 
 
@@ -45,7 +46,7 @@ def test_types_say_what_they_are_written_as(hint, good, bad):
     assert [check(value) for value in bad] == [False] * len(bad)
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", PAPERS)
 def test_every_document_has_a_schema_that_is_one(name):
     schema = json_schema(name)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -58,7 +59,7 @@ def test_every_document_has_a_schema_that_is_one(name):
 
 
 def test_no_document_is_without_one():
-    assert set(DOCUMENTS) == set(VIEWS)
+    assert set(PAPERS) == set(VIEWS)
 
 
 def test_a_name_that_is_none():

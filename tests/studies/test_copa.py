@@ -6,6 +6,8 @@ from math import inf
 import numpy as np
 import pytest
 
+from riskrank.asked.commands import BY_NAME
+from riskrank.asked.copa import CopaSettings
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
@@ -13,16 +15,15 @@ from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.formats.data import to_csv
 from riskrank.shown.sections import sections
 from riskrank.studies.copa import (
-    READING,
     ComparisonDocument,
     CopaDocument,
-    CopaSettings,
     ExplanationDocument,
     OrderSweepDocument,
     WeightSweepDocument,
     copa,
 )
 
+NEEDS = BY_NAME["copa"].needs
 METRICS = ("acc", "f1", "co2")
 UPWARD = {"higher": ("acc", "f1"), "lower": ("co2",)}
 
@@ -32,7 +33,9 @@ def study(values, *, weight=None, models=(), **options):
     values = np.asarray(values, dtype=float)
     columns = {"model": [f"m{i}" for i in range(len(values))]}
     columns |= {name: values[:, k].tolist() for k, name in enumerate(METRICS[: values.shape[1]])}
-    reading = ReadOptions(wide=True, metric=METRICS, models=models, weight=weight or {}, **UPWARD, **READING)
+    reading = ReadOptions(
+        wide=True, metric=METRICS, models=models, weight=weight or {}, **UPWARD, **BY_NAME["copa"].needs
+    )
     return copa(read_scores([FrameSource(columns)], reading), CopaSettings(**options))
 
 
@@ -94,7 +97,7 @@ def test_constraints_filter_the_choice_and_leave_the_ranks(values):
     document = study(values, require=["co2 <= 2", "acc>1"])
     able = {f"m{i}" for i, row in enumerate(values) if row[2] <= 2 and row[0] > 1}
     assert {row.model for row in document.rows if row.feasible} == able
-    assert document.provenance.settings["require"] == ["co2 <= 2", "acc > 1"]
+    assert document.provenance.method["require"] == ["co2 <= 2", "acc > 1"]
     for row in document.rows:
         assert (row.u, row.norm) == (free[row.model].u, free[row.model].norm)
         assert (row.rank is None) == (row.model not in able)
@@ -193,7 +196,7 @@ def test_models_without_a_score(missing, kept):
     document = study(gaps, missing=missing)
     assert sorted(row.model for row in document.rows) == kept
     assert document.meta()["dropped_models"] == (("m1",) if missing == "drop" else ())
-    assert document.provenance.settings["missing"] == missing
+    assert document.provenance.method["missing"] == missing
     if missing == "worst":
         assert next(row for row in document.rows if row.model == "m1").u["acc"] == 1
     with pytest.raises(InputError, match="no score for model 'm1', metric 'acc'"):

@@ -256,3 +256,12 @@ def test_bars_of_one_statistic_and_metric_share_a_scale():
     assert far.index("┊") == near.index("┊") == 0
     assert near.index("●") <= 1
     assert far.index("●") == len(far) - 1
+
+
+def test_cvar_is_tvar_by_another_name():
+    frame = table(0.5)
+    tvar, cvar = (rr.gate(frame, better="new:old", on=f"{name}@0.1:acc") for name in ("tvar", "cvar"))
+    assert [row.statistic for row in cvar.rows] == ["tvar@0.1"]
+    assert cvar.rows == tvar.rows
+    risks = [rr.mrm(frame, risk=name, no_test=True).rows for name in ("negative-tvar", "negative-cvar")]
+    assert risks[0] == risks[1]

@@ -3,16 +3,20 @@
 import numpy as np
 import pytest
 
+from riskrank.asked.dominance import DominanceSettings
+from riskrank.asked.gate import ClaimSettings
+from riskrank.asked.mrm import MeanRiskSettings
+from riskrank.asked.rank import RankSettings
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.groups import group_tables
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.render import to_text
-from riskrank.studies.dominance import DominanceSettings, dominance
-from riskrank.studies.gate import ClaimSettings, gate
-from riskrank.studies.mean_risk import MeanRiskSettings, mrm
-from riskrank.studies.rank import RankSettings, rank
+from riskrank.studies.dominance import dominance
+from riskrank.studies.gate import gate
+from riskrank.studies.mean_risk import mrm
+from riskrank.studies.rank import rank
 
 QUICK = {"resamples": 60}
 

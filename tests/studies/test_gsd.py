@@ -8,13 +8,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from riskrank.asked.commands import BY_NAME
+from riskrank.asked.gsd import GsdSettings
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.gsd.hasse import to_dot
 from riskrank.shown.sections import sections
-from riskrank.studies.gsd import READING, GsdRow, GsdSettings, gsd
+from riskrank.studies.gsd import GsdRow, gsd
+from riskrank.studies.gsd.settings import thresholds
 from riskrank.studies.runtime import Runtime
 
 UCI = Path(__file__).parents[2] / "sample_data" / "uci.csv"
@@ -64,7 +67,7 @@ def study(frame, **options):
     """Read a frame and study it; an option belongs to the one or to the other."""
     reading = {name: value for name, value in options.items() if name in READ}
     settings = {name: value for name, value in options.items() if name not in READ}
-    table = read_scores([FrameSource(frame)], ReadOptions(**reading, **READING))
+    table = read_scores([FrameSource(frame)], ReadOptions(**reading, **BY_NAME["gsd"].needs))
     return gsd(table, GsdSettings(**settings), Runtime(jobs=1))
 
 
@@ -110,7 +113,9 @@ def test_untested_pairs_are_part_of_the_family(correction):
     """Pairs without dominance in the sample count as p = 1: which ones they are depends on the data."""
     table = read_scores(
         [str(UCI)],
-        ReadOptions(metrics_file=str(UCI.with_suffix(".toml")), models=("GBM", "BDS", "CART"), **READING),
+        ReadOptions(
+            metrics_file=str(UCI.with_suffix(".toml")), models=("GBM", "BDS", "CART"), **BY_NAME["gsd"].needs
+        ),
     )
     document = gsd(table, GsdSettings(delta=0.00001, correction=correction, resamples=300))
     rows = sorted((row for row in document.rows if row.p_value is not None), key=lambda r: r.p_value)
@@ -236,10 +241,10 @@ def test_explanation_undoes_a_logarithm(tmp_path):
 
 
 def test_digits_for_all_are_those_of_cardinal_criteria():
-    settings = study(mixed_table(), **MIXED, no_test=True, digits=1).provenance.settings
+    settings = study(mixed_table(), **MIXED, no_test=True, digits=1).provenance.method
     assert settings["digits"] == {"acc": 1, "cost": 1}
     assert settings["ordinal"] == ["grade"]
-    assert study(mixed_table(), **MIXED, no_test=True, digits=["1", "cost=0"]).provenance.settings[
+    assert study(mixed_table(), **MIXED, no_test=True, digits=["1", "cost=0"]).provenance.method[
         "digits"
     ] == {"acc": 1, "cost": 0}
 
@@ -288,7 +293,7 @@ def test_a_model_and_itself_are_no_pair():
 )
 def test_settings_are_checked_at_the_door(options, what):
     with pytest.raises(UsageError) as error:
-        GsdSettings(**options)
+        thresholds(GsdSettings(**options))
     assert what in str(error.value)
 
 

@@ -6,9 +6,10 @@ from statistics import mean
 import numpy as np
 import pytest
 
+from riskrank.asked.mrm import MeanRiskSettings
 from riskrank.engine.portfolio.mean_risk_intervals import study_mean_risk
 from riskrank.errors import UsageError
-from riskrank.studies.mean_risk import MeanRiskRow, MeanRiskSettings, mrm
+from riskrank.studies.mean_risk import MeanRiskRow, columns_of, mrm
 from riskrank.studies.targets import targets
 
 QUICK = {"resamples": 20}
@@ -63,7 +64,7 @@ def test_one_metric_has_no_portfolio(table, scores):
     document = mrm(read, MeanRiskSettings(no_test=True, per_metric=True, with_portfolio=True))
     assert [name for name, _ in document.by_column] == ["acc"]
     assert [name for name, _ in document.aggregations] == ["RA(MRM@acc)"]
-    assert "copula" not in document.provenance.settings
+    assert "copula" not in document.provenance.method
 
 
 @pytest.mark.parametrize(("n", "warned"), [(29, True), (30, False)])
@@ -86,15 +87,15 @@ def test_what_is_asked_for_reaches_the_study(table):
     ((_, found),) = document.by_column
     score_column = targets(table(), settings)[0].scores
     options = {"alpha": 0.3, "seed": 5, "aggregator": "footrule", "resamples": 40}
-    own = study_mean_risk(score_column, settings.columns, names="ABC", **options)
+    own = study_mean_risk(score_column, columns_of(settings), names="ABC", **options)
     np.testing.assert_array_equal(found.value_low, own.value_low)
     np.testing.assert_array_equal(found.value_high, own.value_high)
     assert found.aggregation.method == "footrule"
     for changed in ({"alpha": 0.05}, {"seed": 0}):
-        other = study_mean_risk(score_column, settings.columns, names="ABC", **(options | changed))
+        other = study_mean_risk(score_column, columns_of(settings), names="ABC", **(options | changed))
         assert not np.array_equal(other.value_low, own.value_low)
     by_model = {(row.model, row.risk, row.level): row for row in document.rows}
-    for at, column in enumerate(settings.columns):
+    for at, column in enumerate(columns_of(settings)):
         for i, model in enumerate("ABC"):
             row = by_model[model, column.risk.name, column.level]
             assert (row.value_low, row.value_high) == (own.value_low[i, at], own.value_high[i, at])
@@ -109,7 +110,7 @@ def test_settings_take_one_or_several_in_any_form():
     assert MeanRiskSettings(level="0.1, 0.05").level == (0.1, 0.05)
     assert MeanRiskSettings(level=["0.1,0.2", 0.3]).level == (0.1, 0.2, 0.3)
     assert MeanRiskSettings(level=0.5, risk="gini-tail").risk == ("gini-tail",)
-    assert [column.label for column in MeanRiskSettings(risk=["negative-var"], level=[1]).columns] == [
+    assert [column.label for column in columns_of(MeanRiskSettings(risk=["negative-var"], level=[1]))] == [
         "-VaR(1)"
     ]
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -131,7 +132,7 @@ def test_settings_take_one_or_several_in_any_form():
 )
 def test_settings_are_refused_at_the_door(options, told):
     with pytest.raises(UsageError) as error:
-        MeanRiskSettings(**options)
+        columns_of(MeanRiskSettings(**options))
     assert told in str(error.value)
 
 
@@ -140,7 +141,7 @@ def test_portfolio_options_without_effect_are_refused(table):
         mrm(table(weight={"acc": 2.0, "f1": 1.0}), MeanRiskSettings(per_metric=True))
     kept = MeanRiskSettings(per_metric=True, with_portfolio=True, no_test=True)
     weighted = mrm(table(weight={"acc": 1.0, "f1": 0.0}), kept)
-    assert weighted.provenance.settings["weights"] == {"acc": 1.0, "f1": 0.0}
+    assert weighted.provenance.method["weights"] == {"acc": 1.0, "f1": 0.0}
     acc, both = weighted.aggregations[1][1], weighted.aggregations[-1][1]
     assert both.order.tolist() == acc.order.tolist()
 

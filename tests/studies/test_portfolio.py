@@ -8,9 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from riskrank.asked.commands import BY_NAME
+from riskrank.asked.portfolio import FoldingSettings
 from riskrank.errors import UsageError
 from riskrank.shown.formats.data import to_csv, to_json, to_jsonl, to_parquet
-from riskrank.studies.portfolio import READING, FoldingSettings, PortfolioScores, portfolio
+from riskrank.studies.portfolio import PortfolioScores, portfolio
 
 
 @pytest.mark.parametrize("draws", [1, 3])
@@ -83,7 +85,7 @@ def test_models_of_the_page_are_ordered_by_mean(table):
 
 
 def test_one_model_is_enough(table, scores):
-    document = portfolio(table(scores(models="A"), **READING))
+    document = portfolio(table(scores(models="A"), **BY_NAME["portfolio"].needs))
     assert len(document.rows) == 40
 
 

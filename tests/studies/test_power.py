@@ -2,9 +2,11 @@
 
 import pytest
 
+from riskrank.asked.power import PowerSettings
 from riskrank.errors import InputError, UsageError
 from riskrank.studies.distributions import named_distributions
-from riskrank.studies.power import PowerSettings, power, power_between
+from riskrank.studies.power import power, power_between
+from riskrank.studies.power.study import claim_of
 
 QUICK = {"variance": "clt", "simulations": 10, "sizes": (20, 60), "limit": 60}
 THREE = ["best=normal:2", "normal:1,1", "worst=normal"]
@@ -25,14 +27,14 @@ def test_rows_are_pairs_by_size_and_then_all_of_them():
         together, pairs = rows[6 + at].power, [rows[number + at].power for number in (0, 2, 4)]
         assert sum(pairs) - 2 - 1e-12 <= together <= min(pairs)
     assert {row.violation_ratio for row in rows if row.claim == "all"} == {None}
-    assert document.provenance.settings["distributions"]["worst"] == "normal:0,1"
+    assert document.provenance.method["distributions"]["worst"] == "normal:0,1"
     assert document.meta()["required_size"]["target"] == 0.8
 
 
 def test_one_pair_has_no_row_of_all():
     document = power_between(named_distributions(THREE), PowerSettings(pair="best:worst", **QUICK))
     assert {(row.winner, row.loser) for row in document.rows} == {("best", "worst")}
-    assert document.provenance.settings["pair"] == ["best", "worst"]
+    assert document.provenance.method["pair"] == ["best", "worst"]
 
 
 def test_a_pilot_is_planned_with_what_is_significant_in_it(table, scores):
@@ -44,10 +46,10 @@ def test_a_pilot_is_planned_with_what_is_significant_in_it(table, scores):
         ("B", "C"),
     }
     assert document.study.plan.paired
-    assert document.provenance.settings["copula"] == "independent"
+    assert document.provenance.method["copula"] == "independent"
     single = power(table(scores(gap=1.5, metrics=("acc",))), PowerSettings(pair="A:C", **QUICK))
     assert single.metric == "acc"
-    assert "copula" not in single.provenance.settings
+    assert "copula" not in single.provenance.method
 
 
 def test_a_hopeless_pair_is_warned_of():
@@ -107,15 +109,15 @@ def test_what_is_a_distribution(tmp_path, monkeypatch):
 )
 def test_settings_are_refused_at_the_door(options, told):
     with pytest.raises(UsageError) as error:
-        PowerSettings(**options)
+        claim_of(PowerSettings(**options))
     assert told in str(error.value)
 
 
 def test_settings_at_their_bounds():
     settings = PowerSettings(sizes="10, 1_000", limit=1000, simulations=1, resamples=20, order=1)
     assert (settings.sizes, settings.order) == ((10, 1000), "1")
-    assert PowerSettings(threshold=0.25).claim.threshold == 0.25
-    assert PowerSettings().claim.threshold is None
+    assert claim_of(PowerSettings(threshold=0.25)).threshold == 0.25
+    assert claim_of(PowerSettings()).threshold is None
 
 
 def test_settings_of_a_table_are_refused_without_one():

@@ -2,8 +2,9 @@
 
 import pytest
 
+from riskrank.asked.rank import RankSettings
 from riskrank.errors import UsageError
-from riskrank.studies.rank import RankSettings, rank
+from riskrank.studies.rank import rank
 
 
 @pytest.fixture

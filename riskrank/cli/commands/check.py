@@ -1,27 +1,17 @@
-"""``riskrank check``: what a score table holds, and what is wrong with it."""
+"""``riskrank check``: it looks at what cannot be read as a table, too."""
 
 from __future__ import annotations
 
-import typer
+from riskrank.cli.call import Call
+from riskrank.cli.session import Session
+from riskrank.scores.table.inspection import inspect_scores
+from riskrank.studies.check import check
 
-from riskrank.cli.app import app
-from riskrank.cli.grouped import grouped
-from riskrank.cli.options import InputOptions, OutputOptions
 
-
-@app.command(short_help="Say what a score table holds and what is wrong with it.")
-@grouped
-def check(context: typer.Context, inputs: InputOptions, output: OutputOptions) -> None:
-    """Say what a score table holds (models, samples, metrics, pairing) and what is wrong with it.
-
-    Exits 2 if the commands would refuse to read the table as it is. (Tests also need 10 samples.)
-    """
-    from riskrank.cli.session import Session
-    from riskrank.scores.table.inspection import inspect_scores
-    from riskrank.studies.check import check as study
-
-    session = Session(context.obj, inputs, output)
-    document = study(inspect_scores(inputs.scores, session.read_options(), session.environment.stdin))
+def run(call: Call) -> None:
+    """Inspect, hand the result out, and fail as the commands would."""
+    session = Session(call)
+    document = check(inspect_scores(call.scores, call.reading, session.environment.stdin))
     session.finish(document)
     if document.refusal is not None:
         raise document.refusal

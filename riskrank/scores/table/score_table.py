@@ -195,11 +195,12 @@ def read_metrics_apart(
     scores = read_frame(paths, options, stdin)
     names = tuple(wanted(select(scores, options).metrics))
     try:
-        return (_checked(scores, replace(options, metric=names)),)
+        return (replace(_checked(scores, replace(options, metric=names)), options=options),)
     except InputError:
         if len(names) < 2:
             raise
-        tables = tuple(_checked(scores, replace(options, metric=(name,))) for name in names)
+        apart = (_checked(scores, replace(options, metric=(name,))) for name in names)
+        tables = tuple(replace(table, options=options) for table in apart)
         if any(table.models != tables[0].models for table in tables):
             raise
         return tables

@@ -1,4 +1,4 @@
-"""Which pictures there are of a document: the one table from schemas to figures."""
+"""Which pictures there are of a document: as the table of commands says."""
 
 from __future__ import annotations
 
@@ -7,41 +7,15 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from riskrank.asked.commands import BY_NAME, COMMANDS, PAPERS
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.shown.figures.picture import Picture
 
 if TYPE_CHECKING:
     from riskrank.shown.figures.style import Plot
 
-# By the schema of the document: the module whose ``pictures`` lists what can be drawn of it.
-FIGURES = {
-    "copa": "riskrank.shown.figures.copa.pictures",
-    "copa-comparison": "riskrank.shown.figures.copa.pictures",
-    "copa-sweep": "riskrank.shown.figures.copa.pictures",
-    "dominance": "riskrank.shown.figures.dominance",
-    "gate": "riskrank.shown.figures.gate",
-    "gsd": "riskrank.shown.figures.gsd.pictures",
-    "mrm": "riskrank.shown.figures.mean_risk",
-    "portfolio": "riskrank.shown.figures.portfolio",
-    "power": "riskrank.shown.figures.power",
-    "rank": "riskrank.shown.figures.rank",
-}
-
-# The same for the groups of samples that a document of any of them may have.
+# What can be drawn of the groups of samples that a document may have.
 GROUPS = "riskrank.shown.figures.groups"
-
-# By command: first words of the names of its pictures, the main one first. Known without drawing, so that a
-# wrong name is refused before any work.
-NAMES: dict[str, tuple[str, ...]] = {
-    "copa": ("parallel", "boxes", "front", "bump"),
-    "dominance": ("heatmap", "pair", "groups"),
-    "gate": ("intervals",),
-    "gsd": ("hasse", "contamination", "null", "ranks"),
-    "mrm": ("scatter", "radar", "groups"),
-    "portfolio": ("quantiles", "tvar", "cdf"),
-    "power": ("curves",),
-    "rank": ("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups"),
-}
 
 
 def require_matplotlib() -> None:
@@ -66,12 +40,12 @@ def check_name(command: str, name: str | None) -> None:
     ------
     UsageError
     """
-    known = NAMES.get(command, ())
+    known = BY_NAME[command].pictures if command in BY_NAME else ()
     if not known:
         raise UsageError(
             f"{command} has no pictures",
             found=option("plot"),
-            hint=f"leave it out; {listing(NAMES)} have some",
+            hint=f"leave it out; {listing(row.name for row in COMMANDS if row.pictures)} have some",
         )
     if name is not None and name.partition("@")[0] not in known:
         raise _unknown(command, name, known)
@@ -85,10 +59,11 @@ def pictures(document: Any) -> Sequence[Picture]:
     UsageError
         If nothing can draw.
     """
-    if document.schema not in FIGURES:
+    figures = PAPERS[document.schema].figures
+    if not figures:
         return ()
     require_matplotlib()
-    found = list(import_module(FIGURES[document.schema]).pictures(document))
+    found = list(import_module(f".{figures}", "riskrank.shown.figures").pictures(document))
     groups = getattr(document, "groups", None)
     return found if groups is None else [*found, *import_module(GROUPS).pictures(groups)]
 

@@ -32,6 +32,7 @@ def to_json(document: Document) -> str:
         "seed": origin.seed,
         "resamples": origin.resamples,
         "settings": dict(origin.settings),
+        "method": dict(origin.method),
         **({} if origin.config is None else {"config": origin.config}),
         "inputs": [dict(entry) for entry in origin.inputs],
         "models": list(origin.models),

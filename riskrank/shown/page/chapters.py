@@ -102,7 +102,10 @@ def provenance_chapter(document: Document) -> Chapter:
     settings = Table(
         "Settings",
         (Column("setting", "left"), Column("value", "left")),
-        tuple((name.replace("_", " "), _value(value)) for name, value in origin.settings.items()),
+        tuple(
+            (name.replace("_", " "), _value(value))
+            for name, value in {**origin.method, **origin.settings}.items()
+        ),
     )
     made = f"riskrank {__version__}, riskrank {origin.command}"
     made += "" if origin.seed is None else f", seed {origin.seed}"

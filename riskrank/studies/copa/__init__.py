@@ -3,15 +3,12 @@
 from riskrank.studies.copa.comparison import ComparisonDocument
 from riskrank.studies.copa.explanation import ExplanationDocument
 from riskrank.studies.copa.ranking import CopaDocument
-from riskrank.studies.copa.settings import CopaSettings
-from riskrank.studies.copa.study import READING, copa
+from riskrank.studies.copa.study import copa
 from riskrank.studies.copa.sweep import OrderSweepDocument, WeightSweepDocument
 
 __all__ = [
-    "READING",
     "ComparisonDocument",
     "CopaDocument",
-    "CopaSettings",
     "ExplanationDocument",
     "OrderSweepDocument",
     "WeightSweepDocument",

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from riskrank.asked.copa import CopaSettings
 from riskrank.engine.copa.norms import share_weights
 from riskrank.engine.types import Floats
 from riskrank.errors import listing
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.settings import CopaSettings, order_value
+from riskrank.studies.copa.settings import order_value
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.objectives import Objectives, ObjectiveTable
-from riskrank.studies.provenance import described_inputs, reading_settings
+from riskrank.studies.provenance import provenance as origin_of
 
 Row = TypeVar("Row")
 
@@ -76,14 +77,15 @@ def provenance(
         "ties": settings.ties,
         "denominator": settings.denominator,
     }
-    inputs = described_inputs(asked.table) | {"models": found.population.names}
-    return Provenance(
-        command="copa",
+    return origin_of(
+        "copa",
+        asked.table,
+        settings,
+        {**shared, **described},
         seed=seed,
         resamples=resamples,
-        settings={**reading_settings(asked.table.options), **shared, **described},
-        warnings=[*asked.table.warnings, *found.warnings, *notes],
-        **inputs,
+        warnings=[*found.warnings, *notes],
+        models=found.population.names,
     )
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from riskrank.asked.copa import CopaSettings
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.base import Asked, CopaBase
 from riskrank.studies.copa.comparison import compare
 from riskrank.studies.copa.explanation import explain
 from riskrank.studies.copa.ranking import rank
-from riskrank.studies.copa.settings import CopaSettings
 from riskrank.studies.copa.sweep import sweep_one_weight, sweep_orders
-from riskrank.studies.objectives import READING, objectives
+from riskrank.studies.objectives import objectives
 from riskrank.studies.runtime import Runtime
 
-__all__ = ["READING", "copa"]
+__all__ = ["copa"]
 
 _ANSWERS: dict[str | None, Callable[[Asked], CopaBase]] = {
     None: rank,
@@ -31,7 +31,7 @@ def copa(table: ScoreTable, settings: CopaSettings | None = None, runtime: Runti
     Parameters
     ----------
     table : ScoreTable
-        Read with ``READING``.
+        Read as the command needs it.
     settings : CopaSettings, optional
     runtime : Runtime, optional
         One process is always enough.

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from riskrank.asked.gate import ClaimSettings
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.studies.gate.settings import ClaimSettings
 from riskrank.studies.gate.statistics import Statistic
 
 Ends = tuple[float, float]
@@ -23,9 +23,9 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
     UsageError
         If no claim is about a metric that is given one, or claims are about dominance, which has no unit.
     """
-    given: dict[str | None, float] = dict(settings.margin)
+    given: dict[str, float] = dict(settings.margin)
     for metric in given:
-        if metric is not None and metric not in names:
+        if metric and metric not in names:
             raise UsageError(
                 f"{option('margin', f'{metric}=…')} is for a metric that no claim is about",
                 found=f"claims are on {listing(names)}",
@@ -43,7 +43,7 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
             found=f"{option('margin', f'{max(given.values()):g}')} with {option('on', ratios[0])}",
             hint=f"leave out {option('margin')}, or claim {option('on', 'mean')}",
         )
-    return {name: given.get(name, given.get(None, 0.0)) for name in names}
+    return {name: given.get(name, given.get("", 0.0)) for name in names}
 
 
 def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends:

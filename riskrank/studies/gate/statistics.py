@@ -9,6 +9,8 @@ from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.errors import UsageError, did_you_mean, listing, option
 
 MEAN, TAIL = "mean", "tvar"
+# Two names of one statistic: Tail Value at Risk and Conditional Value at Risk.
+TAILS = (TAIL, "cvar")
 ORDERS = {"fsd": 1, "ssd": 2}
 EXAMPLES = (MEAN, "tvar@0.05", *ORDERS)
 
@@ -59,7 +61,7 @@ def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
 
 
 def _is_statistic(text: str) -> bool:
-    return text == MEAN or text in ORDERS or text.partition("@")[0] == TAIL
+    return text == MEAN or text in ORDERS or text.partition("@")[0] in TAILS
 
 
 def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic:

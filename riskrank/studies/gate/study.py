@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from riskrank.asked.gate import ClaimSettings
+from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, option
 from riskrank.scores.table.groups import group_tables
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Provenance
 from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, ScoreColumn, decide, resamples_of
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
 from riskrank.studies.gate.margins import limits, margins
-from riskrank.studies.gate.settings import ClaimSettings
 from riskrank.studies.gate.statistics import Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence
 from riskrank.studies.grouping import require_samples
 from riskrank.studies.pairs import resolve_pair
-from riskrank.studies.provenance import described_inputs, reading_settings
+from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import PortfolioSettings
+from riskrank.studies.settings import inference_of
 from riskrank.studies.targets import check_range, targets
 from riskrank.studies.units import units_of
-
-# Two models without a mistake are a gate's best case, not a table without information.
-READING: dict[str, Any] = {"allow_constant": True}
 
 
 def gate(
@@ -58,7 +55,7 @@ def gate(
     models = tables[0].models
     metrics = tuple(metric for one in tables for metric in one.metrics)
     claims = _claims(tables, settings, statistics(settings.on, [metric.name for metric in metrics]))
-    inference = settings.inference(runtime.jobs)
+    inference = inference_of(settings, runtime.jobs)
     with runtime.progress("resampling"):
         rows, advice = decide(claims, inference, models)
     outcome = overall(rows)
@@ -66,12 +63,14 @@ def gate(
         min(claim.column.scores.cluster_counts[model] for model in (claim.new, claim.old)) for claim in claims
     ]
     return GateDocument(
-        provenance=Provenance(
-            command="gate",
+        provenance=provenance(
+            "gate",
+            tables[0],
+            settings,
+            _described(settings, len(claims)),
             seed=settings.seed,
             resamples=resamples_of(inference, len(claims), max(samples)),
-            settings=_described(tables[0], settings, len(claims)),
-            warnings=[*dict.fromkeys(line for one in tables for line in one.warnings), *advice],
+            warnings=[*dict.fromkeys(line for one in tables[1:] for line in one.warnings), *advice],
             **_described_inputs(tables, metrics),
         ),
         rows=rows,
@@ -184,8 +183,8 @@ def _advice(row: GateRow, outcome: str) -> str:
     return f"{needed}{wider}{option('inconclusive', 'pass')} lets it through"
 
 
-def _described(table: ScoreTable, settings: ClaimSettings, family: int) -> dict[str, object]:
-    return reading_settings(table.options) | {
+def _described(settings: ClaimSettings, family: int) -> dict[str, object]:
+    return {
         "better": list(settings.better),
         "not_worse": list(settings.not_worse),
         "on": list(settings.on) or ["mean"],

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import ceil, log2
-from typing import Any
 
+from riskrank.asked.gsd import GsdSettings
 from riskrank.engine.gsd.analysis import GsdAnalysis, Relabelling, analyse, counting_programs
 from riskrank.engine.gsd.front import FrontTest, front_test, witness
 from riskrank.engine.gsd.labellings import possible_labellings
@@ -17,14 +17,11 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.criteria import Criteria, criteria
 from riskrank.studies.document import Provenance
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
-from riskrank.studies.gsd.settings import GsdSettings
+from riskrank.studies.gsd.settings import described, relabelling, thresholds
 from riskrank.studies.pairs import resolve_pair
-from riskrank.studies.provenance import described_inputs, reading_settings
+from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.verdicts import gsd_verdict
-
-# What a table is read with: a criterion that says nothing is warned of, models share their samples.
-READING: dict[str, Any] = {"allow_constant": True, "paired_only": True, "largest": 1e303}
 
 
 def gsd(
@@ -35,7 +32,7 @@ def gsd(
     Parameters
     ----------
     table : ScoreTable
-        Read with ``READING``.
+        Read as the command needs it.
     settings : GsdSettings, optional
     runtime : Runtime, optional
 
@@ -59,7 +56,7 @@ def gsd(
     ]
     explained = [resolve_pair(pair, table.models, parameter="explain") for pair in settings.explain]
     analyses = tuple(
-        _analysis(scales.quality, settings, threshold, runtime) for threshold in settings.thresholds
+        _analysis(scales.quality, settings, threshold, runtime) for threshold in thresholds(settings)
     )
     return GsdDocument(
         provenance=_provenance(table, scales, settings),
@@ -67,17 +64,17 @@ def gsd(
         verdict=gsd_verdict(analyses, table.models, len(table.samples)),
         analyses=analyses,
         criteria=tuple(spec.name for spec in scales.specs),
-        relabelling=settings.relabelling,
+        relabelling=relabelling(settings),
         quality=scales.quality,
         system=settings.system,
         front_tests=tuple(
             _front_test(scales.quality, settings, threshold, model, table.models[model], runtime)
-            for threshold in settings.thresholds
+            for threshold in thresholds(settings)
             for model in front_models
         ),
         explanations=tuple(
             _explanation(scales, settings, threshold, pair)
-            for threshold in settings.thresholds
+            for threshold in thresholds(settings)
             for pair in explained
         ),
         baselines=criteria_tests(scales.scores) if settings.baselines else None,
@@ -90,7 +87,7 @@ def _analysis(
     with runtime.progress(f"comparing at {threshold}") as progress:
         return analyse(
             quality,
-            settings.relabelling,
+            relabelling(settings),
             threshold=threshold,
             system=settings.system,
             epsilon=settings.epsilon,
@@ -131,13 +128,15 @@ def _explanation(
 
 def _provenance(table: ScoreTable, scales: Criteria, settings: GsdSettings) -> Provenance:
     tested = not settings.no_test
-    advice = power_warnings(scales.quality, settings.relabelling) if tested else []
-    return Provenance(
-        command="gsd",
+    advice = power_warnings(scales.quality, relabelling(settings)) if tested else []
+    return provenance(
+        "gsd",
+        table,
+        settings,
+        scales.described | described(settings),
         seed=settings.seed if tested else None,
         resamples=settings.resamples if tested else None,
-        settings=reading_settings(table.options) | scales.described | settings.described(),
-        warnings=[*table.warnings, *scales.warnings, *advice],
+        warnings=[*scales.warnings, *advice],
         **described_inputs(table, scales.specs),
     )
 

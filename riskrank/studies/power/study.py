@@ -6,10 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from riskrank.asked.option import told
+from riskrank.asked.portfolio import PortfolioSettings
+from riskrank.asked.power import PowerSettings
+from riskrank.asked.reading import ReadOptions
+from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.planning import (
     Plan,
     PowerStudy,
+    check_search,
     plan_from_distributions,
     plan_from_pilot,
     study_power,
@@ -19,11 +25,10 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.document import PowerDocument, PowerRow
-from riskrank.studies.power.settings import PowerSettings
-from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
+from riskrank.studies.provenance import described_inputs, portfolio_settings
 from riskrank.studies.runs import split_of_runs
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import PortfolioSettings
+from riskrank.studies.settings import inference_of
 from riskrank.studies.targets import check_portfolio, targets
 from riskrank.studies.verdicts import power_verdict
 
@@ -58,11 +63,18 @@ def power(
     check_portfolio(table, settings)
     pair = _pair(settings, table.models)
     column = targets(table, settings)[0]
-    plan = plan_from_pilot(column.scores, settings.claim, settings.inference(runtime.jobs), pair=pair)
-    described = reading_settings(table.options)
-    described |= portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
+    inference = inference_of(settings, runtime.jobs)
+    plan = plan_from_pilot(column.scores, claim_of(settings), inference, pair=pair)
+    described = portfolio_settings(settings, table) if len(table.metrics) > 1 else {}
     document = _simulated(
-        plan, settings, runtime, described, described_inputs(table), table.warnings, column.name
+        plan,
+        settings,
+        runtime,
+        described,
+        described_inputs(table),
+        table.warnings,
+        column.name,
+        table.options,
     )
     return replace(document, split=split_of_runs(column.name, column.scores))
 
@@ -94,13 +106,27 @@ def power_between(
     standard = PortfolioSettings()
     refuse_table_options(name for name, value in vars(standard).items() if getattr(settings, name) != value)
     models = tuple(distributions)
-    inference = settings.inference(runtime.jobs)
+    inference = inference_of(settings, runtime.jobs)
     plan = plan_from_distributions(
-        list(distributions.values()), settings.claim, inference, pair=_pair(settings, models)
+        list(distributions.values()), claim_of(settings), inference, pair=_pair(settings, models)
     )
     described = {"distributions": {name: str(one) for name, one in distributions.items()}}
     origin = {"inputs": [], "models": models, "metrics": [], "samples": 0}
     return _simulated(plan, settings, runtime, described, origin, (), None)
+
+
+def claim_of(settings: PowerSettings) -> Claim:
+    """The claim to test.
+
+    Raises
+    ------
+    UsageError
+        If its threshold, a size or the target makes no sense.
+    """
+    check_search(settings.sizes, target=settings.target, limit=settings.limit)
+    if settings.threshold:
+        return Claim(int(settings.order), ABSOLUTE, settings.threshold[0])
+    return Claim(int(settings.order), settings.test or (RELATIVE if settings.pair is None else DIRECT))
 
 
 def refuse_table_options(given: Iterable[str]) -> None:
@@ -131,8 +157,9 @@ def _simulated(
     origin: Mapping[str, Any],
     warnings: Sequence[str],
     metric: str | None,
+    options: ReadOptions | None = None,
 ) -> PowerDocument:
-    """Run the plan; ``described`` are the settings of what it draws from, ``origin`` its provenance."""
+    """Run the plan; ``described`` says what it draws from, ``origin`` its provenance."""
     models = origin["models"]
     with runtime.progress("simulating") as progress:
         study = study_power(
@@ -167,7 +194,8 @@ def _simulated(
             resamples=None
             if settings.resamples == "auto" or not plan.inference.resampled
             else int(settings.resamples),
-            settings=described,
+            settings=told(settings, options),
+            method=described,
             warnings=[*warnings, *_advice(plan, models)],
             **origin,
         ),

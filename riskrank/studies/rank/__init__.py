@@ -1,7 +1,6 @@
 """A ranking and how sure it is: the study behind ``rank``."""
 
 from riskrank.studies.rank.document import RankDocument, RankRow
-from riskrank.studies.rank.settings import RankSettings
 from riskrank.studies.rank.study import rank
 
-__all__ = ["RankDocument", "RankRow", "RankSettings", "rank"]
+__all__ = ["RankDocument", "RankRow", "rank"]

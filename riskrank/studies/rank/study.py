@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from riskrank.asked.rank import RankSettings
 from riskrank.engine.dominance.effect_sizes import EffectSizes
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
@@ -16,17 +17,20 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance import most_resamples
 from riskrank.studies.grouping import study_by_group
-from riskrank.studies.provenance import described_inputs, portfolio_settings, reading_settings
+from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
-from riskrank.studies.rank.settings import STABILITY_REPEATS, RankSettings
 from riskrank.studies.rank.verdict import rank_verdict
 from riskrank.studies.ranking_methods import chosen_methods
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import described_tests, inference_of
 from riskrank.studies.targets import check_portfolio, check_range, score_tables
 from riskrank.studies.units import Units, units_of
 
 EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
 PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
+
+# Subsamples a size of --stability.
+STABILITY_REPEATS = 5
 
 
 def rank(
@@ -54,16 +58,16 @@ def rank(
     settings, runtime = settings or RankSettings(), runtime or Runtime()
     if table.groups is not None:
         return study_by_group(rank, standings, table, settings, runtime)
-    check_portfolio(table, settings, per_metric=settings.folds_nothing)
+    check_portfolio(table, settings, per_metric=not folds(settings))
     methods = chosen_methods(settings, table)
     tables = score_tables(table, settings)
     for name in columns_needed(methods, tables.metrics):
         if name in tables.metrics:  # portfolios lie between 0 and 1
             check_range(name, tables.column(name), table.models)
-    inference = settings.inference(runtime.jobs)
+    inference = inference_of(settings, runtime.jobs)
     common: dict[str, Any] = {
         "names": table.models,
-        "aggregator": settings.aggregator,
+        "aggregator": (settings.aggregate or "kemeny"),
         "by_wins": settings.rank_by == "wins",
     }
     with runtime.progress("resampling") as progress:
@@ -104,19 +108,20 @@ def _provenance(
     advice = list(dict.fromkeys(line for found in study.studies.values() for line in found.dominance.advice))
     if settings.all_methods and any(metric.weight is not None for metric in table.metrics):
         advice.append("P(EC) is left out: the empirical copula has no use for weights")
-    described = reading_settings(table.options) | settings.described_tests()
+    described = described_tests(settings)
     described |= {"per_metric": settings.per_metric, "methods": list(study.rankings)}
     described |= {"rank_by": settings.rank_by, "top": settings.top}
-    described |= {"aggregate": settings.aggregator if study.aggregations else None}
-    if len(table.metrics) > 1 and not settings.folds_nothing:
+    described |= {"aggregate": (settings.aggregate or "kemeny") if study.aggregations else None}
+    if len(table.metrics) > 1 and folds(settings):
         described |= portfolio_settings(settings, table)
-    return Provenance(
-        command="rank",
+    return provenance(
+        "rank",
+        table,
+        settings,
+        described,
         seed=settings.seed if inference.resampled or settings.stability else None,
         resamples=most_resamples(found.dominance for found in study.studies.values()),
-        settings=described,
-        warnings=[*table.warnings, *advice],
-        **described_inputs(table),
+        warnings=advice,
     )
 
 
@@ -159,3 +164,8 @@ def _decided(tests: DominanceTests | None, i: int) -> bool | None:
     if tests is None or tests.p_value is None:
         return None
     return bool(tests.decided[i].all() and tests.decided[:, i].all())
+
+
+def folds(settings: RankSettings) -> bool:
+    """Whether metrics are folded or aggregated, instead of each being ranked on its own and nothing else."""
+    return not settings.per_metric or settings.aggregate is not None

@@ -1,14 +1,17 @@
 import numpy as np
 import pytest
 
+from riskrank.asked.dominance import DominanceSettings
+from riskrank.asked.mrm import MeanRiskSettings
+from riskrank.asked.rank import RankSettings
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.figures.catalogue import draw, pictures
 from riskrank.shown.figures.groups import group_ranks
-from riskrank.studies.dominance import DominanceSettings, dominance
-from riskrank.studies.mean_risk import MeanRiskSettings, mrm
-from riskrank.studies.rank import RankSettings, rank
+from riskrank.studies.dominance import dominance
+from riskrank.studies.mean_risk import mrm
+from riskrank.studies.rank import rank
 
 
 def table(names, groups):

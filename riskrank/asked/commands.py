@@ -1,0 +1,528 @@
+"""Every command in one table: what it asks, and who answers, shows and draws it.
+
+A row names what lies in the storeys above by text, ``module:name`` below ``riskrank.studies``, below
+``riskrank.shown`` and so on: the storey itself loads it when it is used, so that the table costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from riskrank.asked.option import Settings
+from riskrank.asked.output import OutputOptions
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import option
+
+_CLASSIFIERS = "sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml"
+_LEADERBOARD = (
+    "sample_data/llm_leaderboard.csv --wide --metrics-file sample_data/llm_leaderboard.toml "
+    "--metric ifeval --metric math --metric co2"
+)
+_UCI = "sample_data/uci.csv --metrics-file sample_data/uci.toml"
+
+TABLES = (
+    "CSV, TSV, Parquet, JSON or JSONL files (also .gz, .zst), folders of them, .xlsx, SQLite, DuckDB, globs, "
+    "or -; LABEL=PATH names the models of a file."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A kind of document.
+
+    Attributes
+    ----------
+    schema : str
+        What follows ``riskrank/`` in its JSON.
+    documents : str
+        Its classes below ``riskrank.studies``, ``module:One,Other``.
+    view : str
+        Module below ``riskrank.shown`` whose ``view`` puts it into tables and words.
+    figures : str
+        Module below ``riskrank.shown.figures`` whose ``pictures`` lists what can be drawn of it, if anything.
+    """
+
+    schema: str
+    documents: str
+    view: str
+    figures: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command.
+
+    Attributes
+    ----------
+    name : str
+    short : str
+        What it is good for, in the list of commands.
+    words : str
+        The same on its own page, for both doors.
+    settings : str
+        Its settings below ``riskrank.asked``.
+    study : str
+        Function below ``riskrank.studies`` of a table, settings and a runtime; empty where the command is
+        one of the command line alone.
+    refuses : str
+        Function below ``riskrank.studies`` that refuses impossible settings before anything is read.
+    papers : tuple of Paper
+        Documents it makes, its own first.
+    pictures : tuple of str
+        First words of the names of its pictures, the main one first. Known without drawing, so that a wrong
+        name is refused before any work.
+    needs : mapping of str to object
+        What it asks of a reader.
+    reading : str
+        Reading options below ``riskrank.asked``, where they are not those of all.
+    lacks : tuple of str
+        Reading options that the command line does not have here.
+    refused : tuple of str
+        Those it has only to refuse them with a reason.
+    groups : bool
+        Whether it studies groups of samples beside all.
+    runs : bool
+        Whether it takes processes.
+    output : str
+        Output options below ``riskrank.asked``, where they are not those of all.
+    formats : tuple of str
+        Formats it writes beside those of all.
+    scores, scores_words : str
+        What it reads.
+    own : bool
+        Whether it has a file of its own below ``riskrank.cli.commands``, with a function ``run``.
+    python : bool
+        Whether Python has it, too.
+    examples : tuple of (str, str)
+        What a line is good for, and the line. They run in a checkout, on the sample data.
+    """
+
+    name: str
+    short: str
+    words: str
+    settings: str = "option:Settings"
+    study: str = ""
+    refuses: str = ""
+    papers: tuple[Paper, ...] = ()
+    pictures: tuple[str, ...] = ()
+    needs: Mapping[str, Any] = field(default_factory=dict)
+    reading: str = "reading:ReadOptions"
+    lacks: tuple[str, ...] = ("group_by",)
+    refused: tuple[str, ...] = ()
+    groups: bool = False
+    runs: bool = False
+    output: str = "output:OutputOptions"
+    formats: tuple[str, ...] = ()
+    scores: str = "SCORES..."
+    scores_words: str = TABLES
+    own: bool = False
+    python: bool = True
+    examples: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def settings_type(self) -> type[Settings]:
+        """Its settings."""
+        found: type[Settings] = named("riskrank.asked", self.settings)
+        return found
+
+    @property
+    def reading_type(self) -> type[ReadOptions]:
+        """Its reading options."""
+        found: type[ReadOptions] = named("riskrank.asked", self.reading)
+        return found
+
+    @property
+    def output_type(self) -> type[OutputOptions]:
+        """Its output options."""
+        found: type[OutputOptions] = named("riskrank.asked", self.output)
+        return found
+
+
+def named(home: str, text: str) -> Any:
+    """What a row names by ``module:name``, below a package."""
+    module, _, name = text.partition(":")
+    return getattr(import_module(f"{home}.{module}"), name)
+
+
+COMMANDS = (
+    Command(
+        name="rank",
+        short="Rank models by stochastic dominance, next to mean win rates.",
+        words="""Rank models by stochastic dominance, next to mean win rates, from one bootstrap.
+
+        Ranks follow the violation ratio and are shared only where it is the same; models that no test
+        separates share a tier. Under the tables stand the hidden risks: models with a mean at least as
+        high as another's and a mean of the worst 5 % that is significantly lower.""",
+        settings="rank:RankSettings",
+        study="rank.study:rank",
+        papers=(Paper(schema="rank", documents="rank.document:RankDocument", view="rank", figures="rank"),),
+        pictures=("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups"),
+        lacks=(),
+        groups=True,
+        runs=True,
+        examples=(
+            (
+                "Which classifier to ship; a first answer, from few resamples:",
+                f"riskrank rank {_CLASSIFIERS} --resamples 200",
+            ),
+            (
+                "One metric of two models, as JSON for another program:",
+                f"riskrank rank {_CLASSIFIERS} --metric correct --models lda,logistic --format json",
+            ),
+        ),
+    ),
+    Command(
+        name="dominance",
+        short="Test which model is ahead of which, pair by pair.",
+        words="""Test by stochastic dominance which model is ahead of which, with exact violation ratios.
+
+        One row an ordered pair: the violation ratio of "winner dominates loser" (0: everywhere better,
+        0.5: a draw), the p-value, and the verdict. Ahead is a ratio below 0.5; dominance itself is 0.""",
+        settings="dominance:DominanceSettings",
+        study="dominance:dominance",
+        papers=(
+            Paper(
+                schema="dominance",
+                documents="dominance:DominanceDocument",
+                view="dominance",
+                figures="dominance",
+            ),
+        ),
+        pictures=("heatmap", "pair", "groups"),
+        lacks=(),
+        groups=True,
+        runs=True,
+        examples=(
+            (
+                "Who is ahead of whom in log loss, whatever else is in the table:",
+                f"riskrank dominance {_CLASSIFIERS} --metric log_loss --no-test",
+            ),
+            (
+                "Of two models, the portfolio of all metrics; a gate for CI is riskrank gate --on ssd:",
+                f"riskrank dominance {_CLASSIFIERS} --models lda,logistic --order 2",
+            ),
+        ),
+    ),
+    Command(
+        name="mrm",
+        short="Rank models by mean minus risk, for many risks.",
+        words="""Rank models by mean minus risk under every risk, with bootstrap intervals.
+
+        All risks but the standard deviation and the value at risk are consistent with second-order
+        dominance: a model that dominates is never placed lower. Their rankings are aggregated exactly.""",
+        settings="mrm:MeanRiskSettings",
+        study="mean_risk:mrm",
+        refuses="mean_risk:columns_of",
+        papers=(
+            Paper(
+                schema="mrm", documents="mean_risk:MeanRiskDocument", view="mean_risk", figures="mean_risk"
+            ),
+        ),
+        pictures=("scatter", "radar", "groups"),
+        lacks=(),
+        groups=True,
+        runs=True,
+        examples=(
+            (
+                "Mean minus risk on the portfolio, tails at 5 %:",
+                f"riskrank mrm {_CLASSIFIERS} --level 0.05",
+            ),
+            (
+                "One risk, each metric on its own, as CSV:",
+                f"riskrank mrm {_CLASSIFIERS} --risk negative-tvar --per-metric --no-test --format csv",
+            ),
+        ),
+    ),
+    Command(
+        name="gsd",
+        short="Generalized stochastic dominance over cardinal and ordinal metrics.",
+        words=f"""Find which model is at least as good as which for every utility that respects the metrics.
+
+        A sample is what models are compared on, usually a data set. A utility may weigh the metrics as it
+        likes, as long as better scores are no worse and, on cardinal metrics, larger differences count for no
+        less. The table shows the order this leaves, from the top, and tests it by swapping scores.
+
+        Every metric needs a direction: {option("metrics_file")}, {option("lower")} or {option("higher")};
+        ordinal ones are named by {option("ordinal")} or in the metrics file, where bounds also say the worst
+        and the best score there can be.""",
+        settings="gsd:GsdSettings",
+        study="gsd.study:gsd",
+        refuses="gsd.settings:thresholds",
+        papers=(
+            Paper(
+                schema="gsd",
+                documents="gsd.document:GsdDocument",
+                view="gsd.relation",
+                figures="gsd.pictures",
+            ),
+        ),
+        pictures=("hasse", "contamination", "null", "ranks"),
+        # A criterion that says nothing is warned of, models share their samples.
+        needs={"allow_constant": True, "paired_only": True, "largest": 1e303},
+        lacks=("group_by", "weight"),
+        refused=("unpaired", "cluster"),
+        runs=True,
+        output="output:DiagramOptions",
+        own=True,
+        examples=(
+            (
+                "The order that holds for every utility, tested with a small threshold:",
+                f"riskrank gsd {_UCI} --delta 0.00001 --models GBM,RF,GLM",
+            ),
+            (
+                "Why a model does not dominate another:",
+                f"riskrank gsd {_UCI} --explain GLM:RF --no-test",
+            ),
+        ),
+    ),
+    Command(
+        name="copa",
+        short="Choose by objectives without a common unit: ranks, their norm, the Pareto front.",
+        words=f"""Rank models by objectives that have no common unit, such as accuracy, CO2 and price.
+
+        Every value becomes the share of the other models that do better; a weighted norm of these ranks
+        orders the models. The table has one row a model, or is averaged over the samples. Every objective
+        needs a direction: {option("metrics_file")}, {option("lower")} or {option("higher")}.
+
+        The norm's p says how much a bad objective is forgiven. The default, inf, looks at the worst weighted
+        rank: it can reach every model of the Pareto front and answers to the weights. p = 1, the mean rank,
+        tends to choose extremes whatever the weights are. {option("sweep")} shows it.""",
+        settings="copa:CopaSettings",
+        study="copa.study:copa",
+        papers=(
+            Paper(
+                schema="copa",
+                documents="copa.ranking:CopaDocument",
+                view="copa.ranking",
+                figures="copa.pictures",
+            ),
+            Paper(
+                schema="copa-comparison",
+                documents="copa.comparison:ComparisonDocument",
+                view="copa.comparison",
+                figures="copa.pictures",
+            ),
+            Paper(
+                schema="copa-explain",
+                documents="copa.explanation:ExplanationDocument",
+                view="copa.explanation",
+            ),
+            Paper(
+                schema="copa-sweep",
+                documents="copa.sweep:WeightSweepDocument,OrderSweepDocument",
+                view="copa.sweep",
+                figures="copa.pictures",
+            ),
+        ),
+        pictures=("parallel", "boxes", "front", "bump"),
+        # It may have one row a model, and what is missing is decided by model. Averages of millions of the
+        # largest scores are still numbers.
+        needs={"sample_optional": True, "allow_constant": True, "missing": "keep", "largest": 1e303},
+        reading="copa:ObjectiveReading",
+        refused=("cluster",),
+        examples=(
+            (
+                "Choose by three objectives without a common unit:",
+                f"riskrank copa {_LEADERBOARD}",
+            ),
+            (
+                "Which model is chosen as CO2 gains weight:",
+                f"riskrank copa {_LEADERBOARD} --sweep co2",
+            ),
+        ),
+    ),
+    Command(
+        name="portfolio",
+        short="Fold the metrics of every sample into one score.",
+        words=f"""Fold the metrics of every sample into one portfolio score, by a copula of pooled CDFs.
+
+        The result is a long table (model, sample, metric, score) that every other command reads.
+        {option("output", "x.parquet")} writes Parquet.""",
+        settings="portfolio:FoldingSettings",
+        study="portfolio:portfolio",
+        papers=(
+            Paper(
+                schema="portfolio",
+                documents="portfolio:PortfolioDocument,PortfolioDrawsDocument,PortfolioSummaryDocument",
+                view="portfolio",
+                figures="portfolio",
+            ),
+        ),
+        pictures=("quantiles", "tvar", "cdf"),
+        needs={"min_models": 1},
+        formats=("parquet",),
+        examples=(
+            (
+                "Fold all metrics into one score a sample, to feed other commands:",
+                f"riskrank portfolio {_CLASSIFIERS} --format csv",
+            ),
+            (
+                "Mean, spread and tail of every model:",
+                f"riskrank portfolio {_CLASSIFIERS} --summary",
+            ),
+        ),
+    ),
+    Command(
+        name="power",
+        short="Plan how many samples a comparison needs.",
+        words="""Say how often dominance would be significant with so many samples, and how many it takes.
+
+        Data sets are drawn with replacement from a pilot table, or from named distributions; each is
+        tested as `dominance` would test it. The order planned for is every dominance that is significant
+        in the pilot, or that each distribution is ahead of those after it.""",
+        settings="power:PowerSettings",
+        study="power.study:power",
+        refuses="power.study:claim_of",
+        papers=(
+            Paper(schema="power", documents="power.document:PowerDocument", view="power", figures="power"),
+        ),
+        pictures=("curves",),
+        runs=True,
+        scores="SCORES...|DISTRIBUTION...",
+        scores_words="A pilot table, or two or more distributions, the better first: normal:0.5,2, "
+        "lognormal:MU,SIGMA, beta:A,B, exponential:MEAN, uniform:LOW,HIGH, t:DF; NAME=normal:0.5,2 names "
+        "one.",
+        own=True,
+        examples=(
+            (
+                "How many samples it takes to tell two normals apart:",
+                "riskrank power normal:0.5,2 normal:0,1 --sizes 50,100 --simulations 20",
+            ),
+            (
+                "The same for two models of a pilot table:",
+                f"riskrank power {_CLASSIFIERS} --metric correct --models lda,logistic --pair logistic:lda "
+                "--sizes 100 --simulations 20",
+            ),
+        ),
+    ),
+    Command(
+        name="gate",
+        short="Pass or fail a CI job: is a model better, or not worse, than another?",
+        words="""Decide claims about models with three answers: pass (exit 0), fail (1), inconclusive (4).
+
+        A claim passes only if it is shown: too few samples are inconclusive, never a pass. All claims are
+        one family. Under GITHUB_ACTIONS the run is annotated and its summary written, too.""",
+        settings="gate:ClaimSettings",
+        study="gate.study:gate",
+        papers=(
+            Paper(schema="gate", documents="gate.document:GateDocument", view="gate.table", figures="gate"),
+        ),
+        pictures=("intervals",),
+        # Two models without a mistake are a gate's best case, not a table without information.
+        needs={"allow_constant": True},
+        lacks=("weight",),
+        groups=True,
+        runs=True,
+        output="output:GateOutputOptions",
+        formats=("junit",),
+        own=True,
+        examples=(
+            (
+                "Whether lda is not worse than logistic by more than a point of accuracy:",
+                f"riskrank gate {_CLASSIFIERS} --not-worse lda:logistic --on correct --margin 0.01",
+            ),
+            (
+                "Whether logistic is better than naive_bayes, on average and in the worst 5 %:",
+                f"riskrank gate {_CLASSIFIERS} --better logistic:naive_bayes --on mean:log_loss "
+                "--on tvar@0.05:log_loss",
+            ),
+        ),
+    ),
+    Command(
+        name="report",
+        short="Write one page for a decision meeting: ranking, risks, pairs, pictures.",
+        words=f"""Put ranking, hidden risks, pairs, mean and risk, and agreement into one document.
+
+        {option("output", "report.html")} is one file that loads nothing from elsewhere: it can be mailed,
+        printed, and read without JavaScript. Every other format holds the same numbers.""",
+        settings="report:ReportSettings",
+        study="report:report",
+        papers=(Paper(schema="report", documents="report:ReportDocument", view="report"),),
+        lacks=(),
+        groups=True,
+        runs=True,
+        examples=(
+            (
+                "One page for a decision meeting, to be mailed as it is:",
+                f"riskrank report {_CLASSIFIERS} --resamples 100 --output report.html",
+            ),
+            (
+                "The same with a choice without a common unit, as JSON:",
+                f"riskrank report {_CLASSIFIERS} --copa --resamples 100 --format json",
+            ),
+        ),
+    ),
+    Command(
+        name="convert",
+        short="Turn what harnesses and judges write into a score table that every command reads.",
+        words="Turn what harnesses and judges write into a score table that every command reads.",
+        papers=(
+            Paper(schema="convert", documents="convert:ExportDocument", view="convert"),
+            Paper(schema="convert-verdicts", documents="convert:VoteDocument", view="votes"),
+        ),
+        own=True,
+        python=False,
+        examples=(
+            (
+                "A judge's verdicts on pairs of answers as scores:",
+                "riskrank convert verdicts sample_data/verdicts.csv --format csv",
+            ),
+            (
+                "The same into a file every command reads:",
+                "riskrank convert verdicts sample_data/verdicts.csv --output scores.parquet",
+            ),
+        ),
+    ),
+    Command(
+        name="check",
+        short="Say what a score table holds and what is wrong with it.",
+        words="""Say what a score table holds (models, samples, metrics, pairing) and what is wrong with it.
+
+        Exits 2 if the commands would refuse to read the table as it is. (Tests also need 10 samples.)""",
+        papers=(Paper(schema="check", documents="check:CheckDocument", view="check"),),
+        lacks=("group_by", "weight"),
+        own=True,
+        examples=(
+            (
+                "What a table holds, what is wrong with it, and what can be done with it:",
+                f"riskrank check {_CLASSIFIERS}",
+            ),
+            (
+                "The same of another table, as JSON:",
+                f"riskrank check {_UCI} --format json",
+            ),
+        ),
+    ),
+    Command(
+        name="schema",
+        short="Print the JSON Schema of a command's document.",
+        words=f"""Print the JSON Schema (2020-12) that {option("format", "json")} of a command keeps to.
+
+        Fields of its rows with their types, and what meta says of every result. More fields may be added
+        to either without a new version.""",
+        reading="option:Settings",
+        output="output:LookOptions",
+        scores="COMMAND",
+        scores_words="A command, or what follows riskrank/ in its document, such as copa-sweep.",
+        own=True,
+        python=False,
+        examples=(
+            ("Fields of a ranking, with their types:", "riskrank schema rank"),
+            (
+                "The same of a sweep, for a validator:",
+                "riskrank schema copa-sweep --output sweep.schema.json",
+            ),
+        ),
+    ),
+)
+
+BY_NAME = {row.name: row for row in COMMANDS}
+PAPERS = {paper.schema: paper for row in COMMANDS for paper in row.papers}
+
+
+def grouping() -> tuple[str, ...]:
+    """Commands that study groups of samples beside all."""
+    return tuple(row.name for row in COMMANDS if row.groups)

@@ -1,0 +1,31 @@
+"""How a judge's votes become scores; exports are read with the options of every command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from riskrank.asked.option import INPUT, METHOD, Settings, ask
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoteSettings(Settings):
+    """How to read votes."""
+
+    PANEL: ClassVar[str] = INPUT
+
+    columns: str | None = ask(
+        None,
+        "Name sample, model_a, model_b, verdict, e.g. sample=question_id,verdict=winner.",
+        metavar="ROLE=NAME,...",
+    )
+    models: tuple[str, ...] = ask(
+        (), "All models there are; any other is an error.", metavar="A,B,...", commas=True
+    )
+    metric_name: str = ask("verdict", "Name of the metric that is written.", metavar="NAME", panel=METHOD)
+    input_format: str | None = ask(
+        None,
+        "Format of the input where no file name tells it.",
+        choices=("csv", "tsv", "parquet", "jsonl", "json", "xlsx"),
+        common=False,
+    )

@@ -1,0 +1,114 @@
+"""Claims about two models, and how to decide them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from riskrank.asked.option import METHOD, TESTS, ByName, ask
+from riskrank.asked.resampling import CORRECTIONS, FamilySettings
+from riskrank.errors import UsageError, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionSettings(FamilySettings):
+    """How to decide a family of claims."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    correction: str = ask("holm", "Correction for many claims.", choices=CORRECTIONS)
+    inconclusive: str | None = ask(
+        None,
+        "What a claim counts as that is neither shown nor refuted.",
+        choices=("pass", "fail"),
+        unset="an outcome of its own: exit status 4",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimSettings(DecisionSettings):
+    """Claims about two models, and how to decide them."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    better: tuple[str, ...] = ask((), "Claim: NEW is better than OLD.", metavar="NEW:OLD")
+    not_worse: tuple[str, ...] = ask((), "Claim: NEW is not worse than OLD.", metavar="NEW:OLD")
+    on: tuple[str, ...] = ask(
+        (),
+        "mean, tvar@0.05 or cvar@0.05 (mean of the worst 5 %), fsd, ssd, each of all metrics or of one as in "
+        "mean:NAME, or a metric for its mean.",
+        metavar="STATISTIC",
+        unset="mean",
+    )
+    margin: ByName = ask(
+        (),
+        "Difference that matters, in the units of the metric: better by more, worse by less.",
+        metavar="[METRIC=]VALUE",
+        unset="0",
+    )
+    comment: bool = ask(
+        False,
+        "Mark the Markdown, so that the next run can replace a comment.",
+        common=False,
+        decides=False,
+        panel="Output",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("better", "not_worse", "on"):
+            self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
+        self._normalise("margin", margins(self.margin))
+        if not self.better and not self.not_worse:
+            raise UsageError(
+                "a gate needs a claim",
+                found=f"neither {option('better')} nor {option('not_worse')}",
+                hint=f"write {option('not_worse', 'NEW:OLD')} with two of the models",
+            )
+
+
+def margins(given: Any) -> ByName:
+    """Margins by metric; "" stands for all metrics that have none of their own.
+
+    Raises
+    ------
+    UsageError
+        If one is no number, is negative, or is given twice.
+    """
+    pairs: list[tuple[str, Any]]
+    if isinstance(given, Mapping):
+        pairs = [*given.items()]
+    elif isinstance(given, str | int | float):
+        pairs = [_named(given)]
+    else:
+        # Settings made from settings hold pairs already.
+        pairs = [one if isinstance(one, tuple) else _named(one) for one in given or ()]
+    found: dict[str, float] = {}
+    for metric, value in pairs:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not (math.isfinite(number) and number >= 0):
+            raise UsageError(
+                f"{option('margin')} is a difference that matters, a number not below 0",
+                found=str(value),
+                hint=f"write it in the units of the metric, as in {option('margin', '0.02')}",
+            )
+        if metric in found:
+            raise UsageError(
+                f"{option('margin')} is given twice" + (f" for {metric}" if metric else ""),
+                found=f"{found[metric]:g} and {number:g}",
+                hint=f"give it once, or a metric each: {option('margin', 'METRIC=0.02')}",
+            )
+        found[metric] = number
+    return tuple(found.items())
+
+
+def _named(text: Any) -> tuple[str, Any]:
+    if isinstance(text, str) and "=" in text:
+        metric, _, value = text.rpartition("=")
+        return metric, value
+    return "", text

@@ -1,0 +1,192 @@
+"""What scores mean, which relation to find, how to test it, and what to ask beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from riskrank.asked.option import METHOD, TESTS, ByName, Settings, ask
+from riskrank.asked.resampling import CORRECTIONS, ResamplingSettings
+from riskrank.errors import UsageError, option
+
+# Beyond this a double holds no decimal digit.
+MOST_DIGITS = 15
+
+
+@dataclass(frozen=True, kw_only=True)
+class CriteriaSettings(Settings):
+    """What the scores of a criterion mean."""
+
+    ordinal: tuple[str, ...] = ask(
+        (), "Criteria of which only the order means something.", metavar="NAME,...", commas=True
+    )
+    digits: ByName = ask(
+        (),
+        "Decimal places that count, of all cardinal criteria or of one.",
+        metavar="[NAME=]N",
+        unset="all there are",
+    )
+    tolerance: ByName = ask(
+        (), "Instead: the step cardinal scores are rounded to.", metavar="[NAME=]STEP", common=False
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._normalise("digits", _roundings("digits", self.digits))
+        self._normalise("tolerance", _roundings("tolerance", self.tolerance))
+        if self.digits and self.tolerance:
+            raise UsageError(
+                f"{option('digits')} and {option('tolerance')} both say how scores are rounded",
+                found="both",
+                hint="give one of them",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelabellingSettings(ResamplingSettings):
+    """How to test by relabelling."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    resamples: int = ask(1000, "Random relabellings; all, exactly, if there are no more.", metavar="N")
+    resampling: str = ask(
+        "swap",
+        "Swap two models' scores within samples, or deal all of them out anew.",
+        choices=("swap", "pooled"),
+        common=False,
+    )
+    pairs: str | None = ask(
+        None,
+        "Test pairs with dominance in the sample, or all.",
+        choices=("dominant", "all"),
+        unset="dominant",
+    )
+    correction: str = ask("bonferroni", "Correction over all ordered pairs.", choices=CORRECTIONS)
+    contamination: bool = ask(
+        False,
+        "How many samples may be arbitrary before a result is significant no more.",
+        common=False,
+    )
+    no_test: bool = ask(False, "The relation only: no relabelling.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GsdSettings(CriteriaSettings, RelabellingSettings):
+    """Which relation, how to test it, and what to ask beyond it."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    delta: tuple[float, ...] = ask(
+        (),
+        "Least difference in utility of a better and a worse score.",
+        metavar="D,...",
+        unset="0",
+        example="0.00001",
+    )
+    delta_on: str | None = ask(
+        None,
+        f"Where {option('delta')} holds: between scores, or also between differences.",
+        choices=("r1", "r1+r2"),
+        unset="r1",
+        common=False,
+    )
+    regularization: tuple[float, ...] = ask(
+        (),
+        f"Instead of {option('delta')}: this share of the largest one on r1+r2.",
+        metavar="R,...",
+        example="0.5",
+        common=False,
+    )
+    system: str = ask(
+        "pair",
+        "Utilities know the scores of the two models compared, or of all.",
+        choices=("pair", "all"),
+        common=False,
+    )
+    epsilon: float = ask(
+        0.0, "How nearly another must dominate to leave the front.", metavar="E", common=False
+    )
+    front_test: tuple[str, ...] = ask((), "Test that no other model dominates this one.", metavar="MODEL")
+    explain: tuple[str, ...] = ask((), "The utility under which A compares worst with B.", metavar="A:B")
+    baselines: bool = ask(False, "Friedman and Nemenyi per criterion, all-test and one-test.", common=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("delta", "regularization"):
+            self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
+        self._refuse_two_thresholds()
+        self._refuse_questions_about_tests()
+
+    def _refuse_two_thresholds(self) -> None:
+        other = "delta" if self.delta else "delta_on" if self.delta_on is not None else None
+        if self.regularization and other:
+            raise UsageError(
+                f"{option('regularization')} and {option(other)} are two ways to set a threshold",
+                found=f"{option('regularization')} with {option(other)}",
+                hint="leave out one: a regularization is a share of the largest threshold on r1+r2",
+            )
+
+    def _refuse_questions_about_tests(self) -> None:
+        if not self.no_test:
+            return
+        for name in ("pairs", "contamination", "front_test"):
+            if getattr(self, name):
+                raise UsageError(
+                    f"{option(name)} asks for tests, which {option('no_test', True)} leaves out",
+                    found=f"{option('no_test', True)} with {option(name)}",
+                    hint="leave out one of them",
+                )
+
+
+def _roundings(
+    parameter: str, given: float | str | Mapping[str, float] | Iterable[str | tuple[str, float]] | None
+) -> ByName:
+    """One number for all, by name, or texts such as ``acc=2``, in one form."""
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        entries: list[Any] = list(given.items())
+    elif isinstance(given, str | int | float):
+        entries = [given]
+    else:
+        entries = list(given)
+    return tuple(_rounding(parameter, entry) for entry in entries)
+
+
+def _rounding(parameter: str, entry: float | str | tuple[str, float]) -> tuple[str, float]:
+    whole = parameter == "digits"
+    name, number = _split(entry)
+    shown = f"{name}={number}" if name else f"{number}"
+    try:
+        value = float(number)
+        if whole and not (value.is_integer() and (not isinstance(number, str) or int(number) == value)):
+            raise ValueError
+    except (TypeError, ValueError):
+        example = "3" if whole else "0.001"
+        wanted = "a whole number" if whole else "a number"
+        raise UsageError(
+            f"{option(parameter)} takes {wanted}, with the name of a criterion before it or without",
+            found=shown,
+            hint=f"write {option(parameter, example)}, or {option(parameter, f'NAME={example}')} for one "
+            "criterion",
+        ) from None
+    sound = abs(value) <= MOST_DIGITS if whole else 0 < value < float("inf")
+    if not sound:
+        limits = f"from -{MOST_DIGITS} to {MOST_DIGITS}" if whole else "above 0 and finite"
+        raise UsageError(
+            f"{option(parameter)} must be {limits}",
+            found=shown,
+            hint="leave it out to use every digit there is",
+        )
+    return name, value
+
+
+def _split(entry: float | str | tuple[str, float]) -> tuple[str, float | str]:
+    """Name of a criterion, or "", and its number."""
+    if isinstance(entry, tuple):
+        return entry
+    if isinstance(entry, str):
+        name, separator, number = entry.rpartition("=")
+        return (name, number) if name or not separator else ("", entry)  # "=3" names no criterion
+    return "", entry

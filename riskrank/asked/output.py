@@ -1,0 +1,66 @@
+"""Where a result goes, and how it looks: asked for on the command line only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from riskrank.asked.option import OUTPUT, Settings, ask
+from riskrank.errors import option
+
+FORMATS = ("table", "json", "jsonl", "csv", "markdown", "html", "latex")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookOptions(Settings):
+    """What every command tells a person."""
+
+    PANEL: ClassVar[str] = OUTPUT
+
+    output: tuple[str, ...] = ask(
+        (),
+        "Write to a file, whole or not at all: every file by its suffix, all or none.",
+        metavar="FILE",
+        short="-o",
+    )
+    traceback: bool = ask(False, "Show where in the code an error arose.", common=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions(LookOptions):
+    """Where the result goes, and how it looks."""
+
+    format: str | None = ask(
+        None,
+        "Format of the result.",
+        choices=FORMATS,
+        unset=f"by {option('output')}'s suffix, else table",
+    )
+    plot: tuple[str, ...] = ask(
+        (),
+        "Also draw the main picture, or the one named, to FILE.svg, .png or .pdf.",
+        metavar="[PICTURE:]FILE",
+    )
+    csv_safe: bool = ask(False, "CSV for a spreadsheet: no name becomes a formula.", common=False)
+    color: str = ask("auto", "Colour of tables.", choices=("auto", "always", "never"), common=False)
+    ascii: bool = ask(False, "Tables and their pictures in ASCII only.", common=False)
+    quiet: bool = ask(False, "No progress and no warnings on stderr.", short="-q")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOutputOptions(OutputOptions):
+    """Where the result goes, and how it looks; CI servers read JUnit."""
+
+    format: str | None = ask(
+        None,
+        "Format of the result.",
+        choices=(*FORMATS, "junit"),
+        unset=f"by {option('output')}'s suffix, .xml being junit; else table",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiagramOptions(OutputOptions):
+    """Where the result goes, and its diagram."""
+
+    dot: str | None = ask(None, "Write the Hasse diagram for Graphviz as well.", metavar="FILE", common=False)

@@ -1,0 +1,61 @@
+"""How metrics become one score, and what is shown of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from riskrank.asked.option import Settings, ask
+from riskrank.errors import UsageError, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortfolioSettings(Settings):
+    """How metrics become one score."""
+
+    copula: str = ask(
+        "independent",
+        "Fold the metrics by the independent, P(IC), or the empirical copula, P(EC).",
+        choices=("independent", "empirical"),
+        common=False,
+    )
+    copula_scope: str = ask(
+        "pooled",
+        "P(EC) compares a sample with those of all models, or of its own.",
+        choices=("pooled", "model"),
+        common=False,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.copula == "independent" and self.copula_scope == "model":
+            raise UsageError(
+                f"{option('copula_scope', 'model')} goes with the empirical copula only",
+                found=option("copula", "independent"),
+                hint=f"add {option('copula', 'empirical')}, or leave out {option('copula_scope')}",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldingSettings(PortfolioSettings):
+    """How to fold, and what to show of it."""
+
+    summary: bool = ask(False, "One row a model: mean, sd, quantiles, Tail Value at Risk.")
+    level: tuple[float, ...] = ask(
+        (), "Levels of quantiles and TVaR.", metavar="P,...", unset="0.01, 0.05, 0.1, 0.25, 0.5, 0.75"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.level and not self.summary:
+            raise UsageError(
+                f"{option('level')} belongs to {option('summary', True)}",
+                found=f"{option('level', f'{self.level[0]:g}')} without {option('summary', True)}",
+                hint=f"add {option('summary', True)}, or leave out {option('level')}",
+            )
+        outside = [level for level in self.level if not 0 < level <= 1]
+        if outside:
+            raise UsageError(
+                "a quantile level must lie above 0 and at most at 1",
+                found=f"{outside[0]:g}",
+                hint="give levels such as 0.05 or 0.5",
+            )

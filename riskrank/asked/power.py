@@ -1,0 +1,75 @@
+"""The one test whose power is wanted, and the sizes to try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from riskrank.asked.dominance import ABSOLUTE, DIRECT, RELATIVE
+from riskrank.asked.option import METHOD, TESTS, ask
+from riskrank.asked.portfolio import PortfolioSettings
+from riskrank.asked.resampling import RejectionSettings
+from riskrank.errors import UsageError, listing, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedTestSettings(RejectionSettings):
+    """The one test whose power is wanted."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    order: str | int = ask("2", "Order of dominance.", choices=("1", "2"))
+    test: str | None = ask(
+        None,
+        "Kind of claim.",
+        choices=(DIRECT, RELATIVE, ABSOLUTE),
+        unset=f"direct with {option('pair')}, absolute with {option('threshold')}, else relative",
+    )
+    threshold: tuple[float, ...] = ask(
+        (), "Largest violation ratio of an absolute test.", metavar="TAU", example="0.25"
+    )
+    resamples: int | str = ask(
+        "auto", "Bootstrap resamples of each test, or as many as the family needs.", metavar="auto|B"
+    )
+    variance: str = ask(
+        "bootstrap",
+        "Test by resampling, or by the limit theorem, many times faster.",
+        choices=("bootstrap", "clt"),
+        common=False,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.test in (DIRECT, RELATIVE) and self.threshold:
+            raise UsageError(
+                f"{option('threshold')} belongs to an absolute test",
+                found=f"{option('test', self.test)} with {option('threshold', f'{self.threshold[0]:g}')}",
+                hint=f"use {option('test', 'absolute')}, or leave out {option('threshold')}",
+            )
+        if len(self.threshold) > 1 or (self.test == ABSOLUTE and not self.threshold):
+            raise UsageError(
+                "an absolute test needs one threshold",
+                found=listing(f"{tau:g}" for tau in self.threshold),
+                hint=f"give one, e.g. {option('threshold', 0.25)}, and run again for another",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerSettings(PortfolioSettings, PlannedTestSettings):
+    """The one test whose power is wanted, and the sizes to try."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    sizes: tuple[int, ...] = ask(
+        (100, 500, 1000), "Samples per model to simulate.", metavar="N,N,...", unset="100,500,1000"
+    )
+    pair: str | None = ask(None, "One pair instead of the whole order.", metavar="BETTER:WORSE")
+    target: float = ask(0.8, "Power to find the sample size of.", metavar="POWER")
+    limit: int | None = ask(
+        None,
+        "Largest size to try.",
+        metavar="N",
+        unset=f"5 times the largest of {option('sizes')}",
+        common=False,
+    )
+    simulations: int = ask(100, "Data sets to simulate per size.", metavar="R", least=1)

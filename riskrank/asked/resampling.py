@@ -1,0 +1,147 @@
+"""How to resample, and when a test rejects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from riskrank.asked.option import TESTS, Settings, ask
+from riskrank.asked.values import contradict
+from riskrank.errors import UsageError, by_door, option
+
+CORRECTIONS = ("holm", "bonferroni", "bh", "none")
+
+# The least number of resamples that can show p = 0.05.
+FEWEST_RESAMPLES = 20
+
+# Score comparisons an automatic number of resamples may cost; the engine's own default.
+WORK_LIMIT = 1e9
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(Settings):
+    """Where to run: never what comes out."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    jobs: int | None = ask(
+        None,
+        "Processes; results do not depend on it.",
+        metavar="N",
+        unset="all cores",
+        common=False,
+        decides=False,
+    )
+    executor: str | None = ask(
+        None,
+        by_door(
+            "Run on the workers of a Dask cluster instead; the same results.",
+            "A concurrent.futures.Executor, or dask:ADDRESS, to run on instead; the same results.",
+        ),
+        metavar="dask:ADDRESS",
+        common=False,
+        decides=False,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResamplingSettings(Settings):
+    """How to resample."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    # Whether a family of tests can say how many resamples it needs.
+    auto_resamples: ClassVar[bool] = False
+
+    resamples: int = ask(1000, "Bootstrap resamples.", metavar="B")
+    alpha: float = ask(0.05, "Significance level of a family.", metavar="LEVEL")
+    seed: int = ask(0, "Seed of the random streams.", metavar="N", least=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given: Any = self.resamples
+        if isinstance(given, str) and given.strip().isdecimal():
+            given = int(given)
+            self._normalise("resamples", given)
+        auto = given == "auto" and self.auto_resamples
+        if not auto and not (isinstance(given, int) and given >= FEWEST_RESAMPLES):
+            raise UsageError(
+                f"{option('resamples')} must be at least {FEWEST_RESAMPLES}",
+                found=str(self.resamples),
+                hint="20 is the least that can show p = 0.05, 1000 is usual",
+            )
+        if not 0 < self.alpha < 1:
+            raise UsageError(
+                f"{option('alpha')} must lie between 0 and 1",
+                found=f"{self.alpha:g}",
+                hint="0.05 is the default",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilySettings(ResamplingSettings):
+    """How to resample for a family of tests, and how to correct for it."""
+
+    auto_resamples: ClassVar[bool] = True
+
+    resamples: int | str = ask(  # type: ignore[assignment]  # a number, or a word
+        "auto", "Bootstrap resamples: a number, or as many as the family needs.", metavar="auto|B"
+    )
+    correction: str = ask("holm", "Correction for many tests.", choices=CORRECTIONS, common=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RejectionSettings(FamilySettings):
+    """When a test of dominance rejects."""
+
+    variance: str = ask(
+        "bootstrap",
+        "P-values from resampling, or asymptotic ones from influence functions.",
+        choices=("bootstrap", "clt"),
+        common=False,
+    )
+    paper_exact: bool = ask(False, "Reject as the paper's Algorithm 1 prints it (liberal).", common=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.paper_exact and self.correction != "holm":
+            raise UsageError(
+                f"{option('paper_exact', True)} brings its own correction, k²",
+                found=option("correction", self.correction),
+                hint="leave out one of the two",
+            )
+        if self.paper_exact and self.variance == "clt":
+            contradict(option("variance", "clt"), option("paper_exact", True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitedSettings(RejectionSettings):
+    """What tests may cost, and whether there are any."""
+
+    no_test: bool = ask(False, "Statistics only: no resampling, any number of samples.")
+    work_limit: float = ask(
+        WORK_LIMIT,
+        "Score comparisons (pairs x samples x resamples) auto may cost.",
+        metavar="W",
+        unset="1e9",
+        common=False,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.no_test and self.paper_exact:
+            contradict(option("no_test", True), option("paper_exact", True))
+        if self.no_test and self.variance == "clt":
+            contradict(option("variance", "clt"), option("no_test", True))
+        if not self.work_limit > 0:
+            raise UsageError(
+                f"{option('work_limit')} must be positive",
+                found=f"{self.work_limit:g}",
+                hint=f"{WORK_LIMIT:g} score comparisons is the default",
+            )
+        if self.work_limit != WORK_LIMIT and self.resamples != "auto":
+            raise UsageError(
+                f"{option('work_limit')} limits an automatic number of resamples",
+                found=option("resamples", self.resamples),
+                hint="leave out one of the two",
+            )

@@ -1,0 +1,155 @@
+"""From the options of a row to a function Typer can call, and from what Typer found to the groups again."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal, get_args
+
+import typer
+
+from riskrank.asked.commands import Command
+from riskrank.asked.option import Option, options_of
+from riskrank.asked.output import OutputOptions
+from riskrank.asked.reading import ReadOptions
+from riskrank.asked.resampling import RunOptions
+from riskrank.errors import UsageError, spell
+
+
+@dataclass(frozen=True)
+class Call:
+    """A command as it was called.
+
+    Attributes
+    ----------
+    row : Command
+    context : typer.Context
+    scores : list of str
+        What to read.
+    values : mapping of str to object
+        Options that were given, by a person or a configuration, or have a default of the command line's.
+    """
+
+    row: Command
+    context: typer.Context
+    scores: list[str]
+    values: Mapping[str, Any]
+
+    def group(self, kind: type, **more: Any) -> Any:
+        """The options of a group, as they were given."""
+        given = {one.name: self.values[one.name] for one in options_of(kind) if one.name in self.values}
+        return kind(**given | more)
+
+    @cached_property
+    def settings(self) -> Any:
+        """Settings of the study."""
+        return self.group(self.row.settings_type)
+
+    @cached_property
+    def reading(self) -> ReadOptions:
+        """How to read; what decides on missing scores may be the study."""
+        found: ReadOptions = self.group(self.row.reading_type, **self.row.needs)
+        return found
+
+    @cached_property
+    def output(self) -> OutputOptions:
+        """Where the result goes."""
+        found: OutputOptions = self.group(self.row.output_type)
+        return found
+
+    @cached_property
+    def run(self) -> RunOptions:
+        """Where to run."""
+        found: RunOptions = self.group(RunOptions)
+        return found
+
+
+def options_on_the_line(row: Command) -> list[Option]:
+    """All options of a command: of the reader, its own, and those of every command's output."""
+    own = options_of(row.settings_type)
+    names = {one.name for one in own} | set(row.lacks)
+    reading = [one for one in options_of(row.reading_type) if one.name not in names]
+    running = options_of(RunOptions) if row.runs else ()
+    return [*reading, *own, *running, *options_of(row.output_type)]
+
+
+def callable_of(
+    row: Command, options: Iterable[Option], answer: Callable[[Call], None], words: str = ""
+) -> Callable[..., None]:
+    """A function with the options as its parameters, which Typer makes a command of."""
+    known = list(options)
+    scores = Annotated[list[str], typer.Argument(metavar=row.scores, help=row.scores_words)]
+    annotations = {"context": typer.Context, "scores": scores}
+    annotations |= {one.name: _annotation(one, hidden=one.name in row.refused) for one in known}
+    defaults = {one.name: _default(one) for one in known}
+
+    def command(context: typer.Context, scores: list[str], **given: Any) -> None:
+        values = {one.name: _value(one, given[one.name]) for one in known if given[one.name] is not None}
+        answer(Call(row, context, scores, values))
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                name, keyword, annotation=kind, default=defaults.get(name, inspect.Parameter.empty)
+            )
+            for name, kind in annotations.items()
+        ]
+    )
+    command.__annotations__ = annotations
+    command.__doc__ = spell(inspect.cleandoc(words or row.words), flags=True)
+    return command
+
+
+def split_names(values: Iterable[str]) -> tuple[str, ...]:
+    """Names with commas between; a name with a comma goes in double quotes."""
+    texts = list(values)
+    if not any(text.strip(" ,") for text in texts):
+        # An empty shell variable must not silently mean "all of them".
+        raise UsageError(
+            "an option that takes names got none", found=repr(texts[0]), hint="name some, or leave it out"
+        )
+    rows = csv.reader(texts, skipinitialspace=True)
+    return tuple(name.strip() for row in rows for name in row if name.strip())
+
+
+def _annotation(one: Option, *, hidden: bool) -> Any:
+    asking = one.asking
+    notes = [spell(asking.words, flags=True), "Repeatable." if one.several else ""]
+    notes += [f"[{spell(asking.unset, flags=True)}]" if asking.unset else ""]
+    return Annotated[
+        _kind(one),
+        typer.Option(
+            one.flag,
+            *([asking.short] if asking.short else []),
+            metavar=asking.metavar or None,
+            help=" ".join(note for note in notes if note),
+            show_default=not asking.unset,
+            hidden=hidden,
+            rich_help_panel=one.panel,
+        ),
+    ]
+
+
+def _kind(one: Option) -> Any:
+    """Type of an option on the command line: texts, unless it is one number, a choice or a switch."""
+    if one.several:
+        return list[str] | None
+    if one.asking.choices:
+        return Literal[one.asking.choices] | None if one.default is None else Literal[one.asking.choices]
+    plain = [kind for kind in get_args(one.kind) or (one.kind,) if kind is not type(None)]
+    kind = str if str in plain else plain[0]
+    return kind | None if one.default is None else kind
+
+
+def _default(one: Option) -> Any:
+    return None if one.several else one.default
+
+
+def _value(one: Option, given: Any) -> Any:
+    if one.several:
+        return split_names(given) if one.asking.commas else tuple(given)
+    return given
