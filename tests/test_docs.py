@@ -59,6 +59,24 @@ def test_every_command_has_a_page_that_the_readme_names(name):
     assert f"[`{name}`](docs/{name}.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_explained(name):
+    """On the command's page, or in the manual that is made of the table: a new command's as well."""
+    from riskrank.cli.call import options_on_the_line
+    from riskrank.errors import spell
+
+    row = COMMANDS[name]
+    if name == "convert":  # a group of commands, each of which has its section
+        return
+    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    manual = (DOCS / "manual" / "riskrank.1").read_text(encoding="utf-8").replace("\\-", "-")
+    section = manual.partition(f".SS riskrank {name}\n")[2].partition(".SS ")[0]
+    for option in options_on_the_line(row):
+        if option.name not in row.refused:
+            assert spell(option.asking.words, flags=True).endswith((".", "...", ")")), option.name
+            assert re.search(rf"{option.flag}(?![\w-])", page + section), option.flag
+
+
 def sources() -> list[tuple[str, str]]:
     return [
         (path.name, path.read_text(encoding="utf-8")) for path in sorted((ROOT / "riskrank").rglob("*.py"))

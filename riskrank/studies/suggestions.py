@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
+from riskrank.asked.commands import BY_NAME
+from riskrank.asked.flags import flags
+from riskrank.asked.gsd import CriteriaSettings
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.table.inspection import InspectedMetric, Inspection
 from riskrank.scores.table.metrics import looks_like_a_cost
@@ -41,91 +45,50 @@ def suggestions(inspection: Inspection) -> tuple[Suggestion, ...]:
 
 
 def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
-    base = [*_sources(inspection), *reading_flags(inspection.options)]
+    options = inspection.options
     undeclared = [metric.spec.name for metric in inspection.metrics if not metric.spec.declared]
-    ways = _directions(inspection, undeclared)
+    told = _with_directions(options, undeclared)
+    say = partial(_said, _sources(inspection), told)
     if undeclared:
-        yield _said("Say which way each metric is better, if this guess is right:", "check", base, ways)
-    every = [*base, *ways]
+        yield say("Say which way each metric is better, if this guess is right:", "check")
     several = len(inspection.metrics) > 1
     if inspection.common_samples <= 1 and inspection.samples <= 1:
         if several:
-            yield _said("One row a model: choose by several objectives without a common unit:", "copa", every)
+            yield say("One row a model: choose by several objectives without a common unit:", "copa")
         return
-    enough = _fewest(inspection) >= _FEWEST_SAMPLES
-    if enough:
-        yield _said("Which model to ship, and how sure that is:", "rank", every)
+    if _fewest(inspection) >= _FEWEST_SAMPLES:
+        yield say("Which model to ship, and how sure that is:", "rank")
         if len(inspection.models) == 2:
-            yield _said("Whether one model is ahead of the other:", "dominance", every)
+            yield say("Whether one model is ahead of the other:", "dominance")
         if several:
-            yield _said("The same for each metric on its own:", "rank", every, ["--per-metric"])
+            yield say("The same for each metric on its own:", "rank", "--per-metric")
         for column in inspection.divisions[:_MOST_DIVISIONS]:
-            yield _said(
-                f"Whether the answer is the same for every {column}:", "rank", every, ["--group-by", column]
-            )
-        yield _said("Once a difference shows, how many samples the next comparison needs:", "power", every)
+            yield say(f"Whether the answer is the same for every {column}:", "rank", "--group-by", column)
+        yield say("Once a difference shows, how many samples the next comparison needs:", "power")
     else:
-        yield _said("Fewer than 10 samples: rankings without tests:", "rank", every, ["--no-test"])
+        yield say("Fewer than 10 samples: rankings without tests:", "rank", "--no-test")
     ratings = [metric.spec.name for metric in inspection.metrics if _looks_ordinal(metric)]
-    if ratings and several and not inspection.options.unpaired and inspection.options.cluster is None:
-        ordinal = ["--ordinal", ",".join(_csv(name) for name in ratings)]
-        yield _said("Ratings beside measurements, without numbers for the ratings:", "gsd", every, ordinal)
+    apart = options.unpaired or options.cluster is not None
+    if ratings and several and not apart:
+        ordinal = flags(CriteriaSettings(ordinal=tuple(ratings)))
+        yield say("Ratings beside measurements, without numbers for the ratings:", "gsd", *ordinal)
     if several:
-        output = ["--output", "portfolio.parquet"]
-        yield _said("Fold the metrics into one score a sample:", "portfolio", every, output)
-        if (
-            not inspection.options.unpaired
-            and inspection.options.cluster is None
-            and inspection.options.missing == "error"
-        ):
+        output = ("--output", "portfolio.parquet")
+        yield say("Fold the metrics into one score a sample:", "portfolio", *output)
+        if not apart and options.missing == "error":
             # copa compares means, so that it averages runs as it averages samples.
-            averaged = ["mean" if word == "draws" else word for word in every]
-            yield _said("Choose by several objectives without a common unit:", "copa", averaged)
+            averaged = replace(told, repeats="mean") if told.repeats == "draws" else told
+            purpose = "Choose by several objectives without a common unit:"
+            yield _said(_sources(inspection), averaged, purpose, "copa")
 
 
-def reading_flags(options: ReadOptions) -> list[str]:
-    """Flags that read a table as it was read."""
-    flags: list[str] = []
-    single = {
-        "--from": options.from_,
-        "--columns": options.columns,
-        "--cluster": options.cluster,
-        "--matrix": options.matrix,
-        "--where": options.where,
-        "--sql": options.sql,
-        "--metrics-file": options.metrics_file,
-        "--input-format": options.input_format,
-        "--model-from-path": options.model_from_path,
-        "--missing": options.missing if options.missing != "error" else None,
-        "--repeats": options.repeats if options.repeats != "error" else None,
-    }
-    for flag, value in single.items():
-        flags += [] if value is None else [flag, value]
-    # The commands of --matrix read it as a long table already.
-    switches = {"--wide": options.wide and options.matrix is None, "--unpaired": options.unpaired}
-    switches |= {"--parts": options.parts, "--skip-bad": options.skip_bad}
-    flags += [flag for flag, on in switches.items() if on]
-    one_by_one = {"--filter": options.filter, "--split": options.split, "--metric": options.metric}
-    for flag, values in one_by_one.items():
-        flags += [part for value in values for part in (flag, value)]
-    together = {"--models": options.models, "--lower": options.lower, "--higher": options.higher}
-    for flag, values in together.items():
-        flags += [flag, ",".join(map(_csv, values))] if values else []
-    return flags
-
-
-def _directions(inspection: Inspection, undeclared: list[str]) -> list[str]:
-    """Flags that declare what nobody declared: costs by their names, the rest as higher-is-better."""
-    if not undeclared:
-        return []
-    lower = [name for name in undeclared if looks_like_a_cost(name)]
-    higher = [name for name in undeclared if name not in lower]
-    flags = []
-    if lower:
-        flags += ["--lower", ",".join(map(_csv, lower))]
-    if higher:
-        flags += ["--higher", ",".join(map(_csv, higher)) if len(higher) <= _MOST_NAMED else "*"]
-    return flags
+def _with_directions(options: ReadOptions, undeclared: Sequence[str]) -> ReadOptions:
+    """Declare what nobody declared: costs by their names, the rest as higher-is-better."""
+    lower = tuple(name for name in undeclared if looks_like_a_cost(name))
+    higher = tuple(name for name in undeclared if name not in lower)
+    if len(higher) > _MOST_NAMED:
+        higher = ("*",)
+    return replace(options, lower=options.lower + lower, higher=options.higher + higher)
 
 
 def _sources(inspection: Inspection) -> list[str]:
@@ -134,22 +97,11 @@ def _sources(inspection: Inspection) -> list[str]:
     return [f"./{name}" if name.startswith("-") and name != "-" else name for name in named]
 
 
-def _said(purpose: str, command: str, *parts: list[str]) -> Suggestion:
-    words = _merged([word for part in parts for word in part])
+def _said(sources: Sequence[str], options: ReadOptions, purpose: str, command: str, *more: str) -> Suggestion:
+    row = BY_NAME[command]
+    # Groups are asked for where they divide the answer.
+    words = [*sources, *flags(options, {"group_by", *row.lacks, *row.refused}), *more]
     return Suggestion(purpose, " ".join(["riskrank", command, *map(shlex.quote, words)]))
-
-
-def _merged(words: list[str]) -> list[str]:
-    """Join the values of --lower and of --higher that are given twice: declared ones and guesses."""
-    merged: list[str] = []
-    for word in words:
-        earlier = merged.index(merged[-1]) if merged and merged[-1] in ("--lower", "--higher") else -1
-        if earlier >= 0 and earlier < len(merged) - 1:
-            merged.pop()
-            merged[earlier + 1] = f"{merged[earlier + 1]},{word}"
-        else:
-            merged.append(word)
-    return merged
 
 
 def _fewest(inspection: Inspection) -> int:
@@ -172,8 +124,3 @@ def _looks_ordinal(metric: InspectedMetric) -> bool:
         and _FEWEST_LEVELS <= levels <= min(_MOST_LEVELS, metric.maximum - metric.minimum + 1)
         and metric.n >= 5 * levels
     )
-
-
-def _csv(name: str) -> str:
-    """Write a name for an option that takes several, with commas between."""
-    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name

@@ -5,11 +5,12 @@ import shlex
 import numpy as np
 import pytest
 
+from riskrank.asked.flags import flags
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.studies.check import check
-from riskrank.studies.suggestions import reading_flags, suggestions
+from riskrank.studies.suggestions import suggestions
 
 
 def told(columns, **options):
@@ -35,7 +36,7 @@ def test_directions_nobody_gave_come_first(scores):
     half = told(scores(metrics=("acc", "latency", "f1")), lower=("latency",))
     assert half[0] == ["check", "SCORES", "--lower", "latency", "--higher", "acc,f1"]
     both = told(scores(metrics=("acc", "latency", "f1")), higher=("acc",))
-    assert both[0] == ["check", "SCORES", "--higher", "acc,f1", "--lower", "latency"]
+    assert both[0] == ["check", "SCORES", "--lower", "latency", "--higher", "acc,f1"]
     many = told(scores(metrics=tuple(f"m{at}" for at in range(9))))
     assert many[0][2:] == ["--higher", "*"]
 
@@ -99,7 +100,7 @@ def test_a_refused_table_is_told_nothing(scores):
     assert told(scores(models="A")) == []
 
 
-def test_reading_flags_are_those_that_were_given():
+def test_flags_are_those_that_were_given():
     options = ReadOptions(
         columns="model=a b",
         wide=True,
@@ -110,18 +111,23 @@ def test_reading_flags_are_those_that_were_given():
         models=("A", 'B, "2"'),
         lower=("m",),
         metrics_file="m.toml",
+        max_bytes=5_000_000_000,
+        weight={"m": 2.0},
     )
-    flags = reading_flags(options)
-    assert " ".join(flags[:4]) == "--columns model=a b --where x > 1"
-    assert flags[-8:] == ["--metric", "m", "--metric", "n", "--models", 'A,"B, ""2"""', "--lower", "m"]
-    assert reading_flags(ReadOptions()) == []
-    assert "--unpaired" in reading_flags(ReadOptions(unpaired=True))
+    found = flags(options)
+    assert " ".join(found[:5]) == "--columns model=a b --wide --where x > 1"
+    assert found[5:11] == ["--models", 'A,"B, ""2"""', "--metric", "m", "--metric", "n"]
+    assert found[-8:] == [
+        *("--weight", "m=2", "--missing", "drop", "--repeats", "min", "--max-bytes", "5000000000")
+    ]
+    assert flags(ReadOptions()) == []
+    assert "--weight" not in flags(options, ("weight",))
 
 
 def test_they_are_in_meta_and_the_variance_beside_them(scores):
     document = check(inspect_scores([FrameSource(scores(draws=3))], ReadOptions(repeats="draws")))
     meta = document.meta()
-    assert meta["suggestions"][0]["command"].startswith("riskrank check SCORES --repeats draws --higher")
+    assert meta["suggestions"][0]["command"].endswith(" --repeats draws")
     assert len(meta["variance"]) == 3 * 2
     assert {entry["runs"] for entry in meta["variance"]} == {3.0}
     assert check(inspect_scores([FrameSource(scores())], ReadOptions())).meta()["variance"] == []

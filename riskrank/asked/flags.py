@@ -1,0 +1,35 @@
+"""Options as the command line takes them: what one would have to type."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from riskrank.asked.option import Option, differing, options_of
+
+
+def flags(group: Any, left_out: Collection[str] = ()) -> list[str]:
+    """Words that ask for what differs from the defaults in a group of options, in the order declared."""
+    given = differing(group, left_out=[*left_out])
+    return [
+        word for one in options_of(type(group)) if one.name in given for word in _words(one, given[one.name])
+    ]
+
+
+def _words(one: Option, value: Any) -> Iterator[str]:
+    if one.switch:
+        yield one.flag
+    elif one.by_name:
+        for name, number in dict(value).items():
+            yield from (one.flag, f"{name}={number:g}" if name else f"{number:g}")
+    elif one.asking.commas:
+        yield from (one.flag, ",".join(map(_among_commas, value)))
+    else:
+        for text in value if one.several else (value,):
+            yield from (one.flag, str(text))
+
+
+def _among_commas(text: Any) -> str:
+    """Write a name for an option that takes several, with commas between."""
+    name = str(text)
+    return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
