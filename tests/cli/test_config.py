@@ -27,7 +27,8 @@ def project(tmp_path, monkeypatch, write):
 
 def settings(outcome) -> dict:
     assert outcome.status == 0, outcome.stderr
-    return outcome.document["meta"]["settings"]
+    meta = outcome.document["meta"]
+    return {**meta["method"], **meta["settings"]}
 
 
 RANK = ("rank", "scores.csv", "--no-test", "--format", "json")

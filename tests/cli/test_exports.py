@@ -85,7 +85,7 @@ def test_every_command_reads_exports(run, runs, command):
     options = ("--from", "auto", "--filter", "strict", "--metric", "loss", "--format", "json")
     outcome = run(command, runs, *options)
     assert outcome.status == 0, outcome.stderr
-    assert outcome.document["meta"]["settings"].get("from", "auto") == "auto"
+    assert outcome.document["meta"]["settings"].get("from_", "auto") == "auto"
 
 
 def test_a_direction_of_the_export_gives_way_to_the_caller(run, runs):
