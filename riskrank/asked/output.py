@@ -45,6 +45,7 @@ class OutputOptions(LookOptions):
     color: str = ask("auto", "Colour of tables.", choices=("auto", "always", "never"), common=False)
     ascii: bool = ask(False, "Tables and their pictures in ASCII only.", common=False)
     quiet: bool = ask(False, "No progress and no warnings on stderr.", short="-q")
+    yes: bool = ask(False, "Begin also what seems to need more memory than there is.", common=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from riskrank.asked.commands import named
 from riskrank.asked.output import FORMATS
 from riskrank.cli.call import Call
 from riskrank.cli.environment import Environment
+from riskrank.cli.forecast import paced, require_room_for_files, require_room_for_resamples
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.memory import require_memory
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
@@ -70,6 +71,7 @@ class Session:
                 hint="add --format csv, or leave out --csv-safe",
             )
         require_memory(self.scores)
+        require_room_for_files(self.scores, self.say, insist=output.yes)
         beside = (call.values.get("metrics_file"), environment.read)
         files = [*named_files(self.scores), *(file for file in beside if file)]
         self.named = tuple(files)
@@ -87,7 +89,15 @@ class Session:
         """Read the score table; its warnings come with the result, so that an error stays three lines."""
         from riskrank.scores.table.score_table import read_scores
 
-        return read_scores(self.scores, self.call.reading, self.environment.stdin)
+        table = read_scores(self.scores, self.call.reading, self.environment.stdin)
+        self.require_room(table)
+        return table
+
+    def require_room(self, table: ScoreTable) -> None:
+        """Refuse more resamples than there is memory for."""
+        resamples, models = self.call.values.get("resamples"), len(table.models)
+        name = self.environment.command
+        require_room_for_resamples(name, resamples, models, self.say, insist=self.output.yes)
 
     @contextmanager
     def runtime(self) -> Iterator[Runtime]:
@@ -129,13 +139,13 @@ class Session:
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Move | None]:
-        """Show a bar on stderr if a person watches."""
+        """Show a bar on stderr if a person watches; else say what takes long."""
         from riskrank.shown.progress import progress_bar
 
         stream = self.environment.stderr
         shown = stream.isatty() and not self.output.quiet
         with progress_bar(label, stream, shown=shown) as move:
-            yield move
+            yield move or (None if self.output.quiet else paced(label, self.say))
 
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""

@@ -68,12 +68,12 @@ def run():
 
 @pytest.fixture
 def refused(run, tmp_path):
-    """Run a command that must end in three lines, exit 2 and no output; returns the lines."""
+    """Run a command that must end in three lines, an exit status (2) and no output; returns the lines."""
 
-    def run_refused(*args, **streams) -> tuple[str, str, str]:
+    def run_refused(*args, status=2, **streams) -> tuple[str, str, str]:
         for output in (None, tmp_path / "never.json"):
             outcome = run(*args, *(["--output", output] if output else []), **streams)
-            assert outcome.status == 2, outcome
+            assert outcome.status == status, outcome
             assert outcome.stdout == ""
             lines = outcome.stderr.splitlines()
             assert [line.split(": ")[0] for line in lines] == ["error", "found", "hint"], outcome.stderr

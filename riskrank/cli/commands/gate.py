@@ -29,6 +29,8 @@ def run(call: Call) -> None:
         wanted = partial(wanted_metrics, settings)
         stdin = session.environment.stdin
         tables = read_metrics_apart(call.scores, call.reading, stdin, wanted=wanted)
+        for table in tables:
+            session.require_room(table)
         document = gate(tables, settings, runtime)
     session.finish(document)
     if session.environment.variables.get("GITHUB_ACTIONS") == "true":

@@ -18,10 +18,10 @@ from riskrank.engine.dominance.violation import ViolationKernel, violation_matri
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, Workers
-from riskrank.engine.sampling.resamples import BLOCK, batches, blocks
+from riskrank.engine.sampling.resamples import BLOCK, Blocks, batches, blocks
 from riskrank.engine.types import Floats
 
-Task = tuple[int, list[tuple[np.random.SeedSequence, int]]]
+Task = tuple[int, Blocks]
 
 # Score comparisons in one process before a second one pays for its own start.
 _WORTH_A_PROCESS = 60_000_000
@@ -125,10 +125,8 @@ class Bootstrap:
             All resamples of these columns so far.
         """
         tasks = [task for at, total in totals.items() for task in self._tasks(at, total)]
-        work = sum(
-            self._problems[at].column.comparisons * sum(count for _, count in part) for at, part in tasks
-        )
-        self._planned += sum(count for _, part in tasks for _, count in part)
+        work = sum(self._problems[at].column.comparisons * part.total for at, part in tasks)
+        self._planned += sum(part.total for _, part in tasks)
         # Processes of the caller's run already, and cost nothing to start.
         wait = self._own is not None and work <= _WORTH_A_PROCESS
         workers = self._here if wait else self._workers

@@ -70,7 +70,7 @@ class Workers:
 
     def _spread(self, function: Task, shared: Any, tasks: Sequence[Any]) -> Iterator[Any]:
         done: dict[int, tuple[Exception | None, Any]] = {}
-        waiting = deque(enumerate(tasks))
+        waiting = enumerate(tasks)
         if self._running:
             raise RuntimeError("these workers are at a run whose results have not all been read")
         self._running, finished = True, False
@@ -84,14 +84,14 @@ class Workers:
                     answers.register(process.answers, selectors.EVENT_READ, process)
                 del data
                 for process in self._processes[: len(tasks)]:
-                    process.ask(function, *waiting.popleft())
+                    process.ask(function, *next(waiting))
                 for number in range(len(tasks)):
                     while number not in done:
                         for key, _ in answers.select():
                             process = key.data
                             done[process.task] = process.answer()
-                            if waiting:
-                                process.ask(function, *waiting.popleft())
+                            if (following := next(waiting, None)) is not None:
+                                process.ask(function, *following)
                     error, result = done.pop(number)
                     if error is not None:
                         error.add_note(result)  # its trace there

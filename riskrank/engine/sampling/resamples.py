@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +24,45 @@ BLOCK = 25
 _WORTH_COUNTING = 256
 
 
-def blocks(resamples: int, seed: int) -> list[tuple[np.random.SeedSequence, int]]:
-    """Cut resamples into blocks of fixed size with a random stream each.
+class Blocks(Sequence[tuple[np.random.SeedSequence, int]]):
+    """Resamples in blocks of fixed size with a random stream each, made when it is their turn.
 
-    The numbers then do not depend on how many processes share the blocks.
+    The numbers do not depend on how many processes share the blocks. Block i has the stream that
+    ``SeedSequence(seed).spawn`` gives as its child i; millions of them would take long to make and to hold.
     """
-    starts = range(0, resamples, BLOCK)
-    streams = np.random.SeedSequence(seed).spawn(len(starts))
-    return [(stream, min(BLOCK, resamples - start)) for stream, start in zip(streams, starts, strict=True)]
+
+    def __init__(self, resamples: int, seed: int, numbers: range | None = None) -> None:
+        self._resamples = resamples
+        self._seed = seed
+        self._numbers = range(-(-resamples // BLOCK)) if numbers is None else numbers
+
+    @property
+    def total(self) -> int:
+        """Resamples in these blocks."""
+        if not self._numbers:
+            return 0
+        return BLOCK * len(self._numbers) - max(BLOCK * (self._numbers[-1] + 1) - self._resamples, 0)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[np.random.SeedSequence, int]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Blocks: ...
+
+    def __getitem__(self, at: int | slice) -> tuple[np.random.SeedSequence, int] | Blocks:
+        if isinstance(at, slice):
+            return Blocks(self._resamples, self._seed, self._numbers[at])
+        number = self._numbers[at]
+        stream = np.random.SeedSequence(self._seed, spawn_key=(number,))
+        return stream, min(BLOCK, self._resamples - number * BLOCK)
+
+
+def blocks(resamples: int, seed: int) -> Blocks:
+    """Cut resamples into blocks."""
+    return Blocks(resamples, seed)
 
 
 @dataclass(frozen=True)

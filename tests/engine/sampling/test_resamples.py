@@ -1,5 +1,7 @@
 """Resamples: whole samples, shared where paired, the same numbers however they are cut."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -171,3 +173,25 @@ def test_another_seed_draws_others():
     scores, _ = DESIGNS["paired"]
     one, other = (drawn(scores, BLOCK, seed, size=BLOCK) for seed in (1, 2))
     assert not any(np.array_equal(a[0], b[0]) for (a, _), (b, _) in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("resamples", [0, 1, 24, 25, 26, 1000, 1013])
+def test_blocks_are_the_children_numpy_spawns(resamples):
+    """Made one by one, they are those of ``SeedSequence.spawn``, in part and as a whole."""
+    found = blocks(resamples, 7)
+    spawned = np.random.SeedSequence(7).spawn(len(found))
+    assert [stream.generate_state(4).tolist() for stream, _ in found] == [
+        stream.generate_state(4).tolist() for stream in spawned
+    ]
+    counts = [count for _, count in found]
+    assert sum(counts) == found.total == resamples
+    assert all(count == BLOCK for count in counts[:-1])
+    for part in (slice(2, None), slice(0, 3), slice(1, 1), slice(3, 100)):
+        assert [count for _, count in found[part]] == counts[part]
+        assert found[part].total == sum(counts[part])
+
+
+def test_a_billion_resamples_are_cut_at_once():
+    found = blocks(10**9, 0)
+    assert len(found) == 40_000_000
+    assert pickle.loads(pickle.dumps(found[5:9])).total == 100

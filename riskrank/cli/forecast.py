@@ -1,0 +1,97 @@
+"""What a run will take, told before: time by the pace of its first seconds, memory by its size."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from riskrank.cli.memory import resident_memory
+from riskrank.errors import NumericalError, option, spell
+
+if TYPE_CHECKING:
+    from riskrank.studies.runtime import Move
+
+# Seconds of work after which its pace is known, and those nobody needs to be told of.
+_KNOWN = 2.0
+_LONG = 60.0
+# Bytes that a resample leaves behind for each model until all are there, measured and rounded down.
+_KEPT = {"mrm": 300, "rank": 80, "report": 80, "dominance": 100, "gate": 8}
+
+
+def machine_memory() -> int:
+    """Bytes of memory this run may have: those of the machine, or of the container it runs in."""
+    found = 1 << 60
+    with suppress(OSError, ValueError, AttributeError):
+        found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):
+        found = min(found, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return found
+
+
+def require_room(needed: float, what: str, hint: str, say: Callable[[str], None], *, insist: bool) -> None:
+    """Refuse what needs all memory of the machine, unless somebody insists; say what needs half of it.
+
+    Raises
+    ------
+    NumericalError
+    """
+    there = machine_memory()
+    if needed > there and not insist:
+        raise NumericalError(
+            f"{what} needs about {needed / 1e9:,.1f} GB of memory",
+            found=f"{there / 1e9:,.1f} GB in this machine",
+            hint=f"{hint}; {option('yes', True)} tries it all the same",
+        )
+    if needed > there / 2:
+        what = spell(what, flags=True)
+        say(f"note: {what} needs about {needed / 1e9:,.1f} of {there / 1e9:,.1f} GB of memory")
+
+
+def require_room_for_files(scores: Iterable[str], say: Callable[[str], None], *, insist: bool) -> None:
+    """The same of the table in some files, as far as their sizes tell."""
+    hint = "select the rows and columns that count into a smaller file"
+    require_room(resident_memory(scores), "reading these files", hint, say, insist=insist)
+
+
+def require_room_for_resamples(
+    command: str, resamples: object, models: int, say: Callable[[str], None], *, insist: bool
+) -> None:
+    """The same of a number of resamples, where one was asked for."""
+    kept = _KEPT.get(command)
+    if kept is None or not str(resamples).isdecimal():
+        return
+    count = int(str(resamples))
+    what = f"{option('resamples', count)} with {models} models"
+    require_room(kept * models * count, what, "ask for fewer", say, insist=insist)
+
+
+def paced(label: str, say: Callable[[str], None]) -> Move:
+    """Watch how far the work is, and say once what all of it takes, if that is long."""
+    begun = time.monotonic()
+    told = False
+
+    def move(done: int, total: int, note: str = "") -> None:
+        nonlocal told
+        spent = time.monotonic() - begun
+        if told or spent < _KNOWN or not done:
+            return
+        told = True
+        whole = spent * total / done
+        if whole > _LONG:
+            say(
+                f"note: {label} takes about {spelled(whole)}: {done:,} of {total:,} are done after {spent:.0f} s"
+            )
+
+    return move
+
+
+def spelled(seconds: float) -> str:
+    """A time in the unit a person would take."""
+    for size, unit in ((86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:,.0f} seconds"

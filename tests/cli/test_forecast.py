@@ -1,0 +1,95 @@
+"""Long and large work: what it takes is said, and what no machine has is refused before it begins."""
+
+import pytest
+
+from riskrank.cli import forecast
+from riskrank.cli.memory import resident_memory
+
+
+@pytest.mark.parametrize("command", ["mrm", "rank", "dominance", "gate", "report"])
+def test_a_billion_resamples_are_refused_at_once(refused, table, monkeypatch, command):
+    monkeypatch.setattr(forecast, "machine_memory", lambda: 16 * 10**9)
+    claim = ("--better", "A:B", "--higher", "*") if command == "gate" else ()
+    what, found, hint = refused(command, table, *claim, "--resamples", "1000000000", status=3)
+    assert what.startswith("error: --resamples 1000000000 with ")
+    assert "GB of memory" in what
+    assert found == "found: 16.0 GB in this machine"
+    assert hint == "hint: ask for fewer; --yes tries it all the same"
+
+
+def test_half_of_the_memory_is_said_and_all_of_it_tried_where_somebody_insists(run, table, monkeypatch):
+    words = ("mrm", table, "--resamples", "2000", "--jobs", "1", "--format", "json")
+    whole = run(*words)
+    assert whole.stderr == ""
+    needed = 300 * 3 * 2000
+    monkeypatch.setattr(forecast, "machine_memory", lambda: needed + 1)
+    assert run(*words).stderr.startswith("note: --resamples 2000 with 3 models needs about 0.0 of 0.0 GB")
+    assert run(*words).stdout == whole.stdout
+    assert run(*words, "--quiet").stderr == ""
+    monkeypatch.setattr(forecast, "machine_memory", lambda: needed - 1)
+    assert run(*words).status == 3
+    insisting = run(*words, "--yes")
+    assert (insisting.status, insisting.stdout) == (0, whole.stdout)
+
+
+def test_files_larger_than_the_memory_are_refused(run, refused, write, monkeypatch):
+    path = write("t.csv", n=400)
+    needed = resident_memory([str(path)])
+    assert 3 * path.stat().st_size < needed < 5 * path.stat().st_size
+    monkeypatch.setattr(forecast, "machine_memory", lambda: needed - 1)
+    what, _, hint = refused("rank", path, "--no-test", status=3)
+    assert what.startswith("error: reading these files needs about")
+    assert "--yes" in hint
+    monkeypatch.setattr(forecast, "machine_memory", lambda: needed + 1)
+    outcome = run("rank", path, "--no-test")
+    assert outcome.status == 0
+    assert outcome.stderr.splitlines()[0].startswith("note: reading these files needs about")
+
+
+def test_a_machine_has_memory():
+    assert 10**8 < forecast.machine_memory() < 1 << 60
+
+
+class Clock:
+    now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    one = Clock()
+    monkeypatch.setattr(forecast, "time", one)
+    return one
+
+
+def test_what_takes_long_is_said_once(clock):
+    said = []
+    move = forecast.paced("resampling", said.append)
+    for second in range(1, 50):
+        clock.now = 100.0 + second
+        move(10 * second, 36_000)
+    assert said == ["note: resampling takes about 60 minutes: 20 of 36,000 are done after 2 s"]
+
+
+def test_what_is_soon_done_is_not(clock):
+    said = []
+    move = forecast.paced("resampling", said.append)
+    for second in range(1, 50):
+        clock.now = 100.0 + second
+        move(second, 50)
+    assert said == []
+
+
+def test_times_are_spelled_as_a_person_would():
+    found = [forecast.spelled(seconds) for seconds in (70, 119, 120, 3600, 7200, 86_400, 200_000)]
+    assert found == ["70 seconds", "119 seconds", "2 minutes", "60 minutes", "2 hours", "24 hours", "2 days"]
+
+
+def test_the_pace_reaches_standard_error(run, table, monkeypatch):
+    monkeypatch.setattr(forecast, "_KNOWN", 0.0)
+    monkeypatch.setattr(forecast, "_LONG", 0.0)
+    words = ("rank", table, "--resamples", "400", "--jobs", "1")
+    assert "note: resampling" in run(*words).stderr
+    assert "note:" not in run(*words, "--quiet").stderr
