@@ -82,9 +82,8 @@ def paced(label: str, say: Callable[[str], None]) -> Move:
         told = True
         whole = spent * total / done
         if whole > _LONG:
-            say(
-                f"note: {label} takes about {spelled(whole)}: {done:,} of {total:,} are done after {spent:.0f} s"
-            )
+            share = f"{done:,} of {total:,} are done after {spent:.0f} s"
+            say(f"note: {label} takes about {spelled(whole)}: {share}")
 
     return move
 

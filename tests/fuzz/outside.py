@@ -130,9 +130,9 @@ def pipe(rng: Random, folder: Path) -> list[tuple[Run, str]]:
     data = (folder / plain).read_bytes()
     endless, named = rng.random() < 0.3, rng.random() < 0.5
     words = _words(rng, "t.csv" if named else "-", "json", rng.choice(("rank", "portfolio")))
-    words += ["--max-bytes", "500000"] if endless else []
+    words += ["--input-format", "csv", *(["--max-bytes", "500000"] if endless else [])]
     if not named:
-        run = in_process([*words, "--input-format", "csv"], "json", Trickling(rng, data, endless))
+        run = in_process(words, "json", Trickling(rng, data, endless))
     else:
         os.mkfifo(folder / "t.csv")
 
