@@ -1,8 +1,12 @@
-"""Methods without a common unit must know which way is better for every metric: nothing is guessed."""
+"""Who must know which way is better: methods without a common unit for every metric, a gate for costs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from riskrank.errors import UsageError, listing, option
+from riskrank.scores.table.metrics import assumed_against_its_name
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 
 
@@ -30,4 +34,28 @@ def require_directions(table: ScoreTable, *, command: str, metrics: str) -> None
             f"from {option('metrics_file')}, {option('lower')} or {option('higher')}",
             hint=f"say {option('lower', lacking[0])} or {option('higher', lacking[0])}, for each; "
             f"{option('higher', '*')} is all that are not named",
+        )
+
+
+def refuse_assumed_costs(metrics: Iterable[MetricSpec], *, command: str) -> None:
+    """Refuse metrics whose names say that less is better, where nobody said so or otherwise.
+
+    Parameters
+    ----------
+    metrics : iterable of MetricSpec
+        Those an answer is about.
+    command : str
+        The command whose answer would be the wrong way round.
+
+    Raises
+    ------
+    UsageError
+    """
+    doubtful = [spec.name for spec in metrics if assumed_against_its_name(spec)]
+    if doubtful:
+        together = ",".join(f'"{name}"' if "," in name else name for name in doubtful)
+        raise UsageError(
+            f"{command} does not guess which way is better of {listing(doubtful)}",
+            found="nobody declared it, and by its name less is better: a step back might pass",
+            hint=f"say {option('lower', together)} or {option('higher', together)}",
         )

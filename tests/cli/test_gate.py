@@ -57,6 +57,31 @@ def test_the_fields_of_a_row(run, runs):
     assert (row["claim"], row["new"], row["old"], row["group"]) == ("better", "up", "old", None)
 
 
+@pytest.fixture
+def slower(write, tmp_path):
+    """Two wide tables of a model each: ``new`` takes half a second longer, and is as good."""
+    rng = np.random.default_rng(0)
+    times, good = rng.gamma(4.0, 0.25, 60), rng.random(60)
+    for name, more in (("old", 0.0), ("new", 0.46)):
+        table = {"sample": range(60), "latency": times + more, "acc": good + more / 10}
+        write(f"{name}.csv", pl.DataFrame(table))
+    return tmp_path
+
+
+def test_a_cost_that_nobody_declared_is_refused_with_the_lines_to_copy(run, slower):
+    files = (f"new={slower / 'new.csv'}", f"old={slower / 'old.csv'}", "--wide")
+    asked = ("gate", *files, "--not-worse", "new:old", "--margin", "0.05")
+    refused = run(*asked)
+    assert (refused.status, refused.stdout) == (2, "")
+    assert len(refused.stderr.splitlines()) == 3
+    assert "does not guess which way is better of latency" in refused.stderr
+    assert refused.stderr.splitlines()[2] == "hint: say --lower latency or --higher latency"
+    assert run(*asked, "--lower", "latency").status == 1
+    assert run(*asked, "--higher", "latency").status == 0
+    assert run(*asked, "--higher", "*").status == 0
+    assert run(*asked, "--on", "acc").status == 0
+
+
 def test_one_run_writes_everything(run, runs, tmp_path):
     names = [tmp_path / f"gate.{suffix}" for suffix in ("json", "md", "xml", "csv")]
     files = [argument for name in names for argument in ("-o", name)]

@@ -24,6 +24,8 @@ _COST_NAMES = """loss losses logloss error errors err latency cost costs toxicit
     bias ece flops overhead delay deviation"""
 _COST_WORDS = frozenset(_COST_NAMES.split())
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+# Units of time and energy behind a name, as in "answer (s)".
+_COST_UNIT = re.compile(r"[(\[]\s*([mun\u00b5\u03bc]?s|sec|min|[km]?Wh)\s*[)\]]\s*$")
 
 
 def resolve_metrics(
@@ -127,9 +129,16 @@ def oriented_bounds(spec: MetricSpec) -> tuple[float, float]:
 
 
 def looks_like_a_cost(name: str) -> bool:
-    """Whether a word of the metric's name says that less of it is better."""
+    """Whether a word of the metric's name, or the unit behind it, says that less of it is better."""
     words = [word.lower() for word in _WORD.findall(name)]
-    return any(word in _COST_WORDS or word.rstrip("0123456789") in _COST_WORDS for word in words)
+    return bool(_COST_UNIT.search(name)) or any(
+        word in _COST_WORDS or word.rstrip("0123456789") in _COST_WORDS for word in words
+    )
+
+
+def assumed_against_its_name(spec: MetricSpec) -> bool:
+    """Whether nobody declared which way is better, and the name says that less is."""
+    return not spec.declared and spec.transform == "none" and looks_like_a_cost(spec.name)
 
 
 def _require_known(named: Sequence[str] | dict, known: Sequence[str], parameter: str, of: str = "") -> None:

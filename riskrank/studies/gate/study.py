@@ -11,6 +11,7 @@ from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, option
 from riskrank.scores.table.groups import group_tables
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, ScoreColumn, decide, resamples_of
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
 from riskrank.studies.gate.margins import limits, margins
@@ -48,13 +49,17 @@ def gate(
     InputError
         If two models share fewer than 10 samples.
     UsageError
-        If there is no claim, it names an unknown model or metric, or a margin has the wrong unit.
+        If there is no claim, it names an unknown model or metric, a margin has the wrong unit, or nobody
+        declared the direction of a metric that sounds like a cost.
     """
     settings, runtime = settings or ClaimSettings(), runtime or Runtime()
     tables = [table] if isinstance(table, ScoreTable) else list(table)
     models = tables[0].models
     metrics = tuple(metric for one in tables for metric in one.metrics)
-    claims = _claims(tables, settings, statistics(settings.on, [metric.name for metric in metrics]))
+    names = [metric.name for metric in metrics]
+    used = wanted_metrics(settings, names)
+    refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
+    claims = _claims(tables, settings, statistics(settings.on, names))
     inference = inference_of(settings, runtime.jobs)
     with runtime.progress("resampling"):
         rows, advice = decide(claims, inference, models)

@@ -67,12 +67,14 @@ COSTS = """loss log_loss logLoss RMSE rmse brier_score BrierScore latency-ms acc
 GAINS = "accuracy timeline glossary auc lossless merits rouge1 f1 correct"
 
 
-@pytest.mark.parametrize("name", COSTS.split())
+@pytest.mark.parametrize(
+    "name", [*COSTS.split(), "answer (s)", "reply [ms]", "first token ( \u00b5s )", "use (kWh)"]
+)
 def test_names_of_costs(name):
     assert looks_like_a_cost(name)
 
 
-@pytest.mark.parametrize("name", GAINS.split())
+@pytest.mark.parametrize("name", [*GAINS.split(), "correct (share)", "requests (1/s)", "answer(s) right"])
 def test_names_of_gains(name):
     assert not looks_like_a_cost(name)
 
