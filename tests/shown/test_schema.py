@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Annotated, Any, Literal
 
 import jsonschema
@@ -10,7 +11,6 @@ import pytest
 from riskrank.asked.commands import PAPERS
 from riskrank.errors import UsageError
 from riskrank.shown.schema import documents, json_schema, schema_of
-from riskrank.shown.sections import VIEWS
 
 
 @dataclass
@@ -59,7 +59,8 @@ def test_every_document_has_a_schema_that_is_one(name):
 
 
 def test_no_document_is_without_one():
-    assert set(PAPERS) == set(VIEWS)
+    for paper in PAPERS.values():
+        assert callable(import_module(f"riskrank.shown.{paper.view}").view)
 
 
 def test_a_name_that_is_none():
