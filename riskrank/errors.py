@@ -62,7 +62,7 @@ class RiskrankError(Exception):
     def lines(self, *, flags: bool = False) -> tuple[str, str, str]:
         """The three lines shown to the user, parameters written for Python or as flags."""
         texts = (f"error: {self.what}", f"found: {self.found}", f"hint: {self.hint}")
-        what, found, hint = (_bounded(spell(text, flags=flags)) for text in texts)
+        what, found, hint = (bounded(spell(text, flags=flags)) for text in texts)
         return what, found, hint
 
     def __str__(self) -> str:
@@ -200,7 +200,7 @@ def one_line(text: str) -> str:
     return " ".join(str(text).split())
 
 
-def _bounded(line: str) -> str:
+def bounded(line: str) -> str:
     """Leave out the middle of a line nobody could read: a cell may hold ten million characters."""
     if len(line) <= _LONGEST:
         return line

@@ -51,13 +51,14 @@ class Environment:
         A line that nobody can be told, because the disk is full or the pipe closed, is given up: it must not
         cost the result or change the exit status.
         """
+        from riskrank.errors import bounded
         from riskrank.shown.ci_logs import for_ci_log, in_a_build
         from riskrank.shown.escapes import for_log
         from riskrank.shown.streams import discard
 
         encoding = getattr(self.stderr, "encoding", None) or "utf-8"
         try:
-            text = for_log(line, encoding)
+            text = for_log("\n".join(map(bounded, line.split("\n"))), encoding)
             if in_a_build(self.variables) and not command:
                 text = for_ci_log(text)
             self.stderr.write(text + "\n")
