@@ -1,4 +1,4 @@
-"""What HELM writes: a folder a run, with ``per_instance_stats.json`` and ``run_spec.json``.
+"""What HELM writes: a folder a run, with ``per_instance_stats.json`` and ``run_spec.json``, in one a suite.
 
 Train trials are draws of an instance. Splits and perturbations are kept apart: entries that were perturbed
 repeat the instance's identifier.
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.fields import a_name, an_object
+from riskrank.scores.exports.fields import a_name, an_object, objects
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.helm_perturbations import (
     Perturbation,
@@ -114,10 +114,26 @@ def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gather
     label = files[0].label if files else None
     runs: list[_Run] = []
     for path in files_of(files, recognises):
-        if path.name in ("run_spec.json", "stats.json", "scenario.json"):
+        if path.name in ("run_spec.json", "stats.json", "scenario.json", "schema.json"):
             continue  # named by a pattern over the folder
         gathering.take(path, partial(_read_run, path, gathering, runs, label))
+    for folder in dict.fromkeys(run.path.parent.parent for run in runs):
+        _tell_directions(folder / "schema.json", gathering)
     return gathering, runs
+
+
+def _tell_directions(path: Path, gathering: Gathering) -> None:
+    """Which way metrics are better: ``helm-summarize`` writes it beside the runs of a suite."""
+    if path.is_file():
+        gathering.take(path, partial(_read_directions, path, gathering))
+
+
+def _read_directions(path: Path, gathering: Gathering, data: bytes) -> None:
+    schema = an_object(str(path), parse_json(str(path), data))
+    for metric in objects(f"{path}: metrics", schema.get("metrics")):
+        lower = metric.get("lower_is_better")
+        if isinstance(metric.get("name"), str) and isinstance(lower, bool):
+            gathering.direct(metric["name"], "lower" if lower else "higher", of=str(path))
 
 
 def _export(gathering: Gathering, runs: Sequence[_Run], names: PerturbationNames) -> Export:

@@ -15,6 +15,13 @@ NAME = "mlflow"
 _METRIC = re.compile(r".+/(score|value)|latency|token_count")
 _QUESTIONS = ("inputs", "input", "question", "request", "prompt", "query")
 _HEAD = re.compile(rb'^\{\s*"columns"\s*:.*(/score"|/value"|"latency"|"token_count")', re.DOTALL)
+# What MLflow says of its own metrics (``greater_is_better``), which its table does not repeat.
+_LOWER = {"latency", "toxicity", "flesch_kincaid_grade_level", "ari_grade_level"}
+_HIGHER = {
+    *("answer_correctness", "answer_relevance", "answer_similarity", "faithfulness", "relevance"),
+    *("exact_match", "bleu", "rouge1", "rouge2", "rougeL", "rougeLsum"),
+}
+_AT_K = re.compile(r"(precision|recall|ndcg)_at_\d+")
 
 
 def recognises(path: Path) -> bool:
@@ -31,5 +38,11 @@ def read(file: ExportFile) -> Rows:
     others = [name for name in numeric if name not in metrics]
     if others:
         file.note(f"columns of numbers that are no metrics of MLflow's: {listing(others)}")
+    for metric in metrics:
+        name = metric.partition("/")[0]
+        if name in _LOWER:
+            file.direct(metric, "lower")
+        elif name in _HIGHER or _AT_K.fullmatch(name):
+            file.direct(metric, "higher")
     hint = "metrics are called name/v1/score, name/score, latency or token_count"
     return table_rows(file, columns, questions=_QUESTIONS, metrics=metrics, hint=hint)

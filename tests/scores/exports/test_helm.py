@@ -1,6 +1,7 @@
 """Runs of HELM: trials are draws, splits and perturbations are asked for, bookkeeping stays out."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +50,24 @@ def run(tmp_path):
 
 def read(*paths, name="helm", **rules):
     return read_export(name, [str(path) for path in paths], ExportRules(**rules))
+
+
+def test_the_schema_beside_the_runs_tells_directions(run):
+    root = run([entry("id1", exact_match=1.0, toxic_frac=0.2, rank=3.0)])
+    assert read(root).directions == {}
+    metrics = [
+        {"name": "exact_match", "lower_is_better": False},
+        {"name": "toxic_frac", "lower_is_better": True},
+        {"name": "rank"},
+        {"name": "of_another_run", "lower_is_better": True},
+    ]
+    (root / "schema.json").write_text(json.dumps({"adapter": [], "metrics": metrics}))
+    found = read(root, name="auto")
+    assert found.directions == {"exact_match": "higher", "toxic_frac": "lower"}
+    assert [Path(entry.path).name for entry in found.inputs].count("schema.json") == 1
+    (root / "schema.json").write_text(json.dumps({"metrics": "none"}))
+    with pytest.raises(InputError, match=r"schema\.json: metrics"):
+        read(root)
 
 
 def test_a_run_with_trials(run):

@@ -34,8 +34,15 @@ def test_scores_by_name(tmp_path):
         ("m", "What? #2", "fit/v1/score"): 4.0,
     }
     assert mean(export, metric="fit/v1/score") == 4.5
-    assert export.directions == {}
+    assert export.directions == {"latency": "lower"}
     assert any("target" in note for note in export.notes)
+
+
+def test_directions_of_its_own_metrics(tmp_path):
+    told = {"toxicity/v1/score": "lower", "faithfulness/v1/score": "higher", "precision_at_3/score": "higher"}
+    names = ["inputs", *told, "token_count", "relevance_of_ours/v1/score", "latency_budget/v1/score"]
+    path = table(tmp_path / "t.json", names, [["x", *range(len(names) - 1)]])
+    assert read("mlflow", f"m={path}").directions == told
 
 
 def test_tables_in_another_order_pair_by_their_questions(tmp_path):
