@@ -10,7 +10,7 @@ from riskrank.shown import numbers
 from riskrank.shown.dominance import CORRECTIONS
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.power import PowerDocument
-from riskrank.studies.wording import claim_words
+from riskrank.studies.wording import claim_words, sizes_possible
 
 # A longer table hides the pairs that decide.
 _MOST_PAIRS = 12
@@ -22,7 +22,8 @@ def view(document: PowerDocument) -> list[Section]:
     return [
         _curve_table(document.metric, study, models),
         _needed(study),
-        _reading(study, pilot=pilot),
+        *_pilot(study),
+        _reading(study, pilot=pilot, chosen=document.provenance.settings.get("pair") is None),
         _simulated(study, pilot=pilot),
         *([] if document.split is None else [Line(document.split.sentence, "Repeats:")]),
     ]
@@ -75,7 +76,18 @@ def _needed(study: PowerStudy) -> Line:
     return Line(f"about {size} for {what} at {wanted} (simulated there: {reached}{doubt}).", "Needed:")
 
 
-def _reading(study: PowerStudy, *, pilot: bool) -> Line:
+def _pilot(study: PowerStudy) -> list[Line]:
+    """What else the pilot could have suggested."""
+    pilot, interval = study.plan.pilot, study.interval
+    if pilot is None or interval is None:
+        return []
+    size = min(len(length) for length in pilot.lengths)
+    possible = sizes_possible(interval) or f"more than {interval.limit:,}"
+    level = f"{100 * interval.level:g} % interval from resamples of the pilot"
+    return [Line(f"{size:,} samples, compatible with a need of {possible} a model ({level}).", "Pilot:")]
+
+
+def _reading(study: PowerStudy, *, pilot: bool, chosen: bool) -> Line:
     error = 100 * study.curve.largest_error
     parts = [
         "the share of simulated data sets of n samples a model in which the dominance is significant; "
@@ -86,6 +98,11 @@ def _reading(study: PowerStudy, *, pilot: bool) -> Line:
             "ε is the pilot's violation ratio. The pilot is taken as the truth: differences it overstates "
             "look easier to find than they are."
         )
+        if chosen:
+            parts.append(
+                "Pairs were chosen because they are significant in it: that flatters them, beyond what the "
+                "interval knows."
+            )
     else:
         parts.append("ε is the violation ratio of the distributions.")
     return Line(" ".join(parts), "Reading:")

@@ -12,7 +12,7 @@ from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.power.planning import PowerStudy
 from riskrank.studies.objectives import ObjectiveTable
-from riskrank.studies.wording import names, number, percent, unseen
+from riskrank.studies.wording import names, number, percent, sizes_possible, unseen
 
 
 def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str], samples: int) -> str:
@@ -66,11 +66,18 @@ def aggregated_verdict(name: str, found: Aggregation, models: Sequence[str]) -> 
 
 
 def power_verdict(study: PowerStudy, target: float) -> str:
-    """How many samples it takes, or that no number does."""
+    """How many samples it takes, or that no number does; of a pilot also what else is possible."""
+    said = _required_size(study, target)
+    possible = None if study.interval is None else sizes_possible(study.interval)
+    return said if possible is None else f"{said} From this pilot anything from {possible} is possible."
+
+
+def _required_size(study: PowerStudy, target: float) -> str:
     required = study.required
     what = "the pair" if len(study.plan.pairs) == 1 else f"all {len(study.plan.pairs)} pairs at once"
     if study.plan.unattainable:
-        return f"No number of samples shows {what}: even without noise the claim does not hold."
+        where = "even without noise" if study.plan.pilot is None else "in the pilot"
+        return f"No number of samples shows {what}: {where} the claim does not hold."
     if required.size is None:
         return (
             f"More than {int(required.sizes[-1]):,} samples a model are needed to show {what} with a power "

@@ -174,3 +174,49 @@ def test_a_pilot_that_shows_nothing(refused, write):
     lines = refused("power", path)
     assert "no dominance is significant" in lines[0]
     assert "--pair" in lines[2]
+
+
+def pilot_rows(gap):
+    rows = []
+    for i in range(40):
+        base = (7 * i) % 40 / 10
+        rows.append({"model": "new", "sample": i, "metric": "m", "score": base + gap + (11 * i) % 17 / 10})
+        rows.append({"model": "old", "sample": i, "metric": "m", "score": base + (13 * i) % 19 / 10})
+    return rows
+
+
+def test_what_else_a_pilot_could_have_suggested(run, write):
+    rows = pilot_rows(0.45)
+    paths = [
+        write(name, "".join(json.dumps(row) + "\n" for row in some))
+        for name, some in (("rows.jsonl", rows), ("turned.jsonl", rows[::-1]))
+    ]
+    call = ("--pair", "new:old", "--higher", "m", "--variance", "clt", "--simulations", "40", "--sizes", "60")
+    found = [
+        run("power", path, *call, "--format", "json", "--jobs", jobs).document["meta"]["required_size"]
+        for path, jobs in ((paths[0], "1"), (paths[0], "2"), (paths[1], "1"))
+    ]
+    assert found[0] == found[1] == found[2]
+    low, size, high = (found[0][key] for key in ("size_low", "size", "size_high"))
+    assert 10 <= low < size
+    assert high is None or high > size
+    assert found[0]["size_level"] == 0.95
+    words = run("power", paths[0], *call).stdout
+    above = "more than 300" if high is None else f"{high:,}"
+    assert f"anything from {low} to {above} is possible." in " ".join(words.split())
+    assert "Pilot: 40 samples, compatible with" in words
+    assert "Pairs were chosen" not in words
+
+
+def test_a_pilot_that_says_the_contrary_does_not_say_never(run, write):
+    path = write("pilot.jsonl", "".join(json.dumps(row) + "\n" for row in pilot_rows(0.08)))
+    call = ("--higher", "m", "--variance", "clt", "--simulations", "10", "--sizes", "60", "--format", "json")
+    call += ("--limit", "5000")
+    pairs = ("new:old", "old:new")
+    found = [run("power", path, "--pair", pair, *call) for pair in pairs]
+    (against,) = (one for one in found if one.document["meta"]["warnings"])
+    required = against.document["meta"]["required_size"]
+    assert "in the pilot the claim does not hold" in against.document["meta"]["warnings"][0]
+    assert required["size"] is None
+    assert 60 < required["size_low"] < 5000
+    assert required["size_high"] is None

@@ -15,8 +15,9 @@ from riskrank.engine.dominance.tests import DominanceTests, compare
 from riskrank.engine.power.decision import DominanceDecision
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.required_size import RequiredSize, size_for_power
-from riskrank.engine.power.samplers import DistributionSampler, Sampler, pilot_sampler
+from riskrank.engine.power.samplers import DistributionSampler, PilotSampler, Sampler, pilot_sampler
 from riskrank.engine.power.simulation import PowerCurve, Run, Simulation, estimate_power
+from riskrank.engine.power.size_interval import SizeInterval, size_interval
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores
 from riskrank.engine.sampling.processes import workers_for
 from riskrank.errors import InputError, UsageError, option
@@ -65,6 +66,12 @@ class Plan:
         return len(self.pairs) if self.alone else k * (k - 1)
 
     @property
+    def pilot(self) -> PilotSampler | None:
+        """What data sets are drawn from, where these are scores."""
+        sampler = self.simulation.sampler
+        return sampler if isinstance(sampler, PilotSampler) else None
+
+    @property
     def unattainable(self) -> tuple[tuple[int, int], ...]:
         """Pairs the reference itself does not order that way: no number of samples will."""
         return tuple(pair for pair in self.pairs if not self.reference.dominates[pair])
@@ -81,11 +88,14 @@ class PowerStudy:
         One claim a pair of the plan.
     required : RequiredSize
         Of all pairs together.
+    interval : SizeInterval or None
+        Sizes that the pilot is compatible with; None where distributions were planned with.
     """
 
     plan: Plan
     curve: PowerCurve
     required: RequiredSize
+    interval: SizeInterval | None = None
 
 
 def plan_from_pilot(
@@ -260,7 +270,30 @@ def study_power(
                 seed=seed,
                 run=run,
             )
-    return PowerStudy(plan, curve, required)
+        interval = _interval(plan, required, limit=limit, repeats=repeats, run=run)
+    return PowerStudy(plan, curve, required, interval)
+
+
+def _interval(
+    plan: Plan, required: RequiredSize, *, limit: int, repeats: int, run: Run
+) -> SizeInterval | None:
+    """What else the pilot could have suggested; None without one."""
+    inference = plan.inference
+    if plan.pilot is None:
+        return None
+    return size_interval(
+        plan.pilot,
+        plan.claim,
+        plan.pairs,
+        required,
+        tests=plan.family,
+        alpha=inference.alpha,
+        repeats=repeats,
+        smallest=FEWEST_SAMPLES,
+        limit=limit,
+        seed=inference.seed,
+        run=run,
+    )
 
 
 def check_search(sizes: Sequence[int], *, target: float, limit: int | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,6 +55,16 @@ class PilotSampler:
             # A sample drawn twice stands for two samples.
             clusters.append(np.repeat(np.arange(size), many))
         return Draw(tuple(samples), tuple(clusters) if self.clustered else None)
+
+    def resampled(self, rng: np.random.Generator) -> PilotSampler:
+        """The pilot as it might have been: as many samples, the same ones for all models if paired."""
+        shared = rng.integers(0, len(self.lengths[0]), len(self.lengths[0])) if self.paired else None
+        starts, lengths = [], []
+        for start, length in zip(self.starts, self.lengths, strict=True):
+            chosen = rng.integers(0, len(length), len(length)) if shared is None else shared
+            starts.append(start[chosen])
+            lengths.append(length[chosen])
+        return replace(self, starts=tuple(starts), lengths=tuple(lengths))
 
 
 @dataclass(frozen=True)

@@ -52,10 +52,13 @@ class PowerDocument(Document[PowerRow]):
 
     def meta(self) -> Mapping[str, Any]:
         """The size the target needs, and what was simulated to find it."""
-        required = self.study.required
+        required, interval = self.study.required, self.study.interval
         return {
             "required_size": {
                 "size": required.size,
+                "size_low": None if interval is None else interval.low,
+                "size_high": None if interval is None else interval.high,
+                "size_level": None if interval is None else interval.level,
                 "target": required.target,
                 "power": required.power,
                 "standard_error": required.standard_error,

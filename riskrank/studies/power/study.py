@@ -209,7 +209,8 @@ def _simulated(
 def _advice(plan: Plan, models: Sequence[str]) -> Iterator[str]:
     if plan.unattainable:
         pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable), 4)
-        yield f"no number of samples will show {pairs}: even without noise the claim does not hold"
+        where = "even without noise" if plan.pilot is None else "in the pilot"
+        yield f"no number of samples will show {pairs}: {where} the claim does not hold"
     if plan.inference.paper_exact:
         yield (
             f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "

@@ -1,0 +1,211 @@
+"""The interval of the size a pilot suggests: the closed form of normal scores, loops, and invariances."""
+
+from dataclasses import replace
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import Inference
+from riskrank.engine.dominance.violation import violation_matrix
+from riskrank.engine.power.distributions import parse_distribution
+from riskrank.engine.power.planning import plan_from_distributions, plan_from_pilot, study_power
+from riskrank.engine.power.required_size import RequiredSize
+from riskrank.engine.power.samplers import pilot_sampler
+from riskrank.engine.power.size_interval import (
+    Counting,
+    _corrected,
+    _height,
+    _sizes,
+    _without_noise,
+    size_interval,
+)
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.processes import run_tasks
+
+Z = NormalDist()
+CLT = Inference(variance="clt", correction="none")
+DIRECT = Claim(2, "direct")
+
+
+def normal_pilot(effect, n, seed=4):
+    """Two paired models of equal spread; their differences have exactly this mean in standard deviations."""
+    rng = np.random.default_rng(seed)
+    middles = ndtri((np.arange(n) + 0.5) / n)
+    shared, gap = rng.permutation(middles), rng.permutation(middles / middles.std())
+    shared -= shared @ gap / n * gap
+    return [shared + (gap + effect) / 2, shared - (gap + effect) / 2]
+
+
+def needed(size, power=0.8, target=0.8):
+    return RequiredSize(size, target, power, 0.04, True, np.array([10, 5000]), np.array([0.1, 0.9]))
+
+
+def interval(values, found, claim=DIRECT, pairs=((0, 1),), *, limit=5000, smallest=10, seed=0, **design):
+    sampler = pilot_sampler(values, **design)
+    options = {"tests": len(pairs), "alpha": 0.05, "repeats": 100, "smallest": smallest, "limit": limit}
+    return size_interval(sampler, claim, pairs, found, seed=seed, run=run_tasks, **options)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_an_effect_is_the_mean_in_standard_deviations(paired):
+    # Differences of independent draws have the variances of both models.
+    first, second = normal_pilot(0.4, 500)
+    spread = (first - second).std() if paired else sqrt(first.var() + second.var())
+    sampler = pilot_sampler([first, second], paired=paired)
+    for claim in (DIRECT, Claim(2), Claim(1, "direct")):
+        counting = Counting(sampler, claim, ((0, 1), (1, 0)), 10, 4000)
+        effects = counting.effects(sampler, np.random.default_rng(1), 4000)
+        assert effects[0] == pytest.approx((first - second).mean() / spread, rel=0.12)
+        assert effects[1] == pytest.approx(-effects[0])
+
+
+@pytest.mark.parametrize(("effect", "n"), [(0.25, 400), (0.4, 150), (0.4, 1500)])
+def test_against_the_closed_form_of_normal_scores(effect, n):
+    """δ̂ has the variance (1 + δ²/2)/n, and the size that a z-test needs is (c + z)²/δ²."""
+    sum_of_both = Z.inv_cdf(0.95) + Z.inv_cdf(0.8)
+    size = round((sum_of_both / effect) ** 2)
+    found = [interval(normal_pilot(effect, n, seed), needed(size), smallest=1) for seed in range(6)]
+    error = Z.inv_cdf(0.975) * sqrt((1 + effect**2 / 2) / n)
+    # Curves have more to cross with than their means, which makes the effect counted a little smaller.
+    assert np.mean([1 - sqrt(size / one.high) for one in found]) == pytest.approx(error / effect, rel=0.25)
+    assert np.mean([sqrt(size / one.low) - 1 for one in found]) == pytest.approx(error / effect, rel=0.25)
+    assert found[0].level == 0.95
+
+
+def test_more_samples_narrow_it():
+    found = [interval(normal_pilot(0.3, n), needed(70)) for n in (80, 320, 1280)]
+    assert found[0].low < found[1].low < found[2].low < 70 < found[2].high < found[1].high
+    assert found[0].high is None or found[0].high > found[1].high
+
+
+def test_it_is_open_above_where_resamples_show_no_effect():
+    assert interval(normal_pilot(0.2, 40), needed(155)).high is None
+    nothing = interval(normal_pilot(-0.05, 40), needed(None, power=0.05))
+    assert 100 < nothing.low < 1000
+    assert nothing.high is None
+    backwards = interval(normal_pilot(-1.0, 40), needed(None, power=0.0))
+    assert (backwards.low, backwards.high, backwards.limit) == (None, None, 5000)
+
+
+def test_the_limit_and_the_smallest_size_bound_it():
+    values = normal_pilot(0.3, 200)
+    high = interval(values, needed(70)).high
+    assert interval(values, needed(70), limit=high).high == high
+    assert interval(values, needed(70), limit=high - 1).high is None
+    strong = interval(normal_pilot(3.0, 40), needed(10, power=1.0))
+    assert (strong.low, strong.high) == (10, 10)
+
+
+def test_units_and_the_numbers_of_models_do_not_matter():
+    values = normal_pilot(0.6, 60)
+    plain = interval(values, needed(20))
+    for unit in (1e-3, 7.0, 1e200):
+        assert interval([unit * value for value in values], needed(20)) == plain
+    assert interval(values[::-1], needed(20), pairs=((1, 0),)) == plain
+    assert plain.high is not None
+    assert interval(values, needed(20), seed=1) != plain
+
+
+def test_draws_of_a_sample_stay_together():
+    values = normal_pilot(0.6, 60)
+    plain = interval(values, needed(20))
+    many = [np.repeat(value, 5) for value in values]
+    assert interval(many, needed(20), clusters=[np.repeat(np.arange(60), 5)] * 2) == plain
+    # Taken for samples, the draws would say too much.
+    alone = interval(many, needed(20))
+    assert alone.high < plain.high
+
+
+@pytest.mark.parametrize("claim", [DIRECT, Claim(1, "absolute", 0.25), Claim(2)])
+def test_data_sets_of_uneven_clusters_against_a_loop(claim):
+    rng = np.random.default_rng(2)
+    clusters = [np.repeat(np.arange(12), rng.integers(1, 4, 12)) for _ in range(3)]
+    sampler = pilot_sampler(
+        [rng.normal(size=len(cluster)) for cluster in clusters], clusters=clusters, paired=False
+    )
+    pairs = ((0, 1), (2, 0))
+    draw = sampler(np.random.default_rng(5), 8 * 30)
+    found = Counting(sampler, claim, pairs, 8, 30)._statistics(draw, 30)
+    for number in range(30):
+        parts = [
+            value[cluster // 8 == number] for value, cluster in zip(draw.samples, draw.clusters, strict=True)
+        ]
+        expected = claim.statistic(violation_matrix(parts, order=claim.order))
+        assert found[number] == pytest.approx([expected[pair] for pair in pairs], abs=1e-12)
+
+
+def test_a_resampled_pilot_has_whole_samples_the_same_for_all_models():
+    x = np.arange(30.0)
+    clusters = [np.arange(30) // 2] * 2
+    sampler = pilot_sampler([x, 10 * x], clusters=clusters).resampled(np.random.default_rng(0))
+    draw = sampler(np.random.default_rng(1), 400)
+    assert (draw.samples[1] == 10 * draw.samples[0]).all()
+    assert (draw.samples[0][1::2] == draw.samples[0][::2] + 1).all()
+    assert 5 < len(set(draw.samples[0][::2])) < 15
+    free = pilot_sampler([x, x[:20]], paired=False).resampled(np.random.default_rng(0))
+    assert [len(start) for start in free.starts] == [30, 20]
+    assert not np.array_equal(free.starts[0][:20], free.starts[1])
+
+
+def test_the_noise_of_counting_is_taken_out():
+    values, found = normal_pilot(0.25, 400), []
+    sampler = pilot_sampler(values)
+    for sets in (30, 1000):
+        counting = Counting(sampler, DIRECT, ((0, 1),), 30, sets)
+        rng = np.random.default_rng(0)
+        effects = np.stack([counting.effects(sampler.resampled(rng), rng, sets) for _ in range(300)])
+        found.append((effects.std(), _without_noise(effects, counting).std()))
+    assert found[0][0] > 1.3 * found[1][0]
+    assert found[0][1] == pytest.approx(found[1][1], rel=0.2)
+    same = np.full((20, 1), 0.3)
+    assert _without_noise(same, counting) == pytest.approx(same)
+
+
+def test_power_of_several_pairs_is_multiplied():
+    one = _sizes(np.array([[0.3]]), 1.7, 0.8)
+    assert one == pytest.approx([((1.7 + Z.inv_cdf(0.8)) / 0.3) ** 2])
+    both = _sizes(np.array([[0.3, 0.3], [0.3, 9.0], [0.3, 0.0], [0.3, -1.0]]), 1.7, 0.8)
+    assert both[0] == pytest.approx(((1.7 + Z.inv_cdf(sqrt(0.8))) / 0.3) ** 2)
+    assert both[1] == pytest.approx(one[0])
+    assert np.isinf(both[2:]).all()
+    assert _height(np.array([0.3, 0.3]), round(both[0]), 0.8) == pytest.approx(1.7, abs=0.01)
+
+
+def test_quantiles_are_corrected_for_the_median():
+    suggested = np.exp(np.random.default_rng(0).normal(size=4001))
+    plain = np.quantile(suggested, [0.025, 0.975])
+    assert _corrected(suggested, float(np.median(suggested)), 10_000) == pytest.approx(plain, rel=0.02)
+    # Four fifths of the resamples suggest more than the pilot: the interval moves down by as much.
+    fifth = float(np.quantile(suggested, 0.2))
+    expected = [Z.cdf(2 * Z.inv_cdf(0.2) + z) for z in (-1.96, 1.96)]
+    assert _corrected(suggested, fifth, 10_000) == pytest.approx(np.quantile(suggested, expected), rel=0.1)
+    few = _corrected(suggested, float(np.median(suggested)), 10)
+    assert few[0] < plain[0] < plain[1] < few[1]
+    assert _corrected(np.full(20, np.inf), 5.0, 40) == (np.inf, np.inf)
+
+
+def test_a_study_of_a_pilot_has_it_and_one_of_distributions_has_none():
+    scores = ClusteredScores.build(normal_pilot(0.4, 40))
+    plan = plan_from_pilot(scores, DIRECT, CLT, pair=(0, 1))
+    study = study_power(plan, [40], limit=2000, repeats=60)
+    assert study.interval.limit == 2000
+    assert study.interval.low <= study.required.size
+    assert study.interval.high is None or study.interval.high > 2 * study.required.size
+    again = replace(plan, inference=replace(CLT, jobs=2))
+    assert study_power(again, [40], limit=2000, repeats=60).interval == study.interval
+    named = [parse_distribution(text) for text in ("normal:0.5", "normal")]
+    assert study_power(plan_from_distributions(named, DIRECT, CLT), [50], repeats=20).interval is None
+
+
+def test_the_hardest_of_several_pairs_decides():
+    rng = np.random.default_rng(3)
+    shared = rng.normal(size=60)
+    values = [shared + gap + 0.7 * rng.normal(size=60) for gap in (2.0, 0.3, 0.0)]
+    every = interval(values, needed(60), pairs=((0, 1), (0, 2), (1, 2)))
+    hardest = interval(values, needed(60), pairs=((1, 2),))
+    assert every.low == pytest.approx(hardest.low, rel=0.3)
+    assert interval(values, needed(10, power=1.0), pairs=((0, 1),)).high < hardest.low
