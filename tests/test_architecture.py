@@ -288,7 +288,6 @@ LONG_FILES = {
     "riskrank.engine.gsd.polytope": "one linear program, whose parts share its matrices",
     "riskrank.engine.gsd.quality": "exact quality vectors, their scales, and doubts about these",
     "riskrank.engine.power.planning": "one search of a sample size, with its types",
-    "riskrank.scores.table.columns": "roles of columns, given and guessed, and ways to go wrong",
     "riskrank.scores.table.inspection": "all problems a table can have, a short function each",
     "riskrank.scores.exports.gathering": "what readers share: files, names of models, scores, refused rules",
     "riskrank.scores.exports.inspect_logs": "one format, in its two containers",

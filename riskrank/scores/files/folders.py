@@ -58,7 +58,7 @@ def parts_of(folder: str, input_format: str | None = None) -> list[Part]:
         kept = asked or [path for path in files if kinds[path] is None]
     else:
         kept = [path for path in files if kinds[path] is not None]
-    _require_one_format(folder, [input_format or str(kinds[path]) for path in kept])
+    require_one_format(folder, [input_format or str(kinds[path]) for path in kept])
     if not kept:
         raise InputError(
             f"{folder}: there is no score table in this directory",
@@ -132,7 +132,13 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
-def _require_one_format(folder: str, kinds: list[str]) -> None:
+def require_one_format(folder: str, kinds: list[str]) -> None:
+    """Refuse files of different formats, or of one that is a table of its own.
+
+    Raises
+    ------
+    InputError
+    """
     counts = Counter(kinds)
     if len(counts) > 1 or (counts and kinds[0] not in PART_FORMATS):
         fitting = [kind for kind, _ in counts.most_common() if kind in PART_FORMATS]

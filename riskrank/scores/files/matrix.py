@@ -10,8 +10,8 @@ import polars as pl
 from riskrank.errors import InputError, UsageError, index_of, listing, option
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
-from riskrank.scores.table.columns import named_columns, synonym
-from riskrank.scores.table.guesses import looks_like_an_identifier
+from riskrank.scores.table.columns import named_columns
+from riskrank.scores.table.guesses import looks_like_an_identifier, synonym
 from riskrank.scores.table.parsing import column_kind, numeric_share
 
 # A text column with at least this share of numbers may be a model with failures in it.

@@ -24,6 +24,7 @@ from riskrank.scores.files.object_stores import is_url, name_of
 from riskrank.scores.files.parquet import ParquetSource
 from riskrank.scores.files.paths import exists, is_folder, labelled_paths
 from riskrank.scores.files.source import InputFile, Source, excerpt
+from riskrank.scores.files.templates import is_template, parts_by_name
 
 # Far more than a machine holds beside the table it becomes; it is there to stop what unpacks without end.
 MAX_TABLE_BYTES = 16 * 1024**3
@@ -44,8 +45,9 @@ def open_sources(
     Parameters
     ----------
     paths : sequence of str or Source
-        Files, folders of parts, glob patterns (an existing file of that very name goes first), ``-`` for
-        `stdin`, each also as ``LABEL=PATH``; or sources that are open already.
+        Files, folders of parts, glob patterns (an existing file of that very name goes first), patterns with
+        names of columns in braces, ``-`` for `stdin`, each also as ``LABEL=PATH``; or sources that are open
+        already.
     input_format : str, optional
         One of `FORMATS`, of every input; without it the suffix of each name decides.
     stdin : BinaryIO, optional
@@ -78,7 +80,9 @@ def open_sources(
             opened.append(given)
         else:
             for label, path in labelled_paths(given):
-                opener = _open_folder if is_folder(path) else _open
+                # A file whose very name has braces is that file.
+                several = is_folder(path) or (is_template(path) and not is_url(path) and not exists(path))
+                opener = _open_parts if several else _open
                 source = opener(path, input_format, stdin, sql, max_bytes or MAX_TABLE_BYTES)
                 source.model_label = label
                 opened.append(source)
@@ -137,10 +141,10 @@ def _piped(stdin: BinaryIO | None, limit: int) -> bytes:
         ) from None
 
 
-def _open_folder(
+def _open_parts(
     path: str, input_format: str | None, stdin: BinaryIO | None, sql: str | None, limit: int
 ) -> Source:
-    parts = parts_of(path, input_format)
+    parts = parts_of(path, input_format) if is_folder(path) else parts_by_name(path)
     return DataSetSource(path, parts, [_open(part.path, input_format, stdin, sql, limit) for part in parts])
 
 

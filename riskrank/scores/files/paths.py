@@ -10,12 +10,13 @@ from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.folders import tables_below
 from riskrank.scores.files.object_stores import expand_url, is_url
 from riskrank.scores.files.patterns import matches
+from riskrank.scores.files.templates import is_template, template_files
 
 STANDARD_INPUT = "-"
 
 
 def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None, str]]:
-    """Label and path of every file behind a path, a glob pattern or ``LABEL=PATH``.
+    """Label and path of every file behind a path, a pattern or ``LABEL=PATH``; a template stays as it is.
 
     A file whose own name holds a ``=`` goes first; the label is as short as the files there are allow.
 
@@ -40,7 +41,7 @@ def labelled_paths(text: str, *, folders: bool = False) -> list[tuple[str | None
             return [(_label(text[:at].strip()), path) for path in found]
     # Nothing is there: a label that looks like a folder is more likely the beginning of a path.
     path = text[places[0] + 1 :] if places and "/" not in text[: places[0]] else text
-    if not glob.has_magic(path):
+    if not glob.has_magic(path) and not is_template(path):
         return [(None, path)]
     raise InputError(
         f"{path}: no file matches the pattern",
@@ -54,6 +55,8 @@ def _files(text: str, folders: bool) -> list[str]:
         return expand_url(text)
     if text == STANDARD_INPUT or exists(text):
         return [text]
+    if is_template(text) and not folders:
+        return [text] if template_files(text) else []
     if not glob.has_magic(text):
         return []
     found = matches(text)
@@ -100,6 +103,8 @@ def named_files(inputs: Iterable[str]) -> list[str]:
             found[name] = None
             if glob.has_magic(name) and not is_url(name):
                 found |= dict.fromkeys(matches(name))
+            if is_template(name):
+                found |= dict.fromkeys(template_files(name))
     for name in [name for name in found if name and is_folder(name)]:
         found |= dict.fromkeys(tables_below(name))
     return [name for name in found if name]

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import polars as pl
-
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
+from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.source import Source
-from riskrank.scores.table.guesses import may_name_samples, sample_columns, unique_with
-from riskrank.scores.table.parsing import column_kind
+from riskrank.scores.table.missing_columns import missing_columns
 
 ROLES = ("model", "sample", "metric", "score", "draw", "cluster")
 
 # A column that happens to be called cluster must not change the unit of resampling: it has to be named.
 FOUND_BY_NAME = ROLES[:-1]
-
-# Columns whose contents are looked at for a guess.
-_MOST_CANDIDATES = 20
-
-# What people call these columns; the first one present is suggested, never taken silently.
-_USUAL_NAMES = {
-    "model": """model model_name model_id models system system_id method algorithm algo framework strategy llm
-        classifier learner estimator engine agent submission team""",
-    "sample": """sample sample_id samples doc_id docid doc document id item item_id example example_id
-        instance instance_id question question_id prompt prompt_id case task dataset query qid input""",
-    "metric": "metric metric_name metrics measure measurement criterion criteria scorer evaluator kpi",
-    "score": "score scores value val values result metric_value measurement estimate y",
-    "model_a": "model_a modela model_1 model1 first left answer_a assistant_a system_a a",
-    "model_b": "model_b modelb model_2 model2 second right answer_b assistant_b system_b b",
-    "verdict": "verdict winner judgement judgment preference outcome decision label choice result",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +34,7 @@ class Roles:
     values: tuple[str, ...] = ()
 
 
-def assign_roles(source: Source, options: ReadOptions) -> Roles:
+def assign_roles(source: Source, options: ReadOptions, given: Sequence[Source] = ()) -> Roles:
     """Find the column of each role in a file.
 
     Parameters
@@ -62,6 +42,8 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
     source : Source
     options : ReadOptions
         `columns` renames roles and `cluster` names one; `wide` and `sample_optional` say which are needed.
+    given : sequence of Source
+        All that was opened, as it was opened, for hints.
 
     Returns
     -------
@@ -83,7 +65,7 @@ def assign_roles(source: Source, options: ReadOptions) -> Roles:
     needed += [] if options.wide else ["metric", "score"]
     missing = [role for role in needed if role not in roles]
     if missing:
-        raise _missing_columns(source, roles, missing, options)
+        raise missing_columns(source, roles, missing, options, given)
     group = _group_column(source, roles, options)
     for column in dict.fromkeys([*roles.values(), *([] if group is None else [group])]):
         _require_in_all_parts(source, column)
@@ -254,100 +236,3 @@ def _refuse_shared(source: Source, named: Mapping[str, str]) -> None:
             if role == "sample"
             else "name the column that says which samples belong together",
         )
-
-
-def _loaded(source: Source, names: Sequence[str]) -> dict[str, pl.Series]:
-    frame = source.load(names) if names else pl.DataFrame()
-    return {name: frame[name] for name in names}
-
-
-def _missing_columns(
-    source: Source, roles: dict[str, str], missing: Sequence[str], options: ReadOptions
-) -> InputError:
-    """Say which roles lack a column and guess, from names and contents, which columns were meant."""
-    free = [column for column in source.columns if column and column not in roles.values()]
-    kinds = {name: column_kind(one, source.decimal_comma) for name, one in _loaded(source, free).items()}
-    numeric = [column for column in free if kinds[column] == "number"]
-    text = [column for column in free if column not in numeric]
-    fitting = {"model": text or free, "sample": free, "metric": text, "score": numeric}
-    guesses: dict[str, str] = {}
-    for role in missing:
-        candidates = [column for column in fitting[role] if column not in guesses.values()]
-        guess = synonym(role, candidates) or nearest(role, candidates)
-        if guess is None and role == "score" and len(candidates) == 1:
-            guess = candidates[0]
-        if guess is not None:
-            guesses[role] = guess
-    _refine(source, guesses, roles, text, free)
-    measures = [column for column in numeric if column not in {**guesses, "score": ""}.values()]
-    looks_wide = not options.wide and "metric" in missing and "metric" not in guesses and len(measures) > 0
-    if looks_wide:
-        guesses.pop("score", None)
-    renamed = {role: column for role, column in roles.items() if role != column} | guesses
-    mapping = ",".join(f"{role}={column}" for role, column in renamed.items())
-    unknown = [role for role in missing if role not in guesses]
-    names = guesses.get("sample")
-    if looks_wide and "model" in unknown and names and source.load([names])[names].is_unique().all():
-        hint = (
-            f"if a row is a model, add {option('wide', True)} {option('columns', f'model={names}')} and try "
-            f"copa; if a row is a sample and a column a model: {option('matrix', 'METRIC')} "
-            f"{option('columns', f'sample={names}')}"
-        )
-    elif looks_wide:
-        hint = f"with one row per model and sample and a column per metric, add {option('wide', True)}"
-        hint += f" {option('columns', mapping)}" if guesses else ""
-        model = (dict(roles) | guesses).get("model")
-        if unknown[:1] == ["sample"] and model and source.load([model])[model].is_unique().all():
-            hint += "; one row a model is a table for copa"
-    elif unknown == ["sample"]:
-        named = option("columns", f"{mapping},sample=…" if mapping else "sample=…")
-        hint = f"name the column that tells samples apart: {named}"
-    elif guesses:
-        hint = f"did you mean {option('columns', mapping)}?"
-    else:
-        hint = f"say which columns they are: {option('columns', ','.join(f'{role}=…' for role in missing))}"
-    plural = "s" if len(missing) > 1 else ""
-    return InputError(
-        f"{source.label}: missing column{plural} {listing(repr(role) for role in missing)}",
-        found=f"columns: {listing(source.columns, 20)}",
-        hint=hint,
-    )
-
-
-def _refine(
-    source: Source,
-    guesses: dict[str, str],
-    roles: Mapping[str, str],
-    text: Sequence[str],
-    free: Sequence[str],
-) -> None:
-    """Let contents decide among the columns whose names fit: rows differ in model, sample and metric."""
-    known = dict(roles) | guesses
-    keys = [known[role] for role in ("model", "metric") if role in known]
-    taken = {*keys, known.get("score")}
-    # Names of far more columns than people give to samples are no evidence.
-    left = [name for name in free if name not in taken and may_name_samples(name)][:_MOST_CANDIDATES]
-    fitting = [name for name in text if name not in taken and synonym("model", [name])][:_MOST_CANDIDATES]
-    frame = source.load(list(dict.fromkeys([*keys, *left, *fitting])))
-    if "sample" in guesses:
-        found = sample_columns(frame, keys, left)
-        guesses["sample"] = "+".join(found) if found else guesses["sample"]
-    sample = known["sample"] if "sample" in roles else guesses.get("sample", "")
-    parts = sample.split("+")
-    if "model" in guesses and set(parts) <= set(frame.columns):
-        candidates = [guesses["model"], *(name for name in fitting if name not in parts)]
-        others = [*parts, *(known[role] for role in ("metric",) if role in known)]
-        guesses["model"] = unique_with(frame, candidates, others) or guesses["model"]
-
-
-def synonym(role: str, candidates: Sequence[str]) -> str | None:
-    """The candidate whose name, or a word of whose name, is usual for the role."""
-    folded = {column.casefold(): column for column in reversed(candidates)}
-    usual = _USUAL_NAMES[role].split()
-    whole = next((folded[name] for name in usual if name in folded), None)
-    if whole is not None:
-        return whole
-    words = {
-        word: column for column in reversed(candidates) for word in re.findall("[a-z]+", column.casefold())
-    }
-    return next((words[name] for name in usual if name in words), None)

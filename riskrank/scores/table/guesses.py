@@ -12,6 +12,19 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# What people call these columns; never taken silently.
+_USUAL_NAMES = {
+    "model": """model model_name model_id models system system_id method algorithm algo framework strategy llm
+        classifier learner estimator engine agent submission team""",
+    "sample": """sample sample_id samples doc_id docid doc document id item item_id example example_id
+        instance instance_id question question_id prompt prompt_id case task dataset query qid input""",
+    "metric": "metric metric_name metrics measure measurement criterion criteria scorer evaluator kpi",
+    "score": "score scores value val values result metric_value measurement estimate y mean average",
+    "model_a": "model_a modela model_1 model1 first left answer_a assistant_a system_a a",
+    "model_b": "model_b modelb model_2 model2 second right answer_b assistant_b system_b b",
+    "verdict": "verdict winner judgement judgment preference outcome decision label choice result",
+}
+
 # Words for one of several runs of the same thing: its scores are draws of one sample.
 RUN = _set(
     "run runs seed seeds draw draws trial trials repeat repeats repetition rep epoch epochs attempt "
@@ -31,6 +44,10 @@ _IDENTIFIER = _set(
 _SAMPLE = _set(
     "name sample doc document item example instance question prompt case task dataset query qid input id"
 )
+# Words for when something was: "submission_date" names no submission.
+_TIME = _set("date datetime time timestamp created updated year month day")
+# Words for how far scores lie apart, or how sure a mean is.
+_SPREAD = _set("std sd stdev stddev se sem stderr ci variance")
 # Fewer whole numbers may be all different, or in order, by chance.
 _FEWEST_ROWS = 10
 # Epoch seconds of this century and beyond, up to nanoseconds.
@@ -88,6 +105,28 @@ def looks_like_an_identifier(name: str, values: pl.Series, *, whole_name: bool =
         return False
     low, high = int(filled.min()), int(filled.max())  # type: ignore[arg-type]
     return high - low == filled.len() - 1 or low > _OLDEST_TIME
+
+
+def synonym(role: str, candidates: Sequence[str]) -> str | None:
+    """The candidate whose name, or a word of whose name, is usual for the role."""
+    folded = {column.casefold(): column for column in reversed(candidates)}
+    usual = _USUAL_NAMES[role].split()
+    whole = next((folded[name] for name in usual if name in folded), None)
+    if whole is not None:
+        return whole
+    named = [column for column in candidates if role == "sample" or not words(column) & _TIME]
+    by_word = {word: column for column in reversed(named) for word in re.findall("[a-z]+", column.casefold())}
+    return next((by_word[name] for name in usual if name in by_word), None)
+
+
+def names_something(name: str) -> bool:
+    """Whether a column may name a model: one that says when something was does not."""
+    return not words(name) & _TIME
+
+
+def is_spread(name: str) -> bool:
+    """Whether a column's name says that it holds the spread of scores, not scores."""
+    return bool(words(name) & _SPREAD)
 
 
 def sample_columns(frame: pl.DataFrame, keys: Sequence[str], candidates: Sequence[str]) -> tuple[str, ...]:

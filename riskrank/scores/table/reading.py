@@ -93,7 +93,7 @@ def _with_roles(
 ) -> tuple[list[tuple[Source, Roles]], ReadOptions]:
     """Sources as they are read with what their columns are, and the options that fit them now."""
     found, options = prepared(sources, options)
-    return [(source, assign_roles(source, options)) for source in found], options
+    return [(source, assign_roles(source, options, sources)) for source in found], options
 
 
 def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions) -> Scores:
