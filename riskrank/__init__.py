@@ -11,12 +11,13 @@ TYPE_CHECKING = False  # as in typing, whose import takes longer than all of thi
 __version__ = "0.1.0"
 
 # Beside the functions of the commands.
-_OWN = ("Result", "Scores", "__version__", "errors", "read")
+_OWN = ("GateResult", "Result", "Scores", "__version__", "errors", "read")
 
 if TYPE_CHECKING:
     from typing import Any
 
     from riskrank import errors as errors
+    from riskrank.api import GateResult as GateResult
     from riskrank.api import Result as Result
     from riskrank.api import Scores as Scores
     from riskrank.api import check as check

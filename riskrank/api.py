@@ -13,38 +13,27 @@ from concurrent.futures import Executor
 from functools import cache, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import polars as pl
+from typing import Any
 
 from riskrank.asked.commands import BY_NAME, Command, named
 from riskrank.asked.option import Option, options_of
 from riskrank.asked.reading import RENAMED, ReadOptions
 from riskrank.asked.resampling import RunOptions
 from riskrank.asked.signature import documented, signature
-from riskrank.errors import RiskrankError, UsageError, did_you_mean, listing, option, spell
+from riskrank.errors import UsageError, did_you_mean, listing, option, spell
+from riskrank.results import GateResult as GateResult
+from riskrank.results import Result as Result
+from riskrank.results import result_of
 from riskrank.scores.files.frames import FrameSource, is_frame
 from riskrank.scores.files.opening import Source
 from riskrank.scores.table.inspection import Inspection, inspect_scores
 from riskrank.scores.table.score_table import ScoreTable, read_metrics_apart, read_scores
-from riskrank.shown.figures.catalogue import draw, pictures
-from riskrank.shown.formats.data import to_csv, to_json, to_jsonl
-from riskrank.shown.formats.html import to_fragment
-from riskrank.shown.formats.latex import to_latex
-from riskrank.shown.page import can_make_pages
-from riskrank.shown.page.page import to_page, to_page_fragment
-from riskrank.shown.render import markdown_page, to_text
-from riskrank.shown.sections import spelled_sections
 from riskrank.studies.arguments import checked, whole_number
 from riskrank.studies.check import check as check_study
 from riskrank.studies.distributions import named_distributions
-from riskrank.studies.document import Document
 from riskrank.studies.grouping import refuse_groups
 from riskrank.studies.power import power_between, refuse_table_options
 from riskrank.studies.runtime import running
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # What every command can do without is no error yet when a table is only read.
 _TOLERANT = {"sample_optional": True, "min_models": 1, "allow_constant": True, "missing": "keep"}
@@ -101,117 +90,6 @@ class Scores:
     def with_options(self, options: Mapping[str, Any]) -> Scores:
         """Read the same sources with further options."""
         return Scores(self._sources, self._options | dict(options)) if options else self
-
-
-class Result:
-    """What a command found.
-
-    Attributes
-    ----------
-    verdict : str
-        What a decision maker reads first.
-    warnings : tuple of str
-    failed : GateFailed, GateInconclusive or None
-        The gate that did not hold, where gates were asked for.
-    document : Document
-        Everything behind it: provenance, settings, and the engine's arrays.
-    """
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.verdict = spell(document.verdict, flags=False)
-        self.warnings = tuple(spell(warning, flags=False) for warning in document.provenance.warnings)
-        self.failed: RiskrankError | None = getattr(document, "failed", None)
-
-    @property
-    def rows(self) -> tuple[Any, ...]:
-        """Dataclasses, one a row of the CSV."""
-        return tuple(self.document.rows)
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """The rows as a Polars data frame."""
-        return pl.DataFrame(self.document.columns(), infer_schema_length=None)
-
-    def to_json(self) -> str:
-        """The JSON document, byte for byte that of the command line."""
-        return to_json(self.document)
-
-    def to_jsonl(self) -> str:
-        """One JSON object a row."""
-        return to_jsonl(self.document)
-
-    def to_csv(self, *, safe: bool = False) -> str:
-        """The rows as CSV, numbers unrounded.
-
-        Parameters
-        ----------
-        safe : bool
-            Whether it is for a spreadsheet, where a name must not become a formula.
-        """
-        return to_csv(self.document, safe=safe)
-
-    def to_markdown(self) -> str:
-        """Tables and words as Markdown."""
-        return markdown_page(self.document, flags=False)
-
-    def to_html(self) -> str:
-        """The page as one HTML file that needs no other.
-
-        Raises
-        ------
-        UsageError
-            If Jinja2 or Matplotlib is not installed: ``pip install 'riskrank[report]'``.
-        """
-        return to_page(self.document, flags=False)
-
-    def to_latex(self) -> str:
-        """Tables and words as LaTeX, with booktabs."""
-        return to_latex(spelled_sections(self.document, flags=False))
-
-    def to_text(self, width: int | None = None) -> str:
-        """The page a terminal shows, without colour.
-
-        Parameters
-        ----------
-        width : int, optional
-            Columns of the page; as wide as its tables by default.
-        """
-        return to_text(self.document, width=width, flags=False)
-
-    @property
-    def pictures(self) -> dict[str, str]:
-        """What :meth:`plot` can draw: captions by name, the main picture first."""
-        return {picture.name: picture.caption for picture in pictures(self.document)}
-
-    def plot(self, name: str | None = None) -> Figure:
-        """Draw a picture.
-
-        Parameters
-        ----------
-        name : str, optional
-            One of :attr:`pictures`, or its leading parts; the main picture by default.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            Made without pyplot; ``figure.savefig("ranking.svg")`` writes it.
-
-        Raises
-        ------
-        UsageError
-            If there is no such picture, or Matplotlib is not installed.
-        """
-        return draw(self.document, name)
-
-    def __repr__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        # A notebook shows what can be shown with what is installed.
-        if not can_make_pages():
-            return to_fragment(spelled_sections(self.document, flags=False))
-        return to_page_fragment(self.document, flags=False)
 
 
 _READING = tuple(one.name for one in options_of(ReadOptions))
@@ -274,8 +152,8 @@ def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
     _refuse_unknown(options, _READING)
     options = _checked_reading(options)
     if isinstance(scores, Scores):
-        return Result(check_study(scores.report(options)))
-    return Result(check_study(inspect_scores(_sources(scores), ReadOptions(**options))))
+        return result_of(check_study(scores.report(options)))
+    return result_of(check_study(inspect_scores(_sources(scores), ReadOptions(**options))))
 
 
 def _checked_reading(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -343,7 +221,7 @@ def _run(
         if not row.groups:
             refuse_groups(read_table, row.name)
     with running(jobs, executor) as runtime:
-        return Result(study(read_table, settings, runtime))
+        return result_of(study(read_table, settings, runtime))
 
 
 def _settings(row: Command, given: Mapping[str, Any]) -> Any:
@@ -432,7 +310,7 @@ def power(
     settings = _settings(row, options)
     jobs = whole_number("jobs", jobs)
     with running(jobs, executor) as runtime:
-        return Result(power_between(distributions, settings, runtime))
+        return result_of(power_between(distributions, settings, runtime))
 
 
 power = _dressed(

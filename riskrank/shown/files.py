@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from riskrank.errors import UsageError, option
+from riskrank.errors import UsageError, by_door, option
 from riskrank.shown.staging import is_device, refuse_foreign_links, staged
 from riskrank.shown.streams import discard, write_whole
 
@@ -55,7 +55,10 @@ def _format_of(output: str, asked: str | None, choices: Sequence[str]) -> str:
     raise UsageError(
         f"cannot tell the format of {output} from its name",
         found=f"suffix {suffix or 'none'}",
-        hint=f"add {option('format', '|'.join(choices))}",
+        hint=by_door(
+            f"add {option('format', '|'.join(choices))}",
+            f"let it end in {' '.join(end for end, kind in SUFFIXES.items() if kind in choices)}",
+        ),
     )
 
 
@@ -190,7 +193,7 @@ def write_all(
         raise UsageError(
             f"cannot write to {place or 'standard output'}",
             found=error.strerror or str(error),
-            hint="make room, or write the result elsewhere with " + option("output"),
+            hint="make room, or write the result elsewhere" + by_door(f" with {option('output')}", ""),
         ) from None
 
 

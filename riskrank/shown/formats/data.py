@@ -115,7 +115,8 @@ def to_parquet(document: Document) -> bytes:
     if isinstance(document.rows, FrameRows):
         document.rows.frame.write_parquet(buffer, compression="zstd", statistics=False)
         return buffer.getvalue()
-    polars.DataFrame(document.columns()).write_parquet(buffer, compression="zstd", statistics=False)
+    frame = polars.DataFrame(document.columns(), infer_schema_length=None)
+    frame.write_parquet(buffer, compression="zstd", statistics=False)
     return buffer.getvalue()
 
 

@@ -1,0 +1,226 @@
+"""What the functions of the Python door return: a verdict, rows, and every form and file of them."""
+
+from __future__ import annotations
+
+import sys
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from riskrank.asked.output import FORMATS
+from riskrank.errors import RiskrankError, UsageError, spell
+from riskrank.shown.figures.catalogue import draw, pictures
+from riskrank.shown.files import check_writable, choose_formats, write_all
+from riskrank.shown.formats.data import to_csv, to_json, to_jsonl
+from riskrank.shown.formats.html import to_fragment
+from riskrank.shown.formats.latex import to_latex
+from riskrank.shown.page import can_make_pages
+from riskrank.shown.page.page import to_page, to_page_fragment
+from riskrank.shown.render import markdown_page, render, to_text
+from riskrank.shown.sections import spelled_sections
+from riskrank.studies.document import Document
+from riskrank.studies.gate import GateDocument
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+
+class Result:
+    """What a command found.
+
+    Attributes
+    ----------
+    verdict : str
+        What a decision maker reads first.
+    warnings : tuple of str
+    document : Document
+        Everything behind it: provenance, settings, and the engine's arrays.
+    """
+
+    _formats: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.verdict = spell(document.verdict, flags=False)
+        self.warnings = tuple(spell(warning, flags=False) for warning in document.provenance.warnings)
+
+    @property
+    def rows(self) -> tuple[Any, ...]:
+        """Dataclasses, one a row of the CSV."""
+        return tuple(self.document.rows)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The rows as a Polars data frame."""
+        return pl.DataFrame(self.document.columns(), infer_schema_length=None)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a pandas data frame.
+
+        Raises
+        ------
+        UsageError
+            If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise UsageError(
+                "a data frame of pandas needs pandas",
+                found=str(error),
+                hint="pip install pandas, or take the Polars frame: result.frame",
+            ) from None
+        # Of lists and not of arrays: a column may hold lists and mappings, and Arrow need not be there.
+        return pandas.DataFrame(self.frame.to_dict(as_series=False))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to a file, whole or not at all, in the format its name ends in.
+
+        Parameters
+        ----------
+        path : path
+            ``.html``, ``.json``, ``.jsonl``, ``.csv``, ``.parquet``, ``.md``, ``.tex`` or ``.txt``; of a gate
+            also ``.xml``, which is JUnit. A file that is there already is replaced.
+
+        Raises
+        ------
+        UsageError
+            If the name tells no format, or nothing can be written there.
+        """
+        file = _file_name(path)
+        (kind,) = choose_formats(None, [file], allowed=(*FORMATS, "parquet", *self._formats))
+        inputs = [entry["path"] for entry in self.document.provenance.inputs if entry.get("sha256")]
+        check_writable(file, inputs, parameter="path")
+        data = render(self.document, kind, encoding="utf-8", width=None, color=False, flags=False)
+        write_all([(file, data)], sys.stdout)
+
+    def to_json(self) -> str:
+        """The JSON document, byte for byte that of the command line."""
+        return to_json(self.document)
+
+    def to_jsonl(self) -> str:
+        """One JSON object a row."""
+        return to_jsonl(self.document)
+
+    def to_csv(self, *, safe: bool = False) -> str:
+        """The rows as CSV, numbers unrounded.
+
+        Parameters
+        ----------
+        safe : bool
+            Whether it is for a spreadsheet, where a name must not become a formula.
+        """
+        return to_csv(self.document, safe=safe)
+
+    def to_markdown(self) -> str:
+        """Tables and words as Markdown."""
+        return markdown_page(self.document, flags=False)
+
+    def to_html(self) -> str:
+        """The page as one HTML file that needs no other.
+
+        Raises
+        ------
+        UsageError
+            If Jinja2 or Matplotlib is not installed: ``pip install 'riskrank[report]'``.
+        """
+        return to_page(self.document, flags=False)
+
+    def to_latex(self) -> str:
+        """Tables and words as LaTeX, with booktabs."""
+        return to_latex(spelled_sections(self.document, flags=False))
+
+    def to_text(self, width: int | None = None) -> str:
+        """The page a terminal shows, without colour.
+
+        Parameters
+        ----------
+        width : int, optional
+            Columns of the page; as wide as its tables by default.
+        """
+        return to_text(self.document, width=width, flags=False)
+
+    @property
+    def pictures(self) -> dict[str, str]:
+        """What :meth:`plot` can draw: captions by name, the main picture first."""
+        return {picture.name: picture.caption for picture in pictures(self.document)}
+
+    def plot(self, name: str | None = None) -> Figure:
+        """Draw a picture.
+
+        Parameters
+        ----------
+        name : str, optional
+            One of :attr:`pictures`, or its leading parts; the main picture by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Made without pyplot; ``figure.savefig("ranking.svg")`` writes it.
+
+        Raises
+        ------
+        UsageError
+            If there is no such picture, or Matplotlib is not installed.
+        """
+        return draw(self.document, name)
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        # A notebook shows what can be shown with what is installed.
+        if not can_make_pages():
+            return to_fragment(spelled_sections(self.document, flags=False))
+        return to_page_fragment(self.document, flags=False)
+
+
+class GateResult(Result):
+    """What a gate found; false in a condition unless it passed.
+
+    Attributes
+    ----------
+    failed : GateFailed, GateInconclusive or None
+        What the command line would exit with, None where it passed.
+    """
+
+    _formats = ("junit",)
+    document: GateDocument
+
+    def __init__(self, document: GateDocument) -> None:
+        super().__init__(document)
+        self.failed: RiskrankError | None = document.failed
+
+    @property
+    def status(self) -> str:
+        """What all claims come to: ``"pass"``, ``"fail"`` or ``"inconclusive"``."""
+        return self.document.outcome
+
+    @property
+    def passed(self) -> bool:
+        """Whether it exits with 0 on the command line: what is inconclusive may count as a pass."""
+        return self.failed is None
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+
+def result_of(document: Document) -> Result:
+    """Wrap a document of any command."""
+    return GateResult(document) if isinstance(document, GateDocument) else Result(document)
+
+
+def _file_name(path: object) -> str:
+    try:
+        name = fspath(path)  # type: ignore[call-overload]  # whether it is a path is what is asked
+    except TypeError:
+        name = None
+    if not isinstance(name, str) or not name:
+        raise UsageError(
+            "a result is saved to a file",
+            found=f"{path!r}, which is {type(path).__name__}",
+            hint='name it: result.save("result.html")',
+        )
+    return name
