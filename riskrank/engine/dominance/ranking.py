@@ -11,10 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.dominance.rank_sets import rank_sets, rank_sets_of_wins, tiers
+from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
-
-# Ratios of models with equal scores are sums of the same numbers in another order.
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -57,21 +55,6 @@ class Ranking:
         return found
 
 
-def rank_by(keys: Floats | Integers) -> Integers:
-    """Competition ranks along the last axis, smallest key first; equal keys share a rank.
-
-    Parameters
-    ----------
-    keys : ndarray, shape (..., k)
-
-    Returns
-    -------
-    ndarray of int, shape (..., k)
-        One plus the number of strictly smaller keys.
-    """
-    return 1 + (keys[..., None, :] < keys[..., :, None]).sum(axis=-1)
-
-
 def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Ranking:
     """Ranking by the one-versus-all ratio ε_i, with the places the tests leave (method §4).
 
@@ -88,7 +71,7 @@ def rank_by_ratio(dominates: Booleans, ratio: Floats, *, tested: bool) -> Rankin
     -------
     Ranking
     """
-    rank = _rank_of_ratio(ratio)
+    rank = competition_ranks(ratio)
     order = np.argsort(rank, kind="stable")
     sets = rank_sets(dominates)
     return Ranking(
@@ -131,8 +114,8 @@ def rank_by_wins(
     Ranking
     """
     sets = rank_sets(dominates) if relative else rank_sets_of_wins(dominates, exclusive=exclusive)
-    rank = rank_by(-sets.wins)
-    order = np.lexsort((_rank_of_ratio(ratio), rank))
+    rank = competition_ranks(-sets.wins)
+    order = np.lexsort((competition_ranks(ratio), rank))
     return Ranking(
         rank=rank,
         score=ratio,
@@ -157,14 +140,5 @@ def rank_by_score(score: Floats) -> Ranking:
     Ranking
         Without wins, rank sets and tiers.
     """
-    rank = rank_by(-score)
+    rank = competition_ranks(-score)
     return Ranking(rank=rank, score=score, order=np.argsort(rank, kind="stable"))
-
-
-def _rank_of_ratio(ratio: Floats) -> Integers:
-    """Competition ranks, smallest first; neighbours no further apart than rounding share a rank."""
-    order = np.argsort(ratio, kind="stable")
-    starts = np.concatenate(([True], np.diff(ratio[order]) > _ROUNDING))
-    rank = np.empty(len(ratio), dtype=np.int64)
-    rank[order] = np.maximum.accumulate(np.where(starts, np.arange(1, len(ratio) + 1), 0))
-    return rank

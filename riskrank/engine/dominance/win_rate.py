@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats
 
 
@@ -16,17 +18,41 @@ def model_win_rate(means: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    means : array_like, shape (..., k)
+    means : array_like, shape (k,)
         Mean score of each model.
 
     Returns
     -------
-    ndarray, shape (..., k)
+    ndarray, shape (k,)
         Win rates in [0, 1]; models with equal means both win.
     """
     values = np.asarray(means, dtype=np.float64)
-    wins = (values[..., None, :] <= values[..., :, None]).sum(axis=-1) - 1
-    return wins / (values.shape[-1] - 1)
+    ranks = competition_ranks(values, size=float(np.abs(values).max()))
+    wins = (ranks[None, :] <= ranks[:, None]).sum(axis=1) - 1
+    return wins / (len(values) - 1)
+
+
+def sample_split(scores: ClusteredScores, winner: int, loser: int) -> tuple[float, float, float]:
+    """Shares of the samples on which a winner is better, equal and worse, by the mean of its draws.
+
+    Answers: "order 2 says the first, but on how many samples is the second better?"
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        Of a paired design.
+    winner, loser : int
+        Two models.
+
+    Returns
+    -------
+    better, equal, worse : float
+        They sum to 1.
+    """
+    means = scores.sample_means()
+    first, second = means[winner], means[loser]
+    better, worse = (float(np.mean(first > second)), float(np.mean(first < second)))
+    return better, float(np.mean(first == second)), worse
 
 
 def best_on_sample(scores: ArrayLike) -> Booleans:

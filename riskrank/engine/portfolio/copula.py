@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.ties import without_rounding
 from riskrank.engine.types import Floats, Integers
 from riskrank.engine.weights import normalised_weights
 from riskrank.errors import InputError
@@ -68,7 +69,8 @@ def independent_copula(scores: ArrayLike, weights: ArrayLike | None = None) -> F
     logarithm = np.zeros(len(shares))
     for share, weight in zip(shares.T, lambdas, strict=True):
         logarithm += weight * np.log(share)
-    return np.exp(logarithm)
+    # Equal products of other shares differ by rounding, which would break ties between models.
+    return without_rounding(np.exp(logarithm))
 
 
 def empirical_copula(scores: ArrayLike, models: ArrayLike | None = None) -> Floats:

@@ -11,11 +11,9 @@ from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.copa.pareto import pareto_front
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
 from riskrank.engine.portfolio.sorted_scores import sorted_scores
+from riskrank.engine.ties import TOLERANCE, competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, NumericalError
-
-TIE = 1e-12
-"""Values closer than this, relative to the scores' size, share a rank: they differ by rounding only."""
 
 # Scores of a size between 2^-300 and 2^300 have squares, and long sums of squares, that are numbers.
 _ORDINARY = 300
@@ -115,7 +113,7 @@ def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = 
     risk = np.concatenate([part[1] for part in parts])
     value = mean[:, None] - risk
     size = max(float(np.abs(scale.apply(row)).max()) for row in ordered)
-    ranks = rank_values(value, tie=TIE * size)
+    ranks = np.column_stack([competition_ranks(-column, size=size) for column in value.T])
     return MeanRisk(columns, scale.undo(mean), scale.undo(risk), scale.undo(value), ranks)
 
 
@@ -147,7 +145,7 @@ def unit_of(samples: Sequence[Floats], columns: Sequence[RiskColumn]) -> CommonS
         for column, one, two in zip(
             columns, *(_risks(times * once, columns) for times in (1, 2)), strict=True
         ):
-            if abs(two - 2 * one) > TIE * abs(two):
+            if abs(two - 2 * one) > TOLERANCE * abs(two):
                 raise NumericalError(
                     f"{column.label} of scores of this size is too far from the size of the scores",
                     found=f"scores up to {max(np.abs(row).max() for row in samples):g} in size",
@@ -182,24 +180,6 @@ def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple
     for at, column in enumerate(columns):
         risk[..., at] = column.risk.of(scores, column.level or 0.0)
     return scores.mean, risk
-
-
-def rank_values(value: Floats, *, tie: float = 0.0) -> Integers:
-    """Competition ranks down the columns, the largest value first.
-
-    Parameters
-    ----------
-    value : ndarray, shape (k, R)
-        Values; large is good.
-    tie : float
-        Values this close share a rank.
-
-    Returns
-    -------
-    ndarray of int, shape (k, R)
-        1 plus the number of values that are larger by more than `tie`.
-    """
-    return 1 + (value[None, :, :] > value[:, None, :] + tie).sum(axis=1)
 
 
 def contradicted_by_consistent(result: MeanRisk) -> tuple[tuple[int, int], ...]:

@@ -4,22 +4,24 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from riskrank.engine.dominance.ranking import (
-    rank_by,
     rank_by_ratio,
     rank_by_score,
     rank_by_wins,
 )
+from riskrank.engine.ties import competition_ranks
 
 keys = arrays(np.float64, st.integers(2, 8), elements=st.integers(0, 4).map(float))
 
 
 @given(keys)
 def test_competition_ranks_against_counting(values):
-    assert rank_by(values).tolist() == [1 + sum(other < value for other in values) for value in values]
+    assert competition_ranks(values).tolist() == [
+        1 + sum(other < value for other in values) for value in values
+    ]
 
 
 def test_ties_share_a_rank_and_the_next_is_skipped():
-    assert rank_by(np.array([3, 1, 1, 2])).tolist() == [4, 1, 1, 3]
+    assert competition_ranks(np.array([3, 1, 1, 2])).tolist() == [4, 1, 1, 3]
 
 
 def test_borda_ranks_by_wins_and_orders_ties_by_ratio():
@@ -90,7 +92,7 @@ def test_ratios_that_differ_by_rounding_share_a_rank():
 @given(keys)
 def test_ranks_by_ratio_are_competition_ranks(values):
     ranking = rank_by_ratio(np.zeros((values.size, values.size), dtype=bool), values, tested=False)
-    assert ranking.rank.tolist() == rank_by(values).tolist()
+    assert ranking.rank.tolist() == competition_ranks(values).tolist()
 
 
 def test_ranks_by_wins_have_rank_sets_where_nothing_else_is_resampled():

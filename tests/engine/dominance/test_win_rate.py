@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
+from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate, sample_split
+from riskrank.engine.sampling.design import ClusteredScores
 
 tables = st.tuples(st.integers(2, 5), st.integers(1, 8)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.integers(0, 3).map(float))
@@ -25,6 +26,10 @@ def test_win_rates_against_loops(table):
             assert abs(beaten_on_sample(table)[i, t] - share / (k - 1)) < 1e-12
 
 
-def test_model_win_rate_of_stacked_replicates():
-    means = np.array([[0.1, 0.2, 0.2], [3.0, 2.0, 1.0]])
-    np.testing.assert_allclose(model_win_rate(means), [[0, 1, 1], [1, 0.5, 0]])
+def test_the_split_of_samples_by_counting():
+    first, second = np.array([3.0, 1, 2, 2, 0]), np.array([1.0, 1, 3, 0, 0])
+    scores = ClusteredScores.build([first, second])
+    assert sample_split(scores, 0, 1) == (0.4, 0.4, 0.2)
+    assert sample_split(scores, 1, 0) == (0.2, 0.4, 0.4)
+    draws = ClusteredScores.build([[1.0, 4.0, 0.0, 0.0], [2.0, 2.0, 1.0, 1.0]], [[0, 0, 1, 1]] * 2)
+    assert sample_split(draws, 0, 1) == (0.5, 0.0, 0.5)
