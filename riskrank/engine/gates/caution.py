@@ -21,6 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from riskrank.engine.sampling.design import kish
+from riskrank.engine.sampling.modified_t import MeanDifference, mean_difference
 from riskrank.engine.types import Floats, Integers
 
 MEAN_SHARE = 0.5
@@ -73,6 +75,8 @@ class Comparison:
         Share of the worst scores whose mean is compared; None for the mean of all.
     lowest, highest : float
         The worst and the best score there can be.
+    bounded : bool
+        Whether those are known; otherwise they are what was seen, and there may be worse.
     """
 
     new: Side
@@ -81,6 +85,20 @@ class Comparison:
     level: float | None
     lowest: float
     highest: float
+    bounded: bool = True
+
+    @property
+    def independent(self) -> float:
+        """Units of equal size that tell as much of the model that has fewer (Kish's number)."""
+        return min(kish(side.clusters) for side in (self.new, self.old))
+
+    @property
+    def modified(self) -> MeanDifference | None:
+        """The difference of unbounded means for Johnson's modified t; None where there is no need of it."""
+        if self.bounded or self.level is not None:
+            return None
+        new, old = ((side.values, side.clusters) for side in (self.new, self.old))
+        return mean_difference(new, old, paired=self.paired)
 
     @property
     def samples(self) -> int:

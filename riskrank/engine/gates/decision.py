@@ -26,6 +26,7 @@ from statistics import NormalDist
 import numpy as np
 
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
+from riskrank.engine.sampling.modified_t import MeanDifference
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Floats
 
@@ -53,8 +54,10 @@ class Evidence:
         One-sided p-values: small if the difference is above, or below, the boundary.
     low, high : ndarray, shape (B,), or None
         Replicates sorted upwards, from which the ends of an interval are read; None where there is none.
-    behind : int
+    behind : float
         Samples the statistic rests on.
+    modified : MeanDifference or None
+        The same difference for Johnson's modified t, where the losses may have a heavy tail.
     """
 
     estimate: float
@@ -65,7 +68,8 @@ class Evidence:
     p_below: float
     low: Floats | None = None
     high: Floats | None = None
-    behind: int = 0
+    behind: float = 0
+    modified: MeanDifference | None = None
 
     @classmethod
     def of_replicates(
@@ -77,13 +81,14 @@ class Evidence:
         against: Floats,
         in_favour: Floats,
         samples: int,
-        behind: int,
+        behind: float,
+        modified: MeanDifference | None = None,
     ) -> Evidence:
         """Count replicates beyond the boundary.
 
         Parameters
         ----------
-        estimate, boundary, samples, behind
+        estimate, boundary, samples, behind, modified
             As the attributes.
         plain : ndarray, shape (B,)
             Replicates of the difference, for its standard error.
@@ -100,18 +105,12 @@ class Evidence:
             (1 + np.count_nonzero(against <= boundary)) / (count + 1),
             (1 + np.count_nonzero(in_favour >= boundary)) / (count + 1),
         )
-        above, below = expanded_p_value(np.array(shares), behind)
-        return cls(
-            estimate,
-            boundary,
-            spread,
-            samples,
-            float(above),
-            float(below),
-            np.sort(against),
-            np.sort(in_favour),
-            behind,
-        )
+        above, below = (float(p) for p in expanded_p_value(np.array(shares), behind))
+        if modified is not None:
+            above = max(above, modified.johnson_p_value(boundary))
+            below = max(below, modified.mirrored().johnson_p_value(-boundary))
+        ends = np.sort(against), np.sort(in_favour)
+        return cls(estimate, boundary, spread, samples, above, below, *ends, behind, modified)
 
     @property
     def p_value(self) -> float:
@@ -121,14 +120,18 @@ class Evidence:
     def interval(self, level: float) -> tuple[float | None, float | None]:
         """Ends that leave out the boundary exactly where the p-value is at most the level.
 
-        An end is None where the replicates are too few to say it.
+        An end is None where the replicates are too few to say it, or where a heavy tail leaves it open.
         """
         if self.low is None or self.high is None:
             return None, None
         beyond = math.floor(float(expanded_share(level / 2, self.behind)) * (len(self.low) + 1) + 1e-9) - 1
         if beyond < 0:
             return None, None
-        return float(self.low[beyond]), float(self.high[-1 - beyond])
+        low, high = float(self.low[beyond]), float(self.high[-1 - beyond])
+        if self.modified is not None:
+            low = min(low, self.modified.johnson_low(level / 2))
+            high = max(high, -self.modified.mirrored().johnson_low(level / 2))
+        return (low if np.isfinite(low) else None), (high if np.isfinite(high) else None)
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,23 @@ class ClusteredScores:
         return tuple(int(cluster[-1]) + 1 for cluster in self.clusters)
 
     @property
+    def independent(self) -> Floats:
+        """Clusters of equal size that tell as much of each model's mean, shape (k,).
+
+        Kish's number (Σm)²/Σm² of the clusters' sizes m: their count where all are of one size, little more
+        than 1 where one holds most of the scores (method §4, rule 1).
+        """
+        return np.array([kish(cluster) for cluster in self.clusters])
+
+    @property
     def effective_size(self) -> int:
-        """Number of independent clusters behind the least-sampled model."""
-        return min(self.cluster_counts)
+        """Independent clusters behind the least-sampled model, in whole ones."""
+        return int(self.independent.min())
+
+    @property
+    def lopsided(self) -> bool:
+        """Whether few large clusters hold so much that half of all clusters, or more, hardly count."""
+        return bool(np.any(self.independent < 0.5 * np.array(self.cluster_counts)))
 
     @property
     def unit(self) -> str:
@@ -135,6 +149,12 @@ class ClusteredScores:
             sums = np.bincount(sample, np.ldexp(value, -exponent))
             means.append(np.ldexp(sums / np.bincount(sample), exponent))
         return tuple(means)
+
+
+def kish(clusters: Integers) -> float:
+    """Clusters of equal size that tell as much of a mean: (Σm)²/Σm² of the sizes m of numbered clusters."""
+    sizes = np.bincount(clusters).astype(np.int64)
+    return int(sizes.sum()) ** 2 / int((sizes**2).sum())
 
 
 def _numbers(
@@ -212,9 +232,18 @@ def require_testable(scores: ClusteredScores) -> None:
         If a model has fewer than 10.
     """
     if scores.effective_size < FEWEST_SAMPLES:
-        unit = "samples" if scores.samples is None else "clusters of samples"
         raise InputError(
-            f"a dominance test needs at least {FEWEST_SAMPLES} {unit} a model",
-            found=f"{scores.effective_size}",
+            f"a dominance test needs at least {FEWEST_SAMPLES} {scores.unit} a model",
+            found=found_samples(scores),
             hint=f"score more samples, or use {option('no_test', True)} for the ratios without a test",
         )
+
+
+def found_samples(scores: ClusteredScores) -> str:
+    """Independent samples of the least-sampled model, and why they are fewer than there are clusters."""
+    count, worth = min(scores.cluster_counts), scores.effective_size
+    return (
+        f"{count}"
+        if worth >= FEWEST_SAMPLES or count < FEWEST_SAMPLES
+        else (f"{count} of such unequal sizes that they tell no more than {worth} equal ones")
+    )

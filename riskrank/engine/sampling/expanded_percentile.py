@@ -18,15 +18,15 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from riskrank.engine.types import Floats, Integers
 
 
-def expanded_p_value(share: ArrayLike, samples: int | Integers) -> Floats:
+def expanded_p_value(share: ArrayLike, samples: float | Floats | Integers) -> Floats:
     """P-value of a counted share of replicates: F_t(√((n − 1)/n)·Φ⁻¹(p₀)) with n − 1 degrees of freedom.
 
     Parameters
     ----------
     share : array_like
         Shares p₀ in (0, 1], such as (1 + crossings)/(B + 1).
-    samples : int or ndarray of int
-        Independent samples n of the least-sampled model, at least 2.
+    samples : float or ndarray
+        Independent samples n, at least 2; of unequal clusters Kish's number.
 
     Returns
     -------
@@ -37,15 +37,15 @@ def expanded_p_value(share: ArrayLike, samples: int | Integers) -> Floats:
     return stdtr(n - 1, np.sqrt((n - 1) / n) * ndtri(np.asarray(share, dtype=np.float64)))
 
 
-def expanded_share(p_value: ArrayLike, samples: int | Integers) -> Floats:
+def expanded_share(p_value: ArrayLike, samples: float | Floats | Integers) -> Floats:
     """Share p₀ of replicates that `expanded_p_value` turns into a p-value; its inverse.
 
     Parameters
     ----------
     p_value : array_like
         P-values in (0, 1].
-    samples : int or ndarray of int
-        Independent samples n of the least-sampled model, at least 2.
+    samples : float or ndarray
+        Independent samples n, at least 2; of unequal clusters Kish's number.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def expanded_share(p_value: ArrayLike, samples: int | Integers) -> Floats:
 
 
 def expanded_interval(
-    replicates: Floats, samples: int | Integers, *, level: float = 0.95
+    replicates: Floats, samples: float | Floats | Integers, *, level: float = 0.95
 ) -> tuple[Floats, Floats]:
     """Expanded percentile interval of each column of replicates.
 
@@ -65,7 +65,7 @@ def expanded_interval(
     ----------
     replicates : ndarray, shape (B, ...)
         Bootstrap replicates of one or more statistics.
-    samples : int or ndarray of int, shape (...)
+    samples : float or ndarray, shape (...)
         Independent samples n behind the statistics, or behind each of them; at least 2.
     level : float
         Coverage wanted.

@@ -15,7 +15,7 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.gates.caution import Comparison, Side
 from riskrank.engine.gates.decision import Answer, Evidence, answers
 from riskrank.engine.gates.replicates import difference, differences
-from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, ClusteredScores
+from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, ClusteredScores, found_samples
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow
 from riskrank.studies.units import Units
@@ -43,6 +43,8 @@ class ScoreColumn:
     limits : tuple of float
         The worst and the best score there can be, larger is better.
     group : str or None
+    bounded : bool
+        Whether the limits are known, and not only seen.
     """
 
     name: str
@@ -50,6 +52,7 @@ class ScoreColumn:
     units: Units
     limits: tuple[float, float]
     group: str | None = None
+    bounded: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,9 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
     k = len(claims)
     found = []
     for at, (claim, one) in enumerate(zip(claims, comparisons, strict=True)):
-        behind = one.samples if one.level is None else int(samples_behind_tail(one.samples, one.level))
+        behind = (
+            one.independent if one.level is None else int(samples_behind_tail(one.independent, one.level))
+        )
         found.append(
             Evidence.of_replicates(
                 difference(one),
@@ -166,6 +171,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
                 in_favour=drawn[2 * k + at],
                 samples=one.samples,
                 behind=behind,
+                modified=one.modified,
             )
         )
     return found
@@ -174,7 +180,8 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
 def _comparison(claim: GateClaim) -> Comparison:
     scores = claim.column.scores
     sides = [Side(scores.values[model], scores.clusters[model]) for model in (claim.new, claim.old)]
-    return Comparison(sides[0], sides[1], scores.paired, claim.level, *claim.column.limits)
+    column = claim.column
+    return Comparison(sides[0], sides[1], scores.paired, claim.level, *column.limits, column.bounded)
 
 
 def _dominance(
@@ -217,9 +224,12 @@ def _row(claim: GateClaim, evidence: Evidence, answer: Answer, models: Sequence[
     else:
         units = claim.column.units
         estimate = float(units.of(np.array(estimate)))
-        if answer.low is not None and answer.high is not None:
-            low, high = units.interval(np.array(answer.low), np.array(answer.high))
-            ends = float(low), float(high)  # type: ignore[arg-type]
+        open_ends = (
+            -np.inf if answer.low is None else answer.low,
+            np.inf if answer.high is None else answer.high,
+        )
+        shown = [float(end) for end in units.interval(*map(np.array, open_ends)) if end is not None]
+        ends = (shown[0] if np.isfinite(shown[0]) else None), (shown[1] if np.isfinite(shown[1]) else None)
     return GateRow(
         claim=claim.kind,
         new=models[claim.new],
@@ -240,14 +250,21 @@ def _row(claim: GateClaim, evidence: Evidence, answer: Answer, models: Sequence[
     )
 
 
+def _in_units(units: Units, ends: tuple[float | None, float | None]) -> tuple[float | None, float | None]:
+    """Ends of an interval in the units of the file; an open end stays open, on the side it is then on."""
+    low, high = (None if end is None else float(units.of(np.array(end))) for end in ends)
+    return (low, high) if units.sign > 0 else (high, low)
+
+
 def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
     scores = claim.column.scores
-    samples = min(scores.cluster_counts[claim.new], scores.cluster_counts[claim.old])
-    if samples < FEWEST_SAMPLES:
+    pair = [claim.new, claim.old]
+    if int(scores.independent[pair].min()) < FEWEST_SAMPLES:
         where = f" in {claim.column.group}" if claim.column.group else ""
         raise InputError(
             f"a gate needs at least {FEWEST_SAMPLES} {scores.unit}{where}",
-            found=f"{samples} of {models[claim.new]} and {models[claim.old]} on {claim.column.name}",
+            found=f"{found_samples(scores)} of {models[claim.new]} and {models[claim.old]} "
+            f"on {claim.column.name}",
             hint="score more samples; fewer cannot tell a loss from chance",
         )
 

@@ -80,3 +80,12 @@ def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends
             "scores can differ by more, say so with bounds in a metrics file",
         )
     return worst, best
+
+
+def bounded(metric: MetricSpec, columns: Sequence[Floats]) -> bool:
+    """Whether both ends of a metric are known: declared, or those of shares."""
+    if metric.transform != "none":
+        return False
+    if metric.bounds is not None:
+        return bool(np.all(np.isfinite(metric.bounds)))
+    return all(bool(np.all((metric.sign * column >= 0) & (metric.sign * column <= 1))) for column in columns)

@@ -14,7 +14,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, ScoreColumn, decide, resamples_of
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
-from riskrank.studies.gate.margins import limits, margins
+from riskrank.studies.gate.margins import bounded, limits, margins
 from riskrank.studies.gate.statistics import Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence
 from riskrank.studies.grouping import require_samples
@@ -139,13 +139,18 @@ def _columns(table: ScoreTable, margin_of: Mapping[str, float]) -> dict[str, lis
         for number, metric in enumerate(table.metrics)
         if metric.name in margin_of
     }
+    known = {
+        metric.name: bounded(metric, table.column(number)) for number, metric in enumerate(table.metrics)
+    }
     columns: dict[str, list[ScoreColumn]] = {name: [] for name in ends}
     for group, part in tables.items():
         for target in targets(part, PortfolioSettings(), per_metric=True):
             if target.name in ends:
                 check_range(target.name, target.scores, table.models)
                 units = units_of(target.name, table.metrics)
-                column = ScoreColumn(target.name, target.scores, units, ends[target.name], group)
+                column = ScoreColumn(
+                    target.name, target.scores, units, ends[target.name], group, known[target.name]
+                )
                 columns[target.name].append(column)
     return columns
 

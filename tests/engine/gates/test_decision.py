@@ -1,11 +1,15 @@
 """Three answers to a family: p-values and intervals that agree, whatever the correction."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riskrank.engine.gates.caution import Comparison, Side
 from riskrank.engine.gates.decision import Evidence, answers, samples_needed
+from riskrank.engine.gates.replicates import difference, differences
 
 
 def normal_evidence(estimate, *, boundary=0.0, error=1.0, n=50, resamples=4000, seed=0) -> Evidence:
@@ -63,3 +67,66 @@ def test_the_samples_needed_do_decide_four_times_out_of_five(shift):
     scores = rng.normal(shift, 1, (4000, n))
     t = scores.mean(axis=1) / scores.std(axis=1, ddof=1) * np.sqrt(n)
     assert np.mean(np.abs(t) > 1.97) == pytest.approx(0.8, abs=0.03)
+
+
+def heavy(n=50, sign=-1.0, seed=0):
+    """Losses or gains with a heavy tail, as a gate sees them with bounds and without."""
+    rng = np.random.default_rng(seed)
+    old = rng.normal(size=n)
+    new = old + sign * rng.lognormal(0, 1, n)
+    units = np.arange(n)
+    sides = Side(new, units), Side(old, units)
+    return [Comparison(*sides, True, None, -20.0, 20.0, bounded) for bounded in (True, False)]
+
+
+def evidence_of(one, boundary):
+    against, in_favour = one.against(), one.in_favour()
+    plain, low, high = differences([one, against, in_favour], resamples=4000, seed=1)
+    return Evidence.of_replicates(
+        difference(one),
+        boundary,
+        plain=plain,
+        against=low,
+        in_favour=high,
+        samples=one.samples,
+        behind=one.independent,
+        modified=one.modified,
+    )
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("boundary", [-2.5, -1.6487, -1.0, 0.5, 1.6487])
+def test_unbounded_means_have_the_larger_p_value(sign, boundary):
+    bounded, unbounded = (evidence_of(one, boundary) for one in heavy(sign=sign))
+    johnson = heavy(sign=sign)[1].modified
+    assert bounded.modified is None
+    assert unbounded.p_above == max(bounded.p_above, johnson.johnson_p_value(boundary))
+    assert unbounded.p_below == max(bounded.p_below, johnson.mirrored().johnson_p_value(-boundary))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("boundary", [-3.0, -2.0, -1.6487, -1.0, 0.0])
+def test_unbounded_means_are_decided_exactly_if_their_interval_says_so(seed, boundary):
+    one = evidence_of(heavy(seed=seed)[1], boundary)
+    (answer,) = answers([one])
+    inside = (answer.low is None or answer.low <= boundary) and (
+        answer.high is None or boundary <= answer.high
+    )
+    assert inside == (answer.side == 0) or boundary in (answer.low, answer.high)
+
+
+def test_a_tail_that_leaves_an_end_open():
+    rng = np.random.default_rng(2)
+    found = evidence_of(replace(heavy(n=12)[1], new=Side(-rng.lognormal(0, 3, 12), np.arange(12))), -5.0)
+    low, high = found.interval(0.05)
+    assert low is None
+    assert high is not None
+
+
+def test_unequal_units_are_worth_fewer():
+    """Sixty single samples and one cluster of a hundred: Kish's number is 2.5."""
+    cluster = np.r_[np.arange(60), np.full(100, 60)]
+    sides = [Side(np.random.default_rng(0).normal(size=160), cluster) for _ in range(2)]
+    one = Comparison(*sides, True, None, -5.0, 5.0)
+    assert one.samples == 61
+    assert one.independent == pytest.approx(160**2 / (60 + 100**2))

@@ -49,6 +49,25 @@ def test_nine_samples_cannot_carry_a_test_but_ten_can():
         require_testable(ClusteredScores.build([np.arange(180.0)] * 2, [draws] * 2))
 
 
+def test_unequal_clusters_are_worth_as_many_equal_ones_as_their_mean_varies():
+    """Kish: the variance of a mean of clusters that are constant within is σ²/n of n equal clusters."""
+    sizes = np.array([1] * 20 + [40])
+    cluster = np.repeat(np.arange(21), sizes)
+    scores = ClusteredScores.build([np.arange(60.0)] * 2, [cluster] * 2)
+    share = sizes / sizes.sum()
+    assert scores.independent == pytest.approx([1 / np.sum(share**2)] * 2)
+    assert scores.lopsided
+    with pytest.raises(InputError, match="at least 10 samples") as caught:
+        require_testable(scores)
+    assert "no more than 2 equal ones" in caught.value.lines(flags=True)[1]
+
+
+def test_clusters_of_one_size_are_worth_their_number():
+    draws = ClusteredScores.build([np.arange(60.0)] * 2, [np.repeat(np.arange(20), 3)] * 2)
+    assert draws.independent.tolist() == [20.0, 20.0]
+    assert not draws.lopsided
+
+
 def nested(**other):
     """Two models on samples 5, 1, 7 (the last twice) of the clusters 2, 1, 2."""
     given = {
@@ -65,7 +84,8 @@ def test_rows_are_grouped_by_cluster_and_then_by_sample():
     assert scores.clusters[0].tolist() == [0, 1, 1, 1]
     assert scores.samples[0].tolist() == [0, 1, 2, 2]
     assert scores.cluster_counts == (2, 2)
-    assert scores.effective_size == 2
+    assert scores.independent.tolist() == [1.6, 1.6]  # (1 + 3)² / (1 + 9)
+    assert scores.effective_size == 1
     assert [mean.tolist() for mean in scores.sample_means()] == [[20.0, 10.0, 30.5], [21.0, 11.0, 31.0]]
 
 
