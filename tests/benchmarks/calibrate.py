@@ -111,9 +111,10 @@ def main() -> None:
         store.run(asked, processes=options.jobs)
     page = Page(store, [job for some in jobs.values() for job in some]).text()
     options.page.parent.mkdir(parents=True, exist_ok=True)
-    if options.page.exists():  # calibrate_gates.py writes a section of its own
-        gates = section_of(options.page.read_text(encoding="utf-8"), "Gates")
-        page = replace_section(page, "Gates", gates) if gates else page
+    if options.page.exists():  # other programs write sections of their own
+        for title in ("Gates", "Answers"):
+            kept = section_of(options.page.read_text(encoding="utf-8"), title)
+            page = replace_section(page, title, kept) if kept else page
     options.page.write_text(page, encoding="utf-8")
     print(page)
     print(f"{time.perf_counter() - start:.0f} s; results in {store.path}")

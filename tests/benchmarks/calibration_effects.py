@@ -14,7 +14,9 @@ import numpy as np
 
 from riskrank.engine.dominance.effect_sizes import effect_sizes
 from riskrank.engine.dominance.hidden_risk import RISK, hidden_risk
+from riskrank.engine.dominance.simultaneous import spread_of_differences
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
+from riskrank.engine.ties import competition_ranks
 
 # Scores resampled at once: 100 MB of doubles.
 BATCH = 12_000_000
@@ -109,13 +111,15 @@ def coverage_task(shared, task):
         rng = np.random.default_rng(np.random.SeedSequence([seed, n, *name.encode()]))
         values = COVERAGE[name](rng, 2, n)
         drawn = replicates(values, level, resamples, rng)
+        means, tails = statistics(values, level)
         found = effect_sizes(
-            *statistics(values, level),
+            means,
+            tails,
             leader=0,
             level=level,
             samples=n,
-            mean_replicates=drawn[0],
-            tail_replicates=drawn[1],
+            mean_spread=spread_of_differences(means, drawn[0]),
+            tail_spread=spread_of_differences(tails, drawn[1]),
         )
         for which, difference in enumerate((found.mean_difference, found.tail_difference)):
             held[at, which] = difference.low[1] <= expected[which] <= difference.high[1]
@@ -165,9 +169,10 @@ def risk_task(shared, task):
     for at, seed in enumerate(seeds):
         rng = np.random.default_rng(np.random.SeedSequence([seed, n, number]))
         values = case.draw(rng, 8, n)
-        found = hidden_risk(
-            *statistics(values, level), replicates(values, level, resamples, rng)[1], samples=n
-        )
+        means, tails = statistics(values, level)
+        drawn = replicates(values, level, resamples, rng)[1]
+        # Whoever follows the tails is asked about the means.
+        found = hidden_risk(means, tails, drawn, rank=competition_ranks(-tails), samples=n)
         flagged = found.status == RISK
         outcome[at] = flagged[0], flagged[1:].any()
     return outcome

@@ -58,6 +58,16 @@ def rare_losses(loss: float) -> Draw:
     return draw
 
 
+def heavy_losses(sigma: float) -> Draw:
+    """Differences are minus a lognormal, which the mean of few samples hardly knows."""
+
+    def draw(rng, n):
+        old = rng.normal(size=n)
+        return np.stack([old - rng.lognormal(0, sigma, n), old])
+
+    return draw
+
+
 def skewed(loss: float, sign: float) -> Draw:
     """Differences are exponential, on the bad side for a sign of −1: few large losses, many small gains."""
 
@@ -85,6 +95,8 @@ class Case:
         Share of the worst scores of a tail mean.
     order : int
         Of the dominance that is claimed; 0 for a difference.
+    promised : float
+        Largest share of errors; losses of which a few huge ones make the mean are promised less.
     """
 
     name: str
@@ -97,6 +109,7 @@ class Case:
     level: float | None = None
     order: int = 0
     paired: bool = True
+    promised: float = 0.05
 
     def key(self, n: int) -> str:
         return f"{self.name}; n={n}"
@@ -126,6 +139,17 @@ CASES = (
     Case("exponential losses, mean loss of the margin", skewed(0.2, -1), (30, 100, 300), -0.2, 0.2),
     Case("exponential losses, twice the margin", skewed(0.2, -1), (30, 100, 300), -0.2, 0.1),
     Case("exponential gains, mean loss of the margin", skewed(0.2, 1), (30, 100), -0.2, 0.2),
+    *(
+        Case(
+            f"losses −lognormal({sigma:g}) of the margin",
+            heavy_losses(sigma),
+            (20, 50, 200),
+            -math.exp(sigma**2 / 2),
+            math.exp(sigma**2 / 2),
+            promised=0.08,
+        )
+        for sigma in (1.0, 1.5)
+    ),
     Case("20 metrics, loss .04, margin .02", rare_losses(0.04), (100,), -0.04, 0.02, columns=20),
     Case("20 groups of n/5 to 2n, twice the margin", normal(0.2), (50,), -0.2, 0.1, 20, groups=True),
 )
@@ -151,9 +175,9 @@ def _outcome(case: Case, n: int, seed: np.random.SeedSequence) -> list[int]:
     for column in range(case.columns):
         scores = case.draw(rng, case.samples(column, n))
         limits = min(scores.min(), 0.0), max(scores.max(), 1.0)
-        one = ScoreColumn(
-            str(column), ClusteredScores.build(scores, paired=case.paired), Units(1.0, ""), limits
-        )
+        built = ClusteredScores.build(scores, paired=case.paired)
+        shares = bool(limits == (0.0, 1.0))
+        one = ScoreColumn(str(column), built, Units(1.0, ""), limits, bounded=shares)
         dominance = Claim(case.order, "direct") if case.order else None
         claims.append(GateClaim(NOT_WORSE, 0, 1, one, "", case.level, dominance, case.margin))
     inference = Inference(resamples="auto", seed=int(rng.integers(2**31)))

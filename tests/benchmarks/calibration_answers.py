@@ -1,0 +1,212 @@
+"""Tables on which the answer used to go wrong: few samples, rare disasters, lopsided designs, all rows.
+
+Every null is paired with an alternative that the best known test finds in most tables: an error of .000
+beside nothing found is blindness. Used by ``make calibrate``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import mannwhitneyu, wilcoxon
+
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.hidden_risk import worse_tails
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.simultaneous import spread_of_differences
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.multiplicity import adjust
+
+ALPHA = 0.05
+
+# (generator, whether model 0 is better) -> scores of k models.
+Draw = Callable[[np.random.Generator, bool], ClusteredScores]
+
+
+@dataclass(frozen=True)
+class AnswerCase:
+    """A null and its alternative, in which the first model is better than all others.
+
+    Attributes
+    ----------
+    name : str
+        Names the case in the store of results and seeds its streams.
+    draw : callable
+    rival : str
+        The best known test of the alternative: ``wilcoxon``, ``mann-whitney`` or ``tail``.
+    orders : tuple of int
+        Orders in which the alternative is better, and is to be found.
+    """
+
+    name: str
+    draw: Draw
+    rival: str = "wilcoxon"
+    orders: tuple[int, ...] = (1, 2)
+
+
+def few(k: int, n: int, shift: float, marginal: Callable = lambda z: z) -> Draw:
+    """Paired models on few samples; the first is better by so many standard deviations."""
+
+    def draw(rng, better):
+        scores = marginal(rng.normal(size=(k, n)))
+        scores[0] += shift * better
+        return ClusteredScores.build(list(scores))
+
+    return draw
+
+
+def zero_one(k: int, n: int, share: float, gain: float) -> Draw:
+    def draw(rng, better):
+        chance = np.full((k, 1), share)
+        chance[0] += gain * better
+        return ClusteredScores.build(list((rng.random((k, n)) < chance).astype(float)))
+
+    return draw
+
+
+def disasters(share: float, n: int) -> Draw:
+    """Equal means; the second model (of the null: both) has a rare chance of −5."""
+
+    def risky(rng):
+        usual = rng.normal(5 * share / (1 - share), 1, n)
+        return np.where(rng.random(n) < share, -5.0, usual)
+
+    def draw(rng, better):
+        first = rng.normal(size=n) if better else risky(rng)
+        return ClusteredScores.build([first, risky(rng)])
+
+    return draw
+
+
+def giant_cluster(k: int, shift: float) -> Draw:
+    """Fifty-nine single samples and one cluster of fifteen, intraclass correlation ½."""
+    cluster = np.r_[np.arange(59), np.full(15, 59)]
+
+    def draw(rng, better):
+        shared = rng.normal(size=(k, 60))[:, cluster]
+        scores = math.sqrt(0.5) * (shared + rng.normal(size=(k, cluster.size)))
+        scores[0] += shift * better
+        return ClusteredScores.build(list(scores), [cluster] * k)
+
+    return draw
+
+
+def few_against_many(shift: float, bad: float) -> Draw:
+    """Twelve samples against forty-eight, unpaired; a share of either lies eight lower."""
+
+    def draw(rng, better):
+        values = [rng.normal(size=n) - 8.0 * (rng.random(n) < bad) for n in (12, 48)]
+        values[0] += shift * better
+        return ClusteredScores.build(values, paired=False)
+
+    return draw
+
+
+ANSWER_CASES = (
+    AnswerCase("two normals, n = 10, 1.5 sd", few(2, 10, 1.5)),
+    AnswerCase("five normals, n = 12, 1.5 sd", few(5, 12, 1.5)),
+    AnswerCase("five lognormals, n = 12, ahead by 6", few(5, 12, 6.0, np.exp)),
+    AnswerCase("eight normals, n = 15, 1.6 sd", few(8, 15, 1.6)),
+    AnswerCase("eight normals, n = 20, 1.3 sd", few(8, 20, 1.3)),
+    AnswerCase("eight normals, n = 30, 1 sd", few(8, 30, 1.0)),
+    AnswerCase("twelve normals, n = 20, 1.6 sd", few(12, 20, 1.6)),
+    AnswerCase("five of 0/1, n = 40, .95 against .5", zero_one(5, 40, 0.5, 0.45)),
+    *(
+        AnswerCase(f"{share:.0%} at −5, equal means, n = {n:,}", disasters(share, n), "tail", (2,))
+        for share, n in itertools.product((0.01, 0.02, 0.05), (300, 1000, 2000, 5000))
+    ),
+    AnswerCase("two models, one giant cluster, 1 sd", giant_cluster(2, 1.0)),
+    AnswerCase("five models, one giant cluster, 1.2 sd", giant_cluster(5, 1.2)),
+    AnswerCase("unpaired, 12 against 48, .9 sd", few_against_many(0.9, 0.0), "mann-whitney"),
+    AnswerCase("unpaired, 12 against 48, a tenth at −8", few_against_many(1.5, 0.1), "mann-whitney"),
+)
+
+
+def answer_rows(name: str, seeds: Sequence[int]) -> list[list[float]]:
+    """Tables of a case: false claims in orders 1 and 2, true ones found, what the rival found.
+
+    Returns
+    -------
+    list of five numbers a seed
+        Whether anything was claimed of identical models in order 1 and in order 2; the shares of the first
+        model's claims found in either order; the share found by the rival.
+    """
+    case = next(one for one in ANSWER_CASES if one.name == name)
+    return [_answer(case, np.random.SeedSequence([seed, *name.encode()])) for seed in seeds]
+
+
+def _answer(case: AnswerCase, seed: np.random.SeedSequence) -> list[float]:
+    streams, entropy = seed.spawn(2), int(seed.generate_state(1)[0])
+    inference, claims = Inference(seed=entropy), [Claim(1), Claim(2)]
+    null = case.draw(np.random.default_rng(streams[0]), False)
+    false = [float(found.dominates.any()) for found in study_dominance(null, claims, inference).tests]
+    scores = case.draw(np.random.default_rng(streams[1]), True)
+    study = study_dominance(scores, claims, inference)
+    true = [float(found.dominates[0, 1:].mean()) for found in study.tests]
+    if case.rival == "tail":
+        replicates, n = study.replicates, scores.independent
+        told = worse_tails(study.estimates.tails, replicates.tails, 0, [1], samples=n)
+        return [*false, *true, float(any(one.worse == 1 for one in told))]
+    return [*false, *true, _ranks_find(scores, case.rival)]
+
+
+def _ranks_find(scores: ClusteredScores, rival: str) -> float:
+    """Share of the first model's claims that a rank test with Holm's correction over all pairs finds."""
+    k = scores.models
+    means = [
+        np.bincount(cluster, value) / np.bincount(cluster)
+        for value, cluster in zip(scores.values, scores.clusters, strict=True)
+    ]
+    pairs = [(i, j) for i in range(k) for j in range(k) if i != j]
+    if rival == "mann-whitney":
+        p_values = [mannwhitneyu(means[i], means[j], alternative="greater").pvalue for i, j in pairs]
+    else:
+        p_values = [
+            1.0
+            if np.array_equal(means[i], means[j])
+            else wilcoxon(means[i], means[j], alternative="greater").pvalue
+            for i, j in pairs
+        ]
+    adjusted = adjust(p_values, "holm")
+    return float(np.mean([adjusted[at] <= ALPHA for at, (i, _) in enumerate(pairs) if i == 0]))
+
+
+# Models, samples, whether scores are 0/1, and by how much the first is better.
+ROW_CASES = tuple(
+    (k, n, kind, gain)
+    for k, n in ((8, 30), (8, 200), (20, 30), (20, 200))
+    for kind in ("normal", "0/1")
+    for gain in (0.0, 0.3)
+)
+
+
+def row_name(case: tuple[int, int, str, float]) -> str:
+    k, n, kind, gain = case
+    return f"{k} models, {kind}, n = {n}, " + (f"one ahead by {gain:g}" if gain else "all equal")
+
+
+def row_rows(case: tuple[int, int, str, float], seeds: Sequence[int]) -> list[list[float]]:
+    """Tables of a case: whether the intervals of all rows of a ranking hold the truth together."""
+    k, n, kind, gain = case
+    truth = np.zeros(k)
+    truth[0] = gain
+    held = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, k, n, *kind.encode(), int(100 * gain)])
+        values = (
+            rng.normal(size=(k, n)) + truth[:, None]
+            if kind == "normal"
+            else (rng.random((k, n)) < 0.5 + truth[:, None]).astype(float)
+        )
+        weights = rng.multinomial(n, np.full(n, 1 / n), 1000) / n
+        means = values.mean(axis=1)
+        leader = int(np.argmax(means))
+        half = spread_of_differences(means, weights @ values.T).half_widths(leader, n)
+        error = means - means[leader] - (truth - truth[leader])
+        held.append([float(np.all(np.abs(error) <= half + 1e-12))])
+    return held
