@@ -67,7 +67,7 @@ class BootstrapColumn:
 
 def tail_level(scores: ClusteredScores) -> float:
     """Level of the worst share of the scores: 5 %, or five samples where they are more (method §4)."""
-    return min(max(TAIL_LEVEL, 5 / scores.effective_size), 1.0)
+    return min(max(TAIL_LEVEL, 5 / min(scores.cluster_counts)), 1.0)
 
 
 class Bootstrap:
@@ -194,13 +194,8 @@ def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats]) -
     if column.pairs is None:
         overall = ((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1)
     crossings = np.empty((len(column.thresholds), o, k, k), dtype=np.int64)
-    wins = np.empty((count, len(column.thresholds), o, k), dtype=np.int16)
     for t, threshold in enumerate(column.thresholds):
-        reached = ratios >= threshold
-        crossings[t] = reached.sum(axis=3)
-        # The diagonal is ½ and no model beats itself.
-        beaten = k - reached.sum(axis=2) - (threshold > 0.5)
-        wins[:, t] = beaten.transpose(2, 0, 1)
+        crossings[t] = np.count_nonzero(ratios >= threshold, axis=3)
     deviations = ratios - problem.ratios[..., None]
     # Sorted scores: models with equal scores have equal means to the last bit.
     means = (
@@ -219,7 +214,6 @@ def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats]) -
     return Part(
         np.ascontiguousarray(overall),
         crossings,
-        wins,
         deviations.sum(axis=3),
         np.einsum("oijb,oijb->oij", deviations, deviations),
         np.ascontiguousarray(means.T),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtrc
 
-from riskrank.engine.dominance.rank_guard import GUARD
+from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.tail import FEWEST_IN_TAIL, TAIL_SHARE
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.multiplicity import adjust
@@ -21,6 +21,9 @@ from riskrank.engine.types import Booleans, Floats, Integers
 # Looking several times at the same level would be liberal: before the last round half of it is used.
 EARLY = 0.5
 
+# Where nothing can be counted the ranks' own p-value stands in, so many times over: rule 3b.
+STAND_IN = 10.0
+
 # The tail closes claims whose adjusted p-value is at most a tenth of the level.
 TAIL_MARGIN = 0.1
 
@@ -28,9 +31,6 @@ TAIL_MARGIN = 0.1
 # less than one crossing is expected, four or more are always such a surprise.
 _SURPRISE = 0.05
 _FEW_CROSSINGS = 3
-
-# Resamples nobody will ever draw; a hint names no more.
-_MOST = 1e15
 
 
 @dataclass(frozen=True)
@@ -58,22 +58,33 @@ class ClaimFamily:
 
     Parameters
     ----------
-    samples : ndarray of int, shape (m,)
+    samples : ndarray, shape (m,)
         Independent samples n behind each pair.
     guard : ndarray, shape (m,)
         Rank p-values p_g; 0 where there is no guard.
+    guard_share : float
+        No p-value is less than p_g divided by this (rule 4).
     alpha : float
         Level of the family.
     correction : str
         See :func:`riskrank.engine.sampling.multiplicity.adjust`.
     most : int
-        Resamples after which every claim could be counted, 5m/α; a pair is only closed early as not
+        Resamples after which every claim could be counted, 5/s; a pair is only closed early as not
         significant if it has more crossings than these would tolerate.
     """
 
-    def __init__(self, samples: Integers, guard: Floats, *, alpha: float, correction: str, most: int) -> None:
+    def __init__(
+        self,
+        samples: Floats,
+        guard: Floats,
+        *,
+        guard_share: float,
+        alpha: float,
+        correction: str,
+        most: int,
+    ) -> None:
         m = len(samples)
-        self._samples, self._guard = samples, guard
+        self._samples, self._guard, self._guard_share = samples, guard, guard_share
         self._alpha, self._correction, self._most = alpha, correction, most
         self.p_value: Floats = np.ones(m)
         self.p_adjusted: Floats = np.ones(m)
@@ -103,10 +114,10 @@ class ClaimFamily:
             usable = np.isfinite(counted.tail) & (counted.crossings == 0)
             tail = expanded_p_value(np.where(usable, counted.tail, 1.0), self._samples)
             # Of scores with few values the replicates are nearly a point mass, and have no tail to continue.
-            # If no round follows and none crosses, the ranks' own p-value stands in, ten times over: rule 3b.
+            # If no round follows and none crosses, the ranks' own p-value stands in: rule 3b.
             pointed = last and b >= FEWEST_IN_TAIL / TAIL_SHARE
             ranks = pointed & (counted.crossings == 0) & ~usable & (self._guard > 0)
-            tail[ranks] = np.minimum(self._guard[ranks] * GUARD, 1.0)
+            tail[ranks] = np.minimum(self._guard[ranks] * STAND_IN, 1.0)
             continued = np.minimum(p_value, self._guarded(tail))
             before = self.closed.copy()
             self._close_significant(continued, self._alpha * TAIL_MARGIN, b)
@@ -121,7 +132,7 @@ class ClaimFamily:
             self._freeze(still, p_value, adjusted, b)
 
     def _guarded(self, p_value: Floats) -> Floats:
-        return np.maximum(p_value, self._guard / GUARD)
+        return np.maximum(p_value, self._guard / self._guard_share)
 
     def _adjusted(self, p_value: Floats) -> Floats:
         """Adjusted p-values of all pairs, closed ones with the p-value that closed them."""
@@ -169,11 +180,13 @@ class ClaimFamily:
         coarse = still[self._coarse(counted, still, level, counted.resamples)]
         self.decided[coarse] = False
         share = expanded_share(level[0], self._samples[coarse])
-        self.needed[coarse] = np.ceil(np.minimum(1 / np.maximum(share, 1 / _MOST), _MOST)).astype(np.int64)
+        self.needed[coarse] = np.ceil(np.minimum(1 / np.maximum(share, 1 / MOST), MOST)).astype(np.int64)
 
     def _coarse(self, counted: Counted, pairs: Integers, levels: Floats, resamples: int) -> Booleans:
         """Whether so many resamples could not show a p-value so small, and nothing speaks against it yet."""
-        found = (self._guard[pairs] / GUARD <= levels) & (counted.crossings[pairs] <= _FEW_CROSSINGS)
+        found = (self._guard[pairs] / self._guard_share <= levels) & (
+            counted.crossings[pairs] <= _FEW_CROSSINGS
+        )
         few = pairs[found]
         share = expanded_share(levels[found], self._samples[few])
         # The chance of so many crossings or more if the true share were just small enough.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.dominance.advice import advice_on
 from riskrank.engine.dominance.asymptotic_tests import clt_test
 from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.claims import RELATIVE, Claim
@@ -17,8 +18,8 @@ from riskrank.engine.dominance.paper_algorithm import paper_test
 from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, compare, family_of
-from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores, require_testable
-from riskrank.errors import UsageError, option
+from riskrank.engine.sampling.design import ClusteredScores, require_testable
+from riskrank.errors import UsageError
 
 __all__ = ["Inference"]
 
@@ -161,7 +162,7 @@ def study_columns(
         advice: tuple[str, ...] = ()
         if inference.test:
             tests = asymptotic_tests(question, found, inference)
-            advice = _advice(question.scores, inference, tests)
+            advice = advice_on(question.scores, inference, tests)
         else:
             tests = tuple(compare(found, claim) for claim in question.claims)
         studies.append(DominanceStudy(found, None, tests, advice))
@@ -208,7 +209,7 @@ def _resampled(
             )
         else:
             results = tuple(test.result(replicates[at]) for test in tests[at])
-        advice = _advice(question.scores, inference, results)
+        advice = advice_on(question.scores, inference, results)
         studies.append(DominanceStudy(found, replicates[at], results, advice))
     return studies
 
@@ -219,7 +220,9 @@ def _rounds(question: Question, inference: Inference) -> tuple[int, ...]:
         return (FIRST_ROUND if inference.resamples == "auto" else int(inference.resamples),)
     scores = question.scores
     family = family_of(scores.models, question.pairs)
-    return inference.rounds(len(family[0]), _column(question).comparisons)
+    independent = scores.independent
+    fewest = float(np.minimum(independent[family[0]], independent[family[1]]).min())
+    return inference.rounds(len(family[0]), _column(question).comparisons, fewest)
 
 
 def _column(question: Question) -> BootstrapColumn:
@@ -258,38 +261,3 @@ def asymptotic_tests(
         )
         for claim in question.claims
     )
-
-
-def _advice(
-    scores: ClusteredScores, inference: Inference, tests: Sequence[DominanceTests]
-) -> tuple[str, ...]:
-    advice = []
-    n = scores.effective_size
-    if n < FEW_SAMPLES:
-        advice.append(f"only {n} {scores.unit}: verdicts below {FEW_SAMPLES} {scores.unit} are fragile")
-    if inference.paper_exact:
-        advice.append(
-            f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "
-            "paper prints it: at a nominal 5 % this rejects true null hypotheses about half of the time"
-        )
-        return tuple(advice)
-    undecided = sum(int(np.count_nonzero(~found.decided)) for found in tests)
-    if undecided:
-        drawn, needed = 0, 0
-        for found in tests:
-            if found.resamples is not None and found.resamples_needed is not None:
-                drawn = max(drawn, int(found.resamples.max()))
-                needed = max(needed, int(found.resamples_needed.max()))
-        all_tests = sum(found.family for found in tests)
-        together = " of all tests together" if len(tests) > 1 else ""
-        advice.append(
-            f"{undecided} of {all_tests} claims{together} are not decided at {drawn:,} resamples, which "
-            f"cannot show p-values so small: {option('resamples', _rounded_up(needed))} would decide them"
-        )
-    return tuple(advice)
-
-
-def _rounded_up(number: int) -> int:
-    """The next number with two significant digits."""
-    unit = 10 ** max(len(str(number)) - 2, 0)
-    return -(-number // unit) * unit

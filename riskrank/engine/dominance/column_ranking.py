@@ -5,7 +5,7 @@ Source: [RAB] section 5 (the methods of its Table 2); method §4 ("From verdicts
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.rank_sets import Separation, separation
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
+from riskrank.engine.dominance.simultaneous import Spread, spread_of_differences
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
@@ -27,6 +28,9 @@ from riskrank.engine.sampling.design import ClusteredScores
 MODEL_WIN_RATE = "MWR"
 SAMPLE_WIN_RATE = "MWR(sample)"
 PAIRWISE_WIN_RATE = "MWR(pairwise)"
+
+# Methods a decision should look at, the most careful first.
+_LEADING = ("R-SSD", "R-FSD")
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class RankStudy:
     separations : dict of str to Separation
         Pairs that the tests of a method tell apart; only of methods that test pairs.
     hidden_risks : HiddenRisks or None
-        None where nothing was resampled.
+        Of those who sort by the mean rather than by the leading method; None where nothing was resampled.
     """
 
     dominance: DominanceStudy
@@ -52,9 +56,19 @@ class RankStudy:
     separations: Mapping[str, Separation]
     hidden_risks: HiddenRisks | None
 
+    @property
+    def leading_method(self) -> str:
+        """The method a decision looks at: the most careful one there is."""
+        return leading_method(self.rankings)
+
     def tests_of(self, method: str) -> DominanceTests | None:
         """Tests behind a method; None for win rates."""
         return next((found for found in self.dominance.tests if found.claim.method == method), None)
+
+
+def leading_method(rankings: Mapping[str, Ranking]) -> str:
+    """Of several methods the one a decision looks at: R-SSD, else R-FSD, else the first."""
+    return next((name for name in _LEADING if name in rankings), next(iter(rankings)))
 
 
 def rank_column(
@@ -83,12 +97,13 @@ def rank_column(
             estimates.means,
             estimates.tails,
             replicates.tails,
-            samples=estimates.samples,
+            rank=rankings[leading_method(rankings)].rank,
+            samples=scores.independent,
             alpha=inference.alpha,
             correction=inference.correction,
         )
     leaders = {int(ranking.order[0]) for ranking in rankings.values()}
-    effects = {leader: _effects(dominance, leader, inference) for leader in leaders}
+    effects = dict(zip(leaders, _effects(scores, dominance, leaders, inference), strict=True))
     return RankStudy(
         dominance,
         rankings,
@@ -101,18 +116,32 @@ def rank_column(
     )
 
 
-def _effects(dominance: DominanceStudy, leader: int, inference: Inference) -> EffectSizes:
-    estimates, replicates = dominance.estimates, dominance.replicates
-    return effect_sizes(
-        estimates.means,
-        estimates.tails,
-        leader=leader,
-        level=estimates.tail_level,
-        samples=estimates.samples,
-        mean_replicates=None if replicates is None else replicates.means,
-        tail_replicates=None if replicates is None else replicates.tails,
-        confidence=1 - inference.alpha,
-    )
+def _effects(
+    scores: ClusteredScores, dominance: DominanceStudy, leaders: Iterable[int], inference: Inference
+) -> list[EffectSizes]:
+    """Effect sizes to each of several leaders; what holds all differences at once is found once."""
+    estimates, replicates, independent = dominance.estimates, dominance.replicates, scores.independent
+    spreads: list[Spread | None] = [None, None]
+    if replicates is not None:
+        spreads = [
+            spread_of_differences(estimate, drawn, confidence=1 - inference.alpha)
+            for estimate, drawn in (
+                (estimates.means, replicates.means),
+                (estimates.tails, replicates.tails),
+            )
+        ]
+    return [
+        effect_sizes(
+            estimates.means,
+            estimates.tails,
+            leader=leader,
+            level=estimates.tail_level,
+            samples=np.minimum(independent, independent[leader]),
+            mean_spread=spreads[0],
+            tail_spread=spreads[1],
+        )
+        for leader in leaders
+    ]
 
 
 def _ranking(tests: DominanceTests, *, by_wins: bool) -> Ranking:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.sampling.design import kish
 from riskrank.engine.sampling.modified_t import p_above
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Booleans, Floats
@@ -56,10 +57,14 @@ class Contrasts:
 
 @dataclass(frozen=True)
 class _Units:
-    """How far each unit of resampling moves a model's m means: ``parts``, shape (C, m), sum to 0."""
+    """How far each unit of resampling moves a model's m means: ``parts``, shape (C, m), sum to 0.
+
+    They tell as much as ``samples`` units of equal size.
+    """
 
     parts: Floats
     mean: Floats
+    samples: float
 
 
 def contrasts(tables: ScoreTables, against: int, *, correction: str = "holm") -> Contrasts:
@@ -98,7 +103,7 @@ def _units(values: Floats, cluster: NDArray) -> _Units:
     _, numbers = np.unique(cluster, return_inverse=True)
     count = int(numbers.max()) + 1
     away = np.column_stack([np.bincount(numbers, column, minlength=count) for column in (values - mean).T])
-    return _Units(away / len(values), mean)
+    return _Units(away / len(values), mean, kish(numbers))
 
 
 def _contrast(other: _Units, reference: _Units, *, paired: bool) -> tuple[Floats, Floats, Floats, Floats]:
@@ -112,7 +117,7 @@ def _contrast(other: _Units, reference: _Units, *, paired: bool) -> tuple[Floats
         variance += ((side / scale) ** 2).sum(axis=0) * count / (count - 1)
         third += ((side / scale) ** 3).sum(axis=0)
     error = np.sqrt(variance)
-    df = float(min(len(side) for side in sides) - 1)
+    df = min(other.samples, reference.samples) - 1
     # Signs of so many differing units fall like that by chance with this probability: no p-value is smaller.
     least = np.exp2(-_differing(difference, sides))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,15 +1,12 @@
 """How large the differences between models are, in the units of the scores (method §4, "Effect sizes").
 
 A violation ratio has no unit. Beside it belong each model's mean, the mean of its worst share of samples
-(TVaR), and the difference of both to another model with an interval from the resamples at hand. An interval
-is for one pair at a time: a leader chosen by these data looks better than it is.
+(TVaR), and the difference of both to the leader with intervals from the resamples at hand, which hold for all
+rows together. A pair asked for by name has an interval of its own (`pairwise_differences`), an expanded
+percentile of n samples, which covers 0.94 to 0.95 of true differences (n = 30 to 300).
 
-The interval of a mean is an expanded percentile of n samples and covers 0.94 to 0.95 of true differences
-(n = 30 to 300). A difference of tail means rests on the worst n·p samples of either model only, and is
-expanded for 2·n·p where both tails vary alike, down to n·p where one of them varies alone (Welch 1947). As
-calibrated it covers 0.92 to 0.98 of the true differences of normals, exponentials and Student's t with 3
-degrees of freedom, the least where one spread is twice the other's at n = 30; where t tails differ in spread,
-five samples tell too little: 0.90.
+A difference of tail means rests on the worst n·p samples of either model only, and is widened for 2·n·p where
+both tails vary alike, down to n·p where one of them varies alone (Welch 1947).
 
 References
 ----------
@@ -24,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.dominance.simultaneous import Spread
 from riskrank.engine.sampling.expanded_percentile import expanded_interval
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
@@ -59,7 +57,7 @@ class EffectSizes:
     mean, tail_mean : ndarray, shape (k,)
         In the units of the scores.
     mean_difference, tail_difference : Differences
-        Model minus leader, shapes (k,); 0 for the leader itself.
+        Model minus leader, shapes (k,); 0 for the leader itself. The intervals of all rows hold together.
     """
 
     leader: int
@@ -70,13 +68,13 @@ class EffectSizes:
     tail_difference: Differences
 
 
-def samples_behind_tail(samples: int, level: float, tails: ArrayLike = 2.0) -> Integers:
+def samples_behind_tail(samples: float | Floats, level: float, tails: ArrayLike = 2.0) -> Integers:
     """Samples a difference of two tail means rests on: the worst n·p of either model, at most n.
 
     Parameters
     ----------
-    samples : int
-        Independent samples n of the least-sampled model.
+    samples : float or ndarray
+        Independent samples n.
     level : float
         Share p of the worst scores.
     tails : array_like
@@ -88,7 +86,7 @@ def samples_behind_tail(samples: int, level: float, tails: ArrayLike = 2.0) -> I
         The shape of ``tails``; at least 2.
     """
     behind = np.rint(np.asarray(tails, dtype=np.float64) * samples * level)
-    return np.clip(behind, 2, max(samples, 2)).astype(np.int64)
+    return np.clip(behind, 2, np.maximum(samples, 2)).astype(np.int64)
 
 
 def equivalent_tails(first: ArrayLike, second: ArrayLike) -> Floats:
@@ -117,10 +115,9 @@ def effect_sizes(
     *,
     leader: int,
     level: float,
-    samples: int,
-    mean_replicates: Floats | None = None,
-    tail_replicates: Floats | None = None,
-    confidence: float = 0.95,
+    samples: float | Floats,
+    mean_spread: Spread | None = None,
+    tail_spread: Spread | None = None,
 ) -> EffectSizes:
     """Differences of every model to a leader.
 
@@ -132,12 +129,10 @@ def effect_sizes(
         The model to compare with.
     level : float
         Share of the worst scores in the tail means: 5 %, or what holds five samples.
-    samples : int
-        Independent samples of the least-sampled model.
-    mean_replicates, tail_replicates : ndarray, shape (B, k), optional
-        The same of each resample; resamples drawn for all models together keep the pairing.
-    confidence : float
-        Coverage of each interval.
+    samples : float or ndarray, shape (k,)
+        Independent samples of the least-sampled model, or of each pair with the leader.
+    mean_spread, tail_spread : Spread, optional
+        How far the differences vary from resample to resample; without them there are no intervals.
 
     Returns
     -------
@@ -148,19 +143,23 @@ def effect_sizes(
     NumericalError
         If a difference is too large for a number.
     """
-    estimates = np.asarray(mean, dtype=np.float64), np.asarray(tail_mean, dtype=np.float64)
-    behind = [samples, _samples_behind(tail_replicates, leader, samples, level)]
-    differences = [
-        _to_one(estimate, replicates, leader, size, confidence)
-        for estimate, replicates, size in zip(
-            estimates, (mean_replicates, tail_replicates), behind, strict=True
-        )
-    ]
-    return EffectSizes(leader, level, *estimates, *differences)
+    means, tails = (np.asarray(values, dtype=np.float64) for values in (mean, tail_mean))
+    behind: float | Floats | Integers = samples
+    if tail_spread is not None:
+        variances = tail_spread.variances
+        behind = samples_behind_tail(samples, level, equivalent_tails(variances, variances[leader]))
+    return EffectSizes(
+        leader,
+        level,
+        means,
+        tails,
+        _to_one(means, leader, mean_spread, samples),
+        _to_one(tails, leader, tail_spread, behind),
+    )
 
 
 def pairwise_differences(
-    estimate: ArrayLike, *, samples: int, replicates: Floats | None = None, confidence: float = 0.95
+    estimate: ArrayLike, *, samples: float, replicates: Floats | None = None, confidence: float = 0.95
 ) -> Differences:
     """Differences of the means of all ordered pairs of models, one model's row at a time to spare memory.
 
@@ -168,7 +167,7 @@ def pairwise_differences(
     ----------
     estimate : array_like, shape (k,)
         Means of the sample.
-    samples : int
+    samples : float
         Independent samples of the least-sampled model.
     replicates : ndarray, shape (B, k), optional
         The same of each resample.
@@ -198,27 +197,21 @@ def pairwise_differences(
 
 
 def _to_one(
-    estimate: Floats, replicates: Floats | None, other: int, samples: int | Integers, confidence: float
+    estimate: Floats, leader: int, spread: Spread | None, behind: float | Floats | Integers
 ) -> Differences:
-    """Differences to model number ``other`` with their intervals."""
-    difference = _subtract(estimate, estimate[other])
-    if replicates is None:
+    """Differences to the leader, with intervals that hold together."""
+    difference = _subtract(estimate, estimate[leader])
+    if spread is None:
         return Differences(difference, None, None)
-    return Differences(difference, *_interval(replicates, replicates[:, [other]], samples, confidence))
-
-
-def _samples_behind(replicates: Floats | None, leader: int, samples: int, level: float) -> int | Integers:
-    """Samples behind the difference of each model's tail mean to the leader's."""
-    if replicates is None:
-        return samples
-    # In units of the largest, whose square may be beyond any number.
-    largest = np.abs(replicates).max()
-    variance = np.var(replicates / largest if largest > 0 else replicates, axis=0)
-    return samples_behind_tail(samples, level, equivalent_tails(variance, variance[leader]))
+    half = spread.half_widths(leader, behind)
+    most = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        ends = (np.clip(difference + side * half, -most, most) for side in (-1, 1))
+        return Differences(difference, *ends)
 
 
 def _interval(
-    minuend: Floats, subtrahend: Floats, samples: int | Integers, confidence: float
+    minuend: Floats, subtrahend: Floats, samples: float | Integers, confidence: float
 ) -> tuple[Floats, Floats]:
     return expanded_interval(_subtract(minuend, subtrahend), samples, level=confidence)
 

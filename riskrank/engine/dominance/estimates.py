@@ -26,8 +26,8 @@ class ViolationEstimates:
         Mean score of each model.
     identical : ndarray of bool, shape (k, k)
         Pairs whose empirical distributions are equal.
-    samples : int
-        Independent samples behind the least-sampled model.
+    samples : float
+        Independent samples behind the least-sampled model; of unequal clusters Kish's number.
     tails : ndarray, shape (k,)
         Mean of the worst share `tail_level` of each model's scores.
     tail_level : float
@@ -37,7 +37,7 @@ class ViolationEstimates:
     ratios: Floats
     means: Floats
     identical: Booleans
-    samples: int
+    samples: float
     tails: Floats
     tail_level: float
 
@@ -65,7 +65,7 @@ def estimate(scores: ClusteredScores) -> ViolationEstimates:
     identical = np.zeros((k, k), dtype=bool)
     for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
         identical[i, j] = identical[j, i] = _same_distribution(ordered[i], ordered[j])
-    return ViolationEstimates(ratios, means, identical, scores.effective_size, tails, level)
+    return ViolationEstimates(ratios, means, identical, float(scores.independent.min()), tails, level)
 
 
 def _same_distribution(a: Floats, b: Floats) -> bool:

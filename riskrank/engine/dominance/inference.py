@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
+import numpy as np
+
+from riskrank.engine.sampling.expanded_percentile import expanded_share
 from riskrank.engine.sampling.multiplicity import METHODS
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.resamples import BLOCK
@@ -14,6 +18,9 @@ VARIANCES = ("bootstrap", "clt")
 
 # Resamples of the first round, and of a test whose number of resamples follows no family.
 FIRST_ROUND = 1000
+
+# Resamples nobody will ever draw; a hint names no more.
+MOST = 10**15
 
 # Score comparisons that a family's own number of resamples may cost before the last round comes earlier.
 WORK_LIMIT = 1e9
@@ -81,7 +88,7 @@ class Inference:
         """Whether anything is resampled."""
         return self.test and self.variance == "bootstrap"
 
-    def rounds(self, tests: int, work: float) -> tuple[int, ...]:
+    def rounds(self, tests: int, work: float, samples: float) -> tuple[int, ...]:
         """Totals of resamples after each round (method §4, rule 2).
 
         Parameters
@@ -90,29 +97,38 @@ class Inference:
             Tests in one family, m.
         work : float
             Score comparisons a resample costs.
+        samples : float
+            Independent samples behind the pair that has fewest.
 
         Returns
         -------
         tuple of int
-            1000, 2m/α and 5m/α where the limit of work allows them; the number asked for otherwise.
+            1000, 2/s and 5/s where the limit of work allows them; the number asked for otherwise.
         """
         if self.resamples != "auto":
             return (int(self.resamples),)
         if self.paper_exact:
             return (FIRST_ROUND,)
         most = max(FIRST_ROUND, int(self.work_limit / max(work, 1.0)) // BLOCK * BLOCK)
-        wanted = (FIRST_ROUND, *(self.planned(tests, share) for share in (2, 5)))
+        if most < self.planned(tests, samples, 1):
+            # No count can reach the strictest level: no more are drawn than many samples would need.
+            most = min(most, self.planned(tests, np.inf))
+        wanted = (FIRST_ROUND, *(self.planned(tests, samples, crossings) for crossings in (2, 5)))
         return tuple(sorted({max(FIRST_ROUND, min(total, most)) for total in wanted}))
 
-    def planned(self, tests: int, share: float = 5) -> int:
-        """Resamples that make 1/(B + 1) small beside the strictest level, in whole blocks.
+    def planned(self, tests: int, samples: float, crossings: float = 5) -> int:
+        """Resamples that make 1/(B + 1) small beside s, the share rule 1 turns into α/m, in whole blocks.
 
         Parameters
         ----------
         tests : int
             Tests in one family, m.
-        share : float
-            Crossings to be expected at that level, α/m.
+        samples : float
+            Independent samples n, by which rule 1 widens; infinite for no widening.
+        crossings : float
+            Crossings to be expected where the p-value is α/m.
         """
-        family = 1 if self.correction == "none" else tests
-        return max(FIRST_ROUND, -(-int(-(-share * family // self.alpha)) // BLOCK) * BLOCK)
+        level = self.alpha / (1 if self.correction == "none" else tests)
+        share = level if np.isinf(samples) else float(expanded_share(level, samples))
+        wanted = min(ceil(crossings / max(share, 1 / MOST) * (1 - 1e-12)), MOST)
+        return max(FIRST_ROUND, -(-wanted // BLOCK) * BLOCK)

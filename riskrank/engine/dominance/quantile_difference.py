@@ -65,5 +65,5 @@ def quantile_difference(
             rows[:, quantile(np.arange(rows.shape[1]), levels).astype(int)] for rows in batch.ordered
         )
         found.append(first - second)
-    low, high = expanded_interval(np.concatenate(found), pair.effective_size, level=1 - alpha)
+    low, high = expanded_interval(np.concatenate(found), float(pair.independent.min()), level=1 - alpha)
     return Differences(estimate, low, high)

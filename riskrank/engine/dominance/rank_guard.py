@@ -2,12 +2,13 @@
 
 A few huge scores can decide the squares of a violation ratio, and the bootstrap of them is liberal. Under
 exchangeable models the sign-flip distribution of differences of ranks is bounded and close to normal whatever
-the tails of the scores, so no claim is reported with less than a tenth of the ranks' own p-value.
+the tails of the scores, so no claim is reported with less than a tenth of the ranks' own p-value. The smaller
+of two unpaired samples may miss a bad mode altogether: there it is a third.
 
-Method §4 has two scores of a rank share r, r itself and −(1 − r)². A third, −(1 − r)⁸, looks at the worst
-quarter: a model that is a little worse on most samples and much better on the worst ones has a better mean
-and dominates in second order, but its middle ranks are worse, and with two scores no number of samples would
-show it (log losses of well-calibrated classifiers are such scores).
+The scores of a rank share r are −(1 − r)^q, which look at the worst 1/q of the scores, for q = 1, 2, 8 and as
+far as eight samples lie in that part, 32, 128 and so on. A model that is a little worse on most samples and
+much better on the worst ones has a better mean and dominates in second order, but its middle ranks are worse:
+with q ≤ 8 no number of samples would show that it avoids a disaster in one of twenty.
 """
 
 from __future__ import annotations
@@ -15,16 +16,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
 
 # The claim's own p-value stands unless the ranks' is more than this many times larger.
-GUARD = 10.0
+_PAIRED, _UNPAIRED = 10.0, 3.0
 
-# Powers q of the scores −(1 − r)^q: the whole range, its lower half, its worst quarter.
+# Powers q of the scores −(1 − r)^q that are always looked at: all, the lower half, the worst part.
 _POWERS = (1, 2, 8)
+
+# Every further power is so many times the last one, and leaves so many samples in the part it looks at.
+_STEP, _IN_PART = 4, 8
+
+
+def guard_share(*, paired: bool) -> float:
+    """How many times smaller than the ranks' p-value a claim's may be."""
+    return _PAIRED if paired else _UNPAIRED
+
+
+def powers(samples: float) -> tuple[int, ...]:
+    """Powers q of the scores −(1 − r)^q for a pair with so many independent samples."""
+    found = list(_POWERS)
+    while found[-1] * _STEP <= samples / _IN_PART:
+        found.append(found[-1] * _STEP)
+    return tuple(found)
 
 
 def relative_guard(scores: ClusteredScores) -> Floats:
@@ -45,22 +63,25 @@ def relative_guard(scores: ClusteredScores) -> Floats:
 
 def _relative(scores: ClusteredScores) -> Floats:
     pooled = np.sort(np.concatenate(scores.values))
+    independent, k = scores.independent, scores.models
+    most = powers(float(independent.max()))
     units = [
-        _unit_scores(_mid_ranks(value, [pooled]), cluster)
+        _unit_scores(_mid_ranks(value, [pooled]), cluster, most)
         for value, cluster in zip(scores.values, scores.clusters, strict=True)
     ]
-    k = scores.models
     found = np.ones((k, k))
     if scores.paired and all(np.array_equal(size, units[0][1]) for _, size in units):
         together = np.stack([sums for sums, _ in units], axis=1)
         for i in range(k):
             difference = together[:, i, None] - together
             z = _scaled(difference.sum(axis=2), np.einsum("zjn,zjn->zj", difference, difference))
-            found[i] = np.minimum(1.0, len(_POWERS) * ndtr(-z).min(axis=0))
+            found[i] = np.minimum(1.0, len(most) * ndtr(-z).min(axis=0))
         return found
     for i in range(k):
         for j in range(i + 1, k):
-            found[i, j], found[j, i] = _pair(units[i], units[j], paired=scores.paired)
+            few = len(powers(float(min(independent[i], independent[j]))))
+            pair = [(sums[:few], sizes) for sums, sizes in (units[i], units[j])]
+            found[i, j], found[j, i] = _pair(*pair, paired=scores.paired)
     return found
 
 
@@ -83,9 +104,11 @@ def direct_guard(scores: ClusteredScores, pairs: Sequence[tuple[int, int]]) -> F
     """
     ordered = [np.sort(value) for value in scores.values]
     found = np.ones((scores.models, scores.models))
+    independent = scores.independent
     for i, j in sorted({(min(pair), max(pair)) for pair in pairs}):
         both = [ordered[i], ordered[j]]
-        units = [_unit_scores(_mid_ranks(scores.values[m], both), scores.clusters[m]) for m in (i, j)]
+        asked = powers(float(min(independent[i], independent[j])))
+        units = [_unit_scores(_mid_ranks(scores.values[m], both), scores.clusters[m], asked) for m in (i, j)]
         found[i, j], found[j, i] = _pair(*units, paired=scores.paired)
     return found
 
@@ -98,14 +121,14 @@ def _mid_ranks(values: Floats, ordered: Sequence[Floats]) -> Floats:
     return places / (2 * sum(sample.size for sample in ordered))
 
 
-def _unit_scores(share: Floats, cluster: Integers) -> tuple[Floats, Integers]:
-    """Sums per cluster of the scores −(1 − r)^q, shape (3, n), and the size of each cluster."""
-    sums = np.stack([np.bincount(cluster, -((1 - share) ** power)) for power in _POWERS])
-    return sums.astype(np.float64), np.bincount(cluster).astype(np.int64)
+def _unit_scores(share: Floats, cluster: Integers, asked: Sequence[int]) -> tuple[Floats, NDArray[np.int_]]:
+    """Sums per cluster of the scores −(1 − r)^q, shape (powers, n), and the size of each cluster."""
+    sums = np.stack([np.bincount(cluster, -((1 - share) ** power)) for power in asked])
+    return sums.astype(np.float64), np.bincount(cluster)
 
 
 def _pair(
-    first: tuple[Floats, Integers], second: tuple[Floats, Integers], *, paired: bool
+    first: tuple[Floats, NDArray[np.int_]], second: tuple[Floats, NDArray[np.int_]], *, paired: bool
 ) -> tuple[float, float]:
     """P-values of "the first is not better" and of "the second is not better"."""
     (a, size_a), (b, size_b) = first, second
@@ -121,7 +144,7 @@ def _pair(
         effect = a.mean(axis=1) - b.mean(axis=1)
         variance = pooled.var(axis=1, ddof=1) * (1 / n + 1 / m)
     z = _scaled(effect, variance)
-    many = len(_POWERS)
+    many = len(a)
     return min(1.0, many * float(ndtr(-z).min())), min(1.0, many * float(ndtr(z).min()))
 
 

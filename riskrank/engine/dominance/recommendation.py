@@ -8,7 +8,8 @@ and the first of them by the metrics' own rankings together, RA(R-SSD@M).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,12 +18,13 @@ from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import DominanceStudy, Question, asymptotic_tests
 from riskrank.engine.dominance.contrasts import Contrasts, contrasts
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.ranking import rank_by
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
-from riskrank.engine.portfolio.score_tables import EMPIRICAL, ScoreTables
+from riskrank.engine.portfolio.folding import portfolios_without_each
+from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Floats, Integers
 
 # Score comparisons that leaving out each model in turn may cost: a second or so.
@@ -194,7 +196,7 @@ def head_to_head(ranked: Ranked, model: int, inference: Inference) -> DominanceT
 def metric_places(tables: ScoreTables, order: int) -> Integers:
     """Ranks by the one-versus-all violation ratio of every metric alone, shape (m, k); without a test."""
     columns = [[np.sort(values[:, at]) for values in tables.values] for at in range(len(tables.metrics))]
-    return np.array([rank_by(_ratios(column, order)) for column in columns])
+    return np.array([competition_ranks(_ratios(column, order)) for column in columns])
 
 
 def leaders_without(ranked: Ranked, leader: int) -> dict[int, int] | None:
@@ -214,24 +216,24 @@ def leaders_without(ranked: Ranked, leader: int) -> dict[int, int] | None:
     if k < 3 or ranked.name == EMPIRICAL or k * k * (k - 1) / 2 * max(ranked.scores.sizes) > _WORK:
         return None
     found = {}
-    for out in range(k):
+    for out, columns in enumerate(_columns_without(ranked)):
         if out == leader:
             continue
         left = [i for i in range(k) if i != out]
-        column = _of_models(ranked.tables, left).column(ranked.name)
-        first = left[int(np.argmin(_ratios([np.sort(values) for values in column.values], ranked.order)))]
+        first = left[int(np.argmin(_ratios([np.sort(values) for values in columns], ranked.order)))]
         if first != leader:
             found[out] = first
     return found
 
 
-def _of_models(tables: ScoreTables, models: list[int]) -> ScoreTables:
-    return replace(
-        tables,
-        values=tuple(tables.values[i] for i in models),
-        clusters=tuple(tables.clusters[i] for i in models),
-        row_samples=None if tables.row_samples is None else tuple(tables.row_samples[i] for i in models),
-    )
+def _columns_without(ranked: Ranked) -> Iterator[Sequence[Floats]]:
+    """The column as it is without each model in turn: a portfolio pools the scores of those who are there."""
+    if ranked.name == INDEPENDENT and INDEPENDENT not in ranked.tables.metrics:
+        yield from portfolios_without_each(ranked.tables.values, weights=ranked.tables.weights)
+        return
+    values = ranked.scores.values
+    for out in range(len(values)):
+        yield [own for i, own in enumerate(values) if i != out]
 
 
 def _ratios(ordered: list[Floats], order: int) -> Floats:

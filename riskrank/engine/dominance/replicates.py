@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.types import Floats, Integers
@@ -32,8 +31,6 @@ class Replicates:
         One-versus-all ratios ε_i; None where only some pairs were looked at.
     crossings : ndarray of int, shape (t, o, k, k)
         Number of resamples with ε_ij at or above the threshold.
-    wins : ndarray of int, shape (B, t, o, k)
-        Models j with ε_ij below the threshold.
     ratio_error : ndarray, shape (o, k, k)
         Standard deviation of ε_ij.
     means : ndarray, shape (B, k)
@@ -48,7 +45,6 @@ class Replicates:
     thresholds: tuple[float, ...]
     overall: Floats | None
     crossings: Integers
-    wins: Integers
     ratio_error: Floats
     means: Floats
     tails: Floats
@@ -69,10 +65,6 @@ class Replicates:
         """Number of resamples with ε_ij at or above a threshold, shape (k, k)."""
         return self.crossings[self.thresholds.index(threshold), self.orders.index(order)]
 
-    def won(self, order: int, threshold: float) -> Integers:
-        """Models beaten in each resample, shape (B, k)."""
-        return self.wins[:, self.thresholds.index(threshold), self.orders.index(order)]
-
 
 @dataclass(frozen=True)
 class Part:
@@ -80,7 +72,6 @@ class Part:
 
     overall: Floats
     crossings: Integers
-    wins: NDArray[np.int16]
     sums: Floats
     squares: Floats
     means: Floats
@@ -94,7 +85,6 @@ def joined(parts: Sequence[Part]) -> Part:
     return Part(
         np.concatenate([part.overall for part in parts]),
         np.sum([part.crossings for part in parts], axis=0),
-        np.concatenate([part.wins for part in parts]),
         np.sum([part.sums for part in parts], axis=0),
         np.sum([part.squares for part in parts], axis=0),
         np.concatenate([part.means for part in parts]),
@@ -142,7 +132,6 @@ class Gathering:
             self._thresholds,
             overall if self._all_pairs else None,
             self._crossings,
-            np.concatenate([part.wins for part in kept]),
             np.sqrt(np.maximum(spread, 0) / max(self.count - 1, 1)),
             scale.undo(np.concatenate([part.means for part in kept])),
             scale.undo(np.concatenate([part.tails for part in kept])),

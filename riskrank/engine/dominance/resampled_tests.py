@@ -8,7 +8,7 @@ from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.closing import ClaimFamily, Counted
 from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.rank_guard import GUARD, direct_guard, relative_guard
+from riskrank.engine.dominance.rank_guard import direct_guard, guard_share, relative_guard
 from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.tail import relative_tail
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
@@ -47,26 +47,27 @@ class BootstrapTest:
         self._estimates, self._claim = estimates, claim
         self._pairs = family_of(scores.models, pairs)
         winners, losers = self._pairs
+        independent = scores.independent
+        samples = np.minimum(independent[winners], independent[losers])
         if claim.kind == RELATIVE:
-            samples = np.full(len(winners), scores.effective_size)
             guard = relative_guard(scores)[self._pairs]
         else:
             # Nobody else's presence in the table changes a claim about two models.
-            counts = np.array(scores.cluster_counts)
-            samples = np.minimum(counts[winners], counts[losers])
             # Beyond ½ the claim is compatible with being the worse model, which ranks would show.
             guard = np.zeros(len(winners))
             if claim.boundary <= 0.5:
                 guard = direct_guard(scores, [*zip(*self._pairs, strict=True)])[self._pairs]
         # Where the sample itself speaks for the null hypothesis, no count of resamples speaks against it.
         against = claim.statistic(estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
-        guard = np.where(against, 0.5 * GUARD, guard)
+        share = guard_share(paired=scores.paired)
+        guard = np.where(against, 0.5 * share, guard)
         self._family = ClaimFamily(
             samples,
             guard,
             alpha=inference.alpha,
             correction=inference.correction,
-            most=inference.planned(len(winners)),
+            guard_share=share,
+            most=inference.planned(len(winners), float(samples.min())),
         )
 
     @property

@@ -9,7 +9,14 @@ from riskrank.engine.dominance.closing import ClaimFamily, Counted
 
 def family(m, *, n=100, guard=0.0, alpha=0.05, correction="holm", most=None):
     most = int(5 * m / alpha) if most is None else most
-    return ClaimFamily(np.full(m, n), np.full(m, float(guard)), alpha=alpha, correction=correction, most=most)
+    return ClaimFamily(
+        np.full(m, n),
+        np.full(m, float(guard)),
+        guard_share=10.0,
+        alpha=alpha,
+        correction=correction,
+        most=most,
+    )
 
 
 def expanded(crossings, resamples, n):

@@ -2,6 +2,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import (
@@ -154,7 +155,7 @@ def test_rounds_stop_when_every_claim_is_closed():
     apart = ClusteredScores.build([*rng.normal(size=(7, 60)), rng.normal(0.8, 1, size=60)])
     study = study_dominance(apart, [Claim(1, "direct")], Inference())
     assert study.resamples > 1000
-    assert set(np.unique(study.tests[0].resamples)) <= {0, 1000, 2250, 5600}
+    assert set(np.unique(study.tests[0].resamples)) <= {0, 1000, 4150, 10350}
 
 
 def test_columns_stop_on_their_own_and_agree_with_a_study_alone():
@@ -250,3 +251,27 @@ def test_scores_at_the_end_of_the_range_are_tested_without_a_warning():
         study = study_dominance(draws, CLAIMS, Inference(resamples=100, variance=variance))
         assert np.isfinite(study.estimates.means).all()
         assert all(np.isfinite(tests.p_value).all() for tests in study.tests)
+
+
+def test_beyond_the_work_limit_the_pairs_not_decided_are_named_with_what_would_decide_them():
+    """Twelve models on twelve samples, the first far ahead: no number of resamples anybody draws decides."""
+    values = np.random.default_rng(0).normal(size=(12, 12))
+    values[0] += 20
+    study = study_dominance(ClusteredScores.build(list(values)), [Claim(1, "direct")], Inference())
+    (found,) = study.tests
+    assert study.resamples <= 13_200
+    assert not found.dominates.any()
+    pairs = found.undecided_pairs
+    assert {(0, j) for j in range(1, 12)} <= {(i, j) for i, j, _ in pairs}
+    s = norm.cdf(np.sqrt(12 / 11) * t.ppf(0.05 / 132, 11))
+    assert {needed for *_, needed in pairs} == {int(np.ceil(1 / s))}
+    assert min(needed for *_, needed in pairs) > 1e9 / (66 * 12)
+
+
+def test_a_model_ahead_on_all_of_few_samples_is_found():
+    """Five models, twelve samples, one ahead of all by far: 5m/α resamples could not show it."""
+    values = np.random.default_rng(3).normal(size=(5, 12))
+    values[0] += 3
+    study = study_dominance(ClusteredScores.build(list(values)), [Claim(1), Claim(2)], Inference())
+    assert all(found.dominates[0, 1:].all() for found in study.tests)
+    assert study.resamples > 2000

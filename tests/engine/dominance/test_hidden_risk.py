@@ -1,17 +1,31 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.dominance.hidden_risk import NONE, NOT_DECIDED, NOT_SHOWN, RISK, hidden_risk
+from riskrank.engine.dominance.hidden_risk import (
+    NONE,
+    NOT_DECIDED,
+    NOT_SHOWN,
+    RISK,
+    hidden_risk,
+    worse_tails,
+)
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value
+from riskrank.engine.ties import competition_ranks
 
 
 def replicates(tails, error=0.1, resamples=1000, seed=0):
     return np.asarray(tails) + error * np.random.default_rng(seed).normal(size=(resamples, len(tails)))
 
 
+def by_tail(mean, tails, drawn, **other):
+    """Hidden risks of those who follow the tails."""
+    size = 1 / np.abs(tails).max()
+    return hidden_risk(mean, tails, drawn, rank=competition_ranks(-size * np.asarray(tails)), **other)
+
+
 def test_a_larger_mean_with_a_surely_worse_tail_is_a_risk():
     tails = [-3.0, 0.0, -0.5]
-    found = hidden_risk([1.0, 0.9, 0.8], tails, replicates(tails), samples=100)
+    found = by_tail([1.0, 0.9, 0.8], tails, replicates(tails), samples=100)
     assert found.status.tolist() == [RISK, NONE, NONE]
     assert found.against.tolist() == [1, -1, -1]  # both others show it; the better tail shows it most
     assert found.tail_mean[0] == -3
@@ -21,28 +35,28 @@ def test_a_larger_mean_with_a_surely_worse_tail_is_a_risk():
 
 
 def test_a_worse_tail_of_a_worse_mean_hides_nothing():
-    found = hidden_risk([0.0, 1.0], [-9.0, 0.0], replicates([-9.0, 0.0]), samples=100)
+    found = by_tail([0.0, 1.0], [-9.0, 0.0], replicates([-9.0, 0.0]), samples=100)
     assert found.status.tolist() == [NONE, NONE]
     assert found.p_adjusted.tolist() == [1, 1]
 
 
 def test_equal_means_are_asked_both_ways():
-    found = hidden_risk([1.0, 1.0], [0.0, -9.0], replicates([0.0, -9.0]), samples=100)
+    found = by_tail([1.0, 1.0], [0.0, -9.0], replicates([0.0, -9.0]), samples=100)
     assert found.status.tolist() == [NONE, RISK]
     # Two claims in the family: at one claim fewer resamples would do.
-    alone = hidden_risk([1.0, 2.0], [0.0, -9.0], replicates([0.0, -9.0]), samples=100)
+    alone = by_tail([1.0, 2.0], [0.0, -9.0], replicates([0.0, -9.0]), samples=100)
     assert alone.resamples_needed < found.resamples_needed
 
 
 def test_a_gap_that_may_be_chance_is_not_shown_and_never_a_risk():
     tails = [-0.1, 0.0]
-    found = hidden_risk([1.0, 0.9], tails, replicates(tails), samples=100)
+    found = by_tail([1.0, 0.9], tails, replicates(tails), samples=100)
     assert found.status.tolist() == [NOT_SHOWN, NONE]
     assert found.against[0] == 1
     assert found.p_adjusted[0] > 0.05
     assert found.decided.all()  # more resamples would not help
     # The same whichever of the two comes first in the table.
-    turned = hidden_risk([0.9, 1.0], tails[::-1], replicates(tails)[:, ::-1], samples=100)
+    turned = by_tail([0.9, 1.0], tails[::-1], replicates(tails)[:, ::-1], samples=100)
     assert turned.status.tolist() == [NONE, NOT_SHOWN]
     assert turned.against.tolist() == [-1, 0]
     assert turned.p_adjusted[1] == found.p_adjusted[0]
@@ -52,20 +66,20 @@ def test_too_few_resamples_for_the_family_decide_nothing():
     k = 12
     mean = np.linspace(1, 0, k)
     tails = np.concatenate([[-9.0], np.zeros(k - 1)])
-    few = hidden_risk(mean, tails, replicates(tails, resamples=99), samples=200)
+    few = by_tail(mean, tails, replicates(tails, resamples=99), samples=200)
     assert few.status[0] == NOT_DECIDED
     assert not few.decided[0]
-    enough = hidden_risk(mean, tails, replicates(tails, resamples=few.resamples_needed), samples=200)
+    enough = by_tail(mean, tails, replicates(tails, resamples=few.resamples_needed), samples=200)
     assert enough.status[0] == RISK
     assert enough.decided[0]
-    almost = hidden_risk(
+    almost = by_tail(
         mean[:2], tails[:2], replicates(tails[:2], resamples=enough.resamples_needed), samples=200
     )
     assert almost.status[0] == RISK
 
 
 def test_resamples_needed_are_the_fewest_whose_smallest_p_value_is_low_enough():
-    found = hidden_risk([2.0, 1.0, 0.0], [-1.0, 0, 0], replicates([-1.0, 0, 0]), samples=25)
+    found = by_tail([2.0, 1.0, 0.0], [-1.0, 0, 0], replicates([-1.0, 0, 0]), samples=25)
     level = 0.05 / 3
     assert expanded_p_value(1 / (found.resamples_needed + 1), 25) <= level
     assert expanded_p_value(1 / found.resamples_needed, 25) > level
@@ -75,7 +89,7 @@ def test_p_values_by_hand():
     rng = np.random.default_rng(5)
     tails = np.array([-0.2, 0.0, 0.05])
     drawn = replicates(tails, resamples=400)
-    found = hidden_risk([3.0, 2.0, 1.0], tails, drawn, samples=60)
+    found = by_tail([3.0, 2.0, 1.0], tails, drawn, samples=60)
     raw = {
         (i, j): float(expanded_p_value((1 + np.sum(drawn[:, i] >= drawn[:, j])) / 401, 60))
         for i, j in [(0, 1), (0, 2), (1, 2)]
@@ -87,7 +101,7 @@ def test_p_values_by_hand():
     assert found.p_adjusted[0] == pytest.approx(min(stepped[0, 1], stepped[0, 2]))
     assert found.p_adjusted[1] == pytest.approx(stepped[1, 2])
     order = rng.permutation(3)
-    shuffled = hidden_risk(np.array([3.0, 2.0, 1.0])[order], tails[order], drawn[:, order], samples=60)
+    shuffled = by_tail(np.array([3.0, 2.0, 1.0])[order], tails[order], drawn[:, order], samples=60)
     assert shuffled.p_adjusted == pytest.approx(found.p_adjusted[order])
     assert shuffled.status.tolist() == found.status[order].tolist()
 
@@ -97,8 +111,8 @@ def test_units_do_not_matter(factor, shift):
     tails = np.array([-0.3, 0.0, 0.05, -4.0])
     mean = np.array([3.0, 2.0, 1.0, 2.0])
     drawn = replicates(tails)
-    plain = hidden_risk(mean, tails, drawn, samples=60)
-    scaled = hidden_risk(mean * factor + shift, tails * factor + shift, drawn * factor + shift, samples=60)
+    plain = by_tail(mean, tails, drawn, samples=60)
+    scaled = by_tail(mean * factor + shift, tails * factor + shift, drawn * factor + shift, samples=60)
     assert scaled.status.tolist() == plain.status.tolist()
     assert scaled.against.tolist() == plain.against.tolist()
     assert scaled.p_adjusted == pytest.approx(plain.p_adjusted)
@@ -106,12 +120,53 @@ def test_units_do_not_matter(factor, shift):
 
 def test_sums_that_differ_by_rounding_are_no_gap():
     tails = np.array([0.3, 0.1 + 0.2])
-    found = hidden_risk([1.0, 0.9], tails, np.tile(tails, (1000, 1)), samples=50)
+    found = by_tail([1.0, 0.9], tails, np.tile(tails, (1000, 1)), samples=50)
     assert tails[1] > tails[0]
     assert found.status.tolist() == [NONE, NONE]
 
 
 def test_tails_of_opposite_extremes_compare_without_a_warning():
     tails = np.array([-1.5e308, 1.5e308])
-    found = hidden_risk([1.0, 0.9], tails, np.tile(tails, (1000, 1)), samples=50)
+    found = by_tail([1.0, 0.9], tails, np.tile(tails, (1000, 1)), samples=50)
     assert found.status[0] == RISK
+
+
+def test_a_model_that_ranks_before_is_no_hidden_risk():
+    """A model of mean .75 is none because one of mean .42 has a milder tail."""
+    mean, tails = [0.75, 0.42], [-3.0, 0.0]
+    drawn = replicates(tails)
+    assert hidden_risk(mean, tails, drawn, rank=[1, 2], samples=100).status.tolist() == [NONE, NONE]
+    assert hidden_risk(mean, tails, drawn, rank=[1, 1], samples=100).status.tolist() == [NONE, NONE]
+    assert hidden_risk(mean, tails, drawn, rank=[2, 1], samples=100).status.tolist() == [RISK, NONE]
+
+
+def test_worse_tails_are_said_whatever_the_means():
+    tails = np.array([-1.0, -4.7, -1.05, -9.0])
+    drawn = replicates(tails)
+    (found,) = worse_tails(tails, drawn, 0, [0, 1, 2], samples=100)
+    assert (found.worse, found.better, found.worse_tail, found.better_tail) == (1, 0, -4.7, -1.0)
+    turned = worse_tails(tails, drawn, 1, [0, 2], samples=100)
+    assert [(one.worse, one.better) for one in turned] == [(1, 0), (1, 2)]
+    assert worse_tails(tails, drawn, 0, [2], samples=100) == []
+    assert worse_tails(tails, drawn, 0, [], samples=100) == []
+
+
+def test_worse_tails_by_hand():
+    tails = np.array([0.0, -0.4])
+    drawn = replicates(tails, resamples=400)
+    (found,) = worse_tails(tails, drawn, 0, [1], samples=[60.0, 25.0])
+    crossing = np.sum(drawn[:, 1] >= drawn[:, 0])
+    raw = float(expanded_p_value((1 + crossing) / 401, 25))
+    assert found.p_adjusted == pytest.approx(2 * raw)
+
+
+def test_worse_tails_of_equal_models_are_rarely_said():
+    """The leader is the one whose tail is best: chosen by the same samples."""
+    rng = np.random.default_rng(3)
+    said = 0
+    for _ in range(200):
+        tails = rng.normal(size=8)
+        drawn = tails + rng.normal(size=(1000, 8))
+        leader = int(np.argmax(tails))
+        said += bool(worse_tails(tails, drawn, leader, range(8), samples=200))
+    assert said <= 0.05 * 200 + 3 * np.sqrt(0.05 * 0.95 * 200)

@@ -3,7 +3,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
+from riskrank.engine.dominance.rank_guard import direct_guard, powers, relative_guard
 from riskrank.engine.sampling.design import ClusteredScores
 
 
@@ -103,3 +103,41 @@ def test_much_better_where_it_is_bad_is_seen_though_most_ranks_are_worse():
     found = relative_guard(ClusteredScores.build([careful, bold]))
     assert np.mean(careful > bold) < 0.3
     assert found[0, 1] < 1e-6
+
+
+def test_powers_by_hand():
+    """1, 2, 8 always; then 32, 128, ... as long as eight samples lie in the part they look at."""
+    assert powers(10) == powers(255.9) == (1, 2, 8)
+    assert powers(256) == powers(1023) == (1, 2, 8, 32)
+    assert powers(1024) == (1, 2, 8, 32, 128)
+    assert powers(20_000) == (1, 2, 8, 32, 128, 512, 2048)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_rare_disasters_are_seen(paired):
+    """A chance of one in twenty of −5 at equal means: with powers up to 8 the ranks are blind to it."""
+    rng = np.random.default_rng(0)
+    safe = rng.normal(size=2000)
+    risky = np.where(rng.random(2000) < 0.05, -5.0, rng.normal(0.26, 1, size=2000))
+    scores = ClusteredScores.build([safe, risky], paired=paired)
+    assert relative_guard(scores)[0, 1] < 1e-4
+    assert direct_guard(scores, [(0, 1)])[0, 1] == relative_guard(scores)[0, 1]
+
+
+def test_unpaired_models_of_few_and_many_samples_have_the_powers_of_the_few():
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=20), rng.normal(0.4, 1, size=2000), rng.normal(size=2000)]
+    scores = ClusteredScores.build(values, paired=False)
+    share = np.split((rankdata(np.concatenate(values)) - 0.5) / 4020, [20, 2020])
+
+    def plain(i, j):
+        p_values = []
+        for q in powers(min(len(share[i]), len(share[j]))):
+            a, b = (-((1 - share[m]) ** q) for m in (i, j))
+            spread = np.var(np.r_[a, b], ddof=1) * (1 / len(a) + 1 / len(b))
+            p_values.append(ndtr(-(a.mean() - b.mean()) / np.sqrt(spread)))
+        return min(1, len(p_values) * min(p_values))
+
+    found = relative_guard(scores)
+    for i, j in ((0, 1), (1, 0), (1, 2), (2, 1)):
+        assert found[i, j] == pytest.approx(plain(i, j))
