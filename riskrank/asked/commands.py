@@ -158,7 +158,7 @@ COMMANDS = (
         high as another's and a mean of the worst 5 % that is significantly lower.""",
         settings="rank:RankSettings",
         study="rank.study:rank",
-        papers=(Paper(schema="rank", documents="rank.document:RankDocument", view="rank", figures="rank"),),
+        papers=(Paper(schema="rank", documents="rank.document:RankDocument", view="rank.first_screen", figures="rank"),),
         pictures=("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups"),
         lacks=(),
         groups=True,

@@ -13,7 +13,7 @@ from riskrank.shown.copa import ranking as copa
 from riskrank.shown.dominance import WHY_COUNTS_DIFFER, inference_line
 from riskrank.shown.groups import group_sections
 from riskrank.shown.gsd import relation as gsd
-from riskrank.shown.rank import (
+from riskrank.shown.rank.detail import (
     detail_table,
     leading_method,
     percent,

@@ -93,3 +93,9 @@ def claim_words(claim: Claim) -> str:
     if claim.kind == DIRECT:
         return f"direct {'FSD' if claim.order == 1 else 'SSD'}"
     return claim.method
+
+
+def ordinal(place: int) -> str:
+    """A place as a word up to tenth, then as a number."""
+    words = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+    return words[place - 1] if place <= len(words) else f"number {place}"

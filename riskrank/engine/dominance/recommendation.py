@@ -1,9 +1,9 @@
 """Whether a ranking's first model may be recommended (method §4, "What a verdict may say").
 
 A method's leader is recommended only if no other model is significantly ahead of it: head to head, by direct
-claims of the order ranked by, from the same resamples; nor on the metrics themselves, with a mean as good on
-each and a significantly better one. Otherwise the models that no other beats in this sense are looked for,
-and the first of them by the metrics' own rankings together, RA(R-SSD@M).
+claims of the order ranked by, from the same resamples; nor throughout, on the metrics themselves, with a mean
+as good on each and a significantly better one. Otherwise the other models that nobody beats throughout are
+looked for, and the first of them by the metrics' own rankings together, RA(R-SSD@M).
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ class Recommendation:
     ----------
     leader : Challenge
     unbeaten : tuple of int
-        Models that no other beats, by the metrics' own rankings together; the leader alone where nothing
-        speaks against it.
-    choice : Challenge or None
-        The first of them; None where every model is beaten by some other.
+        Where the leader does not stand: the others that nobody beats throughout, by the metrics' own
+        rankings together. The leader alone where it does.
+    choice : int or None
+        The first of them; None where there are none.
     deciding : tuple of int
         Metrics without which another unbeaten model would come first; empty where nothing is taste.
     first_by_metrics : int
@@ -83,7 +83,7 @@ class Recommendation:
 
     leader: Challenge
     unbeaten: tuple[int, ...]
-    choice: Challenge | None
+    choice: int | None
     deciding: tuple[int, ...]
     first_by_metrics: int
     first_without: dict[int, int] | None
@@ -138,12 +138,13 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     by_metrics = _together(places, tables.weights)
     without = leaders_without(ranked, leader)
     if not first.beaten_by:
-        return Recommendation(first, (leader,), first, (), int(by_metrics[0]), without)
-    challenges = [
-        first if model == leader else challenge(ranked, model, inference) for model in range(len(by_metrics))
+        return Recommendation(first, (leader,), leader, (), int(by_metrics[0]), without)
+    unbeaten = [
+        model
+        for model in by_metrics.tolist()
+        if model != leader and not better_throughout(ranked, model, inference)
     ]
-    unbeaten = [model for model in by_metrics.tolist() if not challenges[model].beaten_by]
-    choice = challenges[unbeaten[0]] if unbeaten else None
+    choice = unbeaten[0] if unbeaten else None
     deciding = _deciding(places[:, unbeaten], tables.weights) if len(unbeaten) > 1 else ()
     return Recommendation(first, tuple(unbeaten), choice, deciding, int(by_metrics[0]), without)
 
@@ -174,6 +175,12 @@ def challenge(ranked: Ranked, model: int, inference: Inference) -> Challenge:
     if len(ranked.tables.metrics) == 1:
         better = [i for i in better if i not in behind]
     return Challenge(model, ahead, behind, undecided, held, tuple(better))
+
+
+def better_throughout(ranked: Ranked, model: int, inference: Inference) -> list[int]:
+    """Models with a mean as good as one model's on every metric, and a significantly better one."""
+    held = contrasts(ranked.tables, model, correction=inference.correction)
+    return held.throughout(inference.alpha).tolist()
 
 
 def head_to_head(ranked: Ranked, model: int, inference: Inference) -> DominanceTests:

@@ -32,29 +32,6 @@ def model_win_rate(means: ArrayLike) -> Floats:
     return wins / (len(values) - 1)
 
 
-def sample_split(scores: ClusteredScores, winner: int, loser: int) -> tuple[float, float, float]:
-    """Shares of the samples on which a winner is better, equal and worse, by the mean of its draws.
-
-    Answers: "order 2 says the first, but on how many samples is the second better?"
-
-    Parameters
-    ----------
-    scores : ClusteredScores
-        Of a paired design.
-    winner, loser : int
-        Two models.
-
-    Returns
-    -------
-    better, equal, worse : float
-        They sum to 1.
-    """
-    means = scores.sample_means()
-    first, second = means[winner], means[loser]
-    better, worse = (float(np.mean(first > second)), float(np.mean(first < second)))
-    return better, float(np.mean(first == second)), worse
-
-
 def best_on_sample(scores: ArrayLike) -> Booleans:
     """Whether a model is at least as good as the best of the others, per sample ([RAB] eq. 23).
 
@@ -91,3 +68,22 @@ def beaten_on_sample(scores: ArrayLike) -> Floats:
     for i in range(k):
         beaten[i] = (values < values[i]).sum(axis=0) + 0.5 * ((values == values[i]).sum(axis=0) - 1)
     return beaten / (k - 1)
+
+
+def share_better(scores: ClusteredScores, one: int, other: int) -> float | None:
+    """Share of the samples on which one model is better than another, ties counted half.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+    one, other : int
+
+    Returns
+    -------
+    float or None
+        None of an unpaired design.
+    """
+    if not scores.paired:
+        return None
+    means = scores.sample_means()
+    return float((np.sign(means[one] - means[other]).mean() + 1) / 2)

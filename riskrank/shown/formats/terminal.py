@@ -70,8 +70,8 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     ascii_only = not encoding.lower().startswith("utf")
     text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
     for before, section in zip([None, *view], view, strict=False):
-        if isinstance(section, Table) and isinstance(before, Line):
-            page.print()
+        if isinstance(section, Table) and section.title and isinstance(before, Line):
+            page.print()  # a table without a title begins with an empty line of its own
         if isinstance(section, Line) and section.verbatim:
             page.print(Text(f"   {for_terminal(section.text, encoding)}"), soft_wrap=True)
             continue
@@ -84,8 +84,9 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
         table = with_pictures(shown, width)
         widths = fitting_widths(table, width)
         for number, block in enumerate(blocks(widths, table.stub, width)):
-            title = f"{table.title}, continued" if number else table.title
-            page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
+            title = f"{table.title}, continued" if number and table.title else table.title
+            if title:
+                page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
             _print_rows(page, table, block, widths, ascii_only=ascii_only)
         drawn = pictures_below(shown, table, width, ascii_only=ascii_only)
         if drawn is not None:

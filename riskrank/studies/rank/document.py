@@ -18,7 +18,10 @@ from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.grouping import GroupedDocument, Standing
-from riskrank.studies.rank.entries import agreement, hidden_risks, separations
+from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.rank.catches import Tail
+from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
+from riskrank.studies.rank.leading import Leading
 from riskrank.studies.units import Units
 
 
@@ -63,8 +66,18 @@ class RankDocument(GroupedDocument[RankRow]):
         Every column of scores that was ranked.
     units : dict of str to Units
         Of the same columns.
-    top : int
-        Models shown by each method.
+    means : tuple of MetricMeans
+        Raw means of every metric.
+    leading : dict of str to Leading
+        By column: its most careful method, and what the evidence says of that method's first model.
+    marks : dict of str to dict of int to str
+        By column: models to look at twice, and why.
+    tails : dict of str to Tail
+        By column: means of the models' worst shares.
+    more : tuple of str
+        Sentences the verdict had no room for.
+    top : int or None
+        Models shown by each method, where somebody chose.
     """
 
     schema: ClassVar[str] = "rank"
@@ -76,12 +89,18 @@ class RankDocument(GroupedDocument[RankRow]):
     paired: bool
     scores: Mapping[str, ClusteredScores]
     units: Mapping[str, Units]
-    top: int
+    means: tuple[MetricMeans, ...]
+    leading: Mapping[str, Leading]
+    marks: Mapping[str, Mapping[int, str]]
+    tails: Mapping[str, Tail]
+    more: tuple[str, ...]
+    top: int | None
 
     def meta(self) -> Mapping[str, Any]:
         """Separation, hidden risks, aggregations, agreement, stability and groups."""
         models = self.provenance.models
         return {
+            "recommendations": [*recommendations(self.leading, models, self.means)],
             "separation": [*separations(self.study)],
             "hidden_risks": [*hidden_risks(self.study, models, self.units)],
             "aggregations": [

@@ -10,6 +10,8 @@ import numpy as np
 from riskrank.engine.dominance.hidden_risk import NONE
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stability import Stability
+from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.rank.leading import Leading
 from riskrank.studies.units import Units
 
 
@@ -25,6 +27,30 @@ def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
                     "neighbours": counted.neighbours,
                     "separated_neighbours": counted.separated_neighbours,
                 }
+
+
+def recommendations(
+    leading: Mapping[str, Leading], models: Sequence[str], means: Sequence[MetricMeans]
+) -> Iterator[dict[str, Any]]:
+    """What the evidence says of the first model on every column."""
+    for name, one in leading.items():
+        found = one.recommendation
+        if found is None:
+            continue
+        yield {
+            "method": f"{one.method}@{name}",
+            "leader": models[one.first],
+            "holds": found.holds,
+            "ahead_head_to_head": [models[i] for i in found.leader.ahead],
+            "better_on_every_metric": [models[i] for i in found.leader.better],
+            "choice": None if found.choice is None else models[found.choice],
+            "unbeaten": [models[i] for i in found.unbeaten],
+            "deciding_metrics": [means[m].name for m in found.deciding],
+            "first_by_metrics": models[found.first_by_metrics],
+            "first_without": None
+            if found.first_without is None
+            else {models[out]: models[first] for out, first in found.first_without.items()},
+        }
 
 
 def hidden_risks(

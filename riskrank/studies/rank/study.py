@@ -17,9 +17,12 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance import most_resamples
 from riskrank.studies.grouping import study_by_group
+from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
+from riskrank.studies.rank.catches import Tail, marks
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
-from riskrank.studies.rank.verdict import rank_verdict
+from riskrank.studies.rank.leading import lead
+from riskrank.studies.rank.verdict import Case, rank_verdict
 from riskrank.studies.ranking_methods import chosen_methods
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import described_tests, inference_of
@@ -87,18 +90,25 @@ def rank(
                 **common,
             )
     units = {name: units_of(name, table.metrics) for name in study.studies}
+    means, leading = metric_means(table), lead(study, tables, inference)
+    said = rank_verdict(study, Case(table, means, leading, inference))
     top = len(table.models) if settings.top is None else settings.top
     return RankDocument(
         provenance=_provenance(table, settings, study, inference),
         rows=[*_rows(study, table.models, units, top)],
-        verdict=rank_verdict(study, table, inference),
+        verdict=said.verdict,
+        more=said.more,
         study=study,
         steady=steady,
         inference=inference,
         paired=table.paired,
         scores=study.columns,
         units=units,
-        top=top,
+        means=means,
+        leading=leading,
+        marks={name: marks(one, table, means) for name, one in leading.items()},
+        tails={name: Tail(one, table) for name, one in leading.items()},
+        top=settings.top,
     )
 
 

@@ -1,177 +1,292 @@
-"""What a ranking means for a decision: which model to ship, what it gains, how sure we are."""
+"""What a ranking means for a decision: which model, what it gains and gives up, how sure, what the catch is.
+
+Every sentence follows from a test that was made, or says that none was (method §4, "What a verdict may say").
+At most three of them and seventy words are the verdict; what else is worth a sentence is for who asks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.recommendation import Recommendation
 from riskrank.errors import option
+from riskrank.scores.table.metrics import looks_like_a_cost
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.rank.gain import gain, weak_spots
-from riskrank.studies.units import column_words
+from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.rank.catches import catches
+from riskrank.studies.rank.leading import Leading
+from riskrank.studies.units import units_of
 from riskrank.studies.verdicts import aggregated_verdict
-from riskrank.studies.wording import design, names, not_decided, unseen_in
+from riskrank.studies.wording import names
 
-# Methods whose ranking a decision should look at, the most careful first.
-_LEADING = ("R-SSD", "R-FSD")
+_SENTENCES, _WORDS = 3, 70
 
 
 @dataclass(frozen=True)
-class _Rivals:
-    """The others by what the tests say of the first model against them, each in the order of the ranking."""
+class Said:
+    """A verdict, and the sentences it had no room for."""
 
-    beaten: list[int]
-    identical: list[int]
-    undecided: list[int]
-    inseparable: list[int]
+    verdict: str
+    more: tuple[str, ...]
 
 
-def rank_verdict(study: MethodStudy, table: ScoreTable, inference: Inference) -> str:
-    """Say who comes first, what it gains over the next, who cannot be told apart from it, and its weak spots.
+@dataclass(frozen=True)
+class Case:
+    """What sentences are made from.
+
+    Attributes
+    ----------
+    table : ScoreTable
+    means : tuple of MetricMeans
+    leading : dict of str to Leading
+    inference : Inference
+    """
+
+    table: ScoreTable
+    means: Sequence[MetricMeans]
+    leading: Mapping[str, Leading]
+    inference: Inference
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return self.table.models
+
+    def score(self, column: str) -> str:
+        """What a column of scores is called in a sentence."""
+        return column if any(one.name == column for one in self.means) else "the combined score"
+
+
+def rank_verdict(study: MethodStudy, case: Case) -> Said:
+    """Say who comes first, what it gains over the next, and the catch.
 
     Parameters
     ----------
     study : MethodStudy
-    table : ScoreTable
-    inference : Inference
+    case : Case
+
+    Returns
+    -------
+    Said
     """
-    leading: dict[str, str] = {}
-    for name, found in study.studies.items():
-        shown = [method for method in found.rankings if f"{method}@{name}" in study.rankings]
-        if shown:
-            leading[name] = next((method for method in _LEADING if method in shown), shown[0])
-    if not leading:
+    if not case.leading:
         name, first = next(iter(study.aggregations.items()))
-        return aggregated_verdict(name, first, table.models)
-    sentences = [*_together(leading, study, table)]
-    agree = len(leading) == 1 or len(_firsts(leading, study)) == 1
-    for name, method in leading.items():
-        found = study.studies[name]
-        rivals = _rivals(method, found, inference)
-        how = f"{method}@{name}"
-        if len(leading) == 1 and inference.test:
-            how = f"{design(study.columns[name])}, α = {inference.alpha:g}; {how}"
-        sentences.append(_place(name, how, method, found, table, inference, rivals, ship=agree))
-        sentences += gain(name, method, found, table, inference)
-        if len(leading) == 1:
-            sentences += weak_spots(name, method, found, table)
-        sentences += _open_claims(name, method, found)
-    least = min((study.columns[name] for name in leading), key=lambda scores: scores.effective_size)
-    return " ".join([*sentences, unseen_in(least)])
+        return Said(aggregated_verdict(name, first, case.models), ())
+    assumed = _assuming(case)
+    if len(case.leading) > 1:
+        head, *rest = _together(case)
+        return _fitting([assumed + head, *rest])
+    one = next(iter(case.leading.values()))
+    head = f"{assumed}{_who(one, case, ship=not assumed)}"
+    return _fitting([head, *_gain(one, case), *catches(one, case.table, case.means)])
 
 
-def _firsts(leading: Mapping[str, str], study: MethodStudy) -> dict[int, list[str]]:
-    """First models, and the columns each of them leads."""
-    found: dict[int, list[str]] = {}
-    for name, method in leading.items():
-        found.setdefault(int(study.studies[name].rankings[method].order[0]), []).append(name)
-    return found
+def _fitting(sentences: Sequence[str]) -> Said:
+    """As many sentences as a reader takes in; the first always."""
+    kept = [sentences[0]]
+    for sentence in sentences[1:]:
+        if len(kept) < _SENTENCES and len(" ".join([*kept, sentence]).split()) <= _WORDS:
+            kept.append(sentence)
+    return Said(" ".join(kept), tuple(sentence for sentence in sentences if sentence not in kept))
 
 
-def _together(leading: Mapping[str, str], study: MethodStudy, table: ScoreTable) -> Iterator[str]:
-    """Whether several columns agree on the first model, and what would weigh them."""
-    if len(leading) == 1:
-        return
-    firsts = _firsts(leading, study)
+def doubtful(means: Sequence[MetricMeans]) -> list[str]:
+    """Metrics that sound as if less were better, and of which nobody said so."""
+    return [one.name for one in means if not one.declared and looks_like_a_cost(one.name)]
+
+
+def _assuming(case: Case) -> str:
+    """The directions the sentence after it rests on; empty where they were declared."""
+    unsaid = doubtful(case.means)
+    if not unsaid:
+        return ""
+    flag = option("lower", ",".join(unsaid[:3]))
+    return f"Taking more {names(unsaid)} as better, which nobody declared ({flag} if less is): "
+
+
+def _together(case: Case) -> Iterator[str]:
+    """Of several columns: who leads where, and where that is sure."""
+    models = case.models
+    firsts: dict[int, list[str]] = {}
+    for column, one in case.leading.items():
+        firsts.setdefault(one.first, []).append(case.score(column))
     if len(firsts) == 1:
-        every = [column_words(name, table.metrics) for name in leading]
-        yield f"{table.models[next(iter(firsts))]} ranks first on each of {names(every, 6)}."
+        yield f"{models[next(iter(firsts))]} comes first on each of {names(next(iter(firsts.values())), 6)}."
+    else:
+        parts = [f"{models[i]} on {names(columns)}" for i, columns in firsts.items()]
+        yield f"No model comes first everywhere: {names(parts, 6)}."
+    if not case.inference.test:
+        yield "Nothing was tested, so nothing says how sure that is."
         return
-    parts = [
-        f"{table.models[i]} on {names([column_words(name, table.metrics) for name in columns])}"
-        for i, columns in firsts.items()
+    sure = [case.score(column) for column, one in case.leading.items() if one.others and not _open(one)]
+    refuted = [
+        case.score(column)
+        for column, one in case.leading.items()
+        if one.recommendation is not None and not one.recommendation.holds
     ]
-    advice = ""
-    if all(name in {metric.name for metric in table.metrics} for name in leading):
-        advice = (
-            f"; rank without {option('per_metric', True)} weighs them in one portfolio, by "
-            f"{option('weight')} if they do not count alike"
-        )
-    yield f"No one model ranks first everywhere: {names(parts, 6)}{advice}."
-
-
-def _rivals(method: str, found: RankStudy, inference: Inference) -> _Rivals:
-    order = found.rankings[method].order.tolist()
-    leader, rest = order[0], order[1:]
-    same = found.dominance.estimates.identical[leader]
-    identical = [i for i in rest if same[i]]
-    tests = found.tests_of(method)
-    if tests is None or not inference.test:
-        return _Rivals([], identical, [], [])
-    beaten = [i for i in rest if tests.dominates[leader, i]]
-    others = [i for i in rest if not tests.dominates[leader, i] and not same[i]]
-    decided = tests.decided[leader]
-    return _Rivals(
-        beaten, identical, [i for i in others if not decided[i]], [i for i in others if decided[i]]
+    if refuted:
+        yield f"On {names(refuted)} another model is ahead of the first head to head."
+    yield (
+        f"Significantly ahead of all others: on {names(sure, 6)}; elsewhere no test separates the first."
+        if 0 < len(sure) < len(case.leading)
+        else "The first is significantly ahead of all others on each."
+        if sure
+        else "On none of them is the first significantly ahead of all others."
     )
 
 
-def _place(
-    name: str,
-    how: str,
-    method: str,
-    found: RankStudy,
-    table: ScoreTable,
-    inference: Inference,
-    rivals: _Rivals,
-    *,
-    ship: bool,
-) -> str:
-    """Who is first, and against whom that is significant."""
-    ranking, models = found.rankings[method], table.models
-    leader, count = int(ranking.order[0]), len(table.models) - 1
-    first = [models[i] for i in [leader, *rivals.identical]]
-    on = column_words(name, table.metrics)
-    if len(rivals.identical) == count:
-        every = f"All {len(models)} models" if count > 1 else names(first)
-        return f"{every} have identical scores on {on}: there is nothing to tell them apart."
-    who = names(first) if len(first) > 1 else first[0]
-    same = ", whose scores are identical," if len(first) > 1 else ""
-    tied = [models[i] for i in ranking.order if ranking.rank[i] == 1 and i not in (leader, *rivals.identical)]
-    ranks = f"{'rank' if len(first) > 1 else 'ranks'} first" + (f", level with {names(tied)}" if tied else "")
-    tests = found.tests_of(method)
-    if tests is None or not inference.test:
-        return f"{who}{same} {ranks} ({how}); no test says how sure that is."
-    are, they = ("are", "they are") if len(first) > 1 else ("is", "it is")
-    if len(rivals.beaten) == count - len(rivals.identical):
-        others = "the other" if len(rivals.beaten) == 1 else f"all {len(rivals.beaten)} others"
-        if not ship:
-            return f"On {on}, {who}{same} {are} significantly better than {others} ({how})."
-        which = f"one of {who}" if len(first) > 2 else " or ".join(first)
-        return f"Ship {which}{same.rstrip(',')}: {they} significantly better than {others} ({how})."
-    doubts = _doubts(rivals, models, _resamples(found), many=len(first) > 1)
-    if not rivals.beaten:
-        return f"{who}{same} {ranks}, but {are} significantly better than none: {doubts} ({how})."
-    better = f"significantly better than {len(rivals.beaten)} of {count} others, but {doubts} ({how})"
-    if ship and len(first) == 1:
-        return f"Ship {who} if it has to be one: it {ranks} and is {better}."
-    return f"{who}{same} {ranks} and {are} {better}."
+def _open(one: Leading) -> bool:
+    return bool(one.level or one.undecided)
 
 
-def _doubts(rivals: _Rivals, models: Sequence[str], resamples: int, *, many: bool) -> str:
-    """Who is as good for all the tests say, apart from those that more resamples would decide."""
-    parts = []
-    if rivals.inseparable:
-        told = names([models[i] for i in rivals.inseparable])
-        parts.append(f"{'they' if many else 'it'} cannot be told apart from {told}")
-    if rivals.undecided:
-        told = names([models[i] for i in rivals.undecided])
-        again = "and " if parts else ""
-        parts.append(f"{again}against {told} that is not decided at {resamples:,} resamples")
-    return ", ".join(parts)
+def _who(one: Leading, case: Case, *, ship: bool) -> str:
+    """Who is first, and against whom that is shown; or that the evidence is against the first."""
+    models, k = case.models, len(case.models)
+    on = case.score(one.column)
+    same = [models[i] for i in [one.first, *one.identical]]
+    if len(same) == k:
+        return f"All {k} models have identical scores on {on}: nothing tells them apart."
+    who = models[one.first] if len(same) == 1 else f"{names(same)} (identical scores)"
+    if one.found.tests_of(one.method) is None or not case.inference.test:
+        first = f"{who} comes first on {on} by {one.method}"
+        return f"{first}; nothing was tested, so nothing says how sure that is."
+    if one.recommendation is not None and not one.recommendation.holds:
+        return _disagreement(one, one.recommendation, case)
+    beaten, others = len(one.beaten), len(one.others)
+    if beaten == others:
+        whom = models[one.others[0]] if others == 1 else f"all {others} others"
+        which = who if len(same) == 1 else f"{' or '.join(same[:3])} (identical scores)"
+        better = f"significantly better than {whom} on {on}"
+        return f"Ship {which}: {better}." if ship else f"{which} is {better}."
+    return f"{_level(one, who, models)}{_undecided(one, models)}."
 
 
-def _resamples(found: RankStudy) -> int:
-    return found.dominance.resamples or 0
+def _level(one: Leading, who: str, models: Sequence[str]) -> str:
+    """The first and those that no test puts behind it, with what it does beat."""
+    beaten, others = len(one.beaten), len(one.others)
+    beats = f"; {who} beats {beaten} of {others} others" if beaten else ""
+    level = [models[i] for i in one.level]
+    if not level:
+        return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
+    if not beaten and len(level) > 1:
+        return f"No test tells {who}, first in these samples, from {_any(level, others)}"
+    if len(level) <= 2:
+        return f"{names([who, *level]).replace(' and ', ' or ')}: no test separates them{beats}"
+    return f"{who} or one of {len(level)} others ({names(level)}): no test separates them{beats}"
 
 
-def _open_claims(name: str, method: str, found: RankStudy) -> Iterator[str]:
-    tests = found.tests_of(method)
-    undecided = 0 if tests is None else int(np.count_nonzero(~tests.decided))
-    if tests is not None and undecided:
-        yield f"{not_decided(undecided, tests.family, _resamples(found), f'{method}@{name}')}."
+def _any(level: Sequence[str], others: int) -> str:
+    return f"any of the {others} others" if len(level) == others else names(level)
+
+
+def _undecided(one: Leading, models: Sequence[str]) -> str:
+    if not one.undecided:
+        return ""
+    whom = names([models[i] for i in one.undecided])
+    return f"; against {whom} the resamples are too few to tell"
+
+
+def _disagreement(one: Leading, found: Recommendation, case: Case) -> str:
+    """The first is not to be shipped: who speaks against it, and who stands instead."""
+    models = case.models
+    leader = models[one.first]
+    first = f"{leader} comes first on {case.score(one.column)} by {one.method}"
+    rival = _rival(found)
+    against = models[rival]
+    if rival in found.leader.better:
+        every = f"all {len(case.means)} metrics" if len(case.means) > 1 else "average"
+        shown = _most(found.leader.contrasts.difference[rival] / found.leader.contrasts.error[rival], 2)
+        parts = [_against(case.means[m], rival, one.first) for m in shown]
+        why = f"but {against} is better on {every} ({', '.join(parts)})"
+    else:
+        parts = [_against(mean, rival, one.first) for mean in case.means[:2]]
+        why = f"but {against} is significantly ahead of it head to head ({', '.join(parts)})"
+    return f"No model to ship on this evidence: {first}, {why}. {_instead(found, case)}"
+
+
+def _rival(found: Recommendation) -> int:
+    """Who speaks against the leader: the model to look at instead if it does, else one better throughout."""
+    against = found.leader.beaten_by
+    if found.choice is not None and found.choice in against:
+        return found.choice
+    return next(iter(found.leader.better), against[0])
+
+
+def _instead(found: Recommendation, case: Case) -> str:
+    """The first by the metrics' own rankings among the models nobody beats, and which metric decides."""
+    if found.choice is None:
+        return "Every other model is beaten throughout by some other."
+    chosen = case.models[found.choice]
+    if len(found.unbeaten) == 1:
+        return f"Look at {chosen} instead: no other model beats it throughout."
+    rest = names([case.models[i] for i in found.unbeaten[1:]], 3)
+    decides = names([case.means[m].name for m in found.deciding])
+    taste = f"; {decides} decides" if len(found.deciding) == 1 else f"; {decides} decide" if decides else ""
+    by = "by the metrics' own rankings" if len(case.means) > 1 else "in the ranking"
+    return (
+        f"Look at {chosen} instead: of the models nobody beats throughout it comes first {by}, before "
+        f"{rest}{taste}."
+    )
+
+
+def _gain(one: Leading, case: Case) -> Iterator[str]:
+    """What the first gains over the next and gives up, in the units of the metrics."""
+    found = one.recommendation
+    if found is None or not found.holds or not one.others:
+        return
+    following, held = one.others[0], found.leader.contrasts
+    alpha = case.inference.alpha
+    with np.errstate(divide="ignore", invalid="ignore"):
+        strength = np.nan_to_num(np.abs(held.difference[following] / held.error[following]), posinf=1e300)
+    better = [m for m in _most(strength, len(case.means)) if held.worse(alpha)[following, m]]
+    worse = [m for m in _most(strength, len(case.means)) if held.better(alpha)[following, m]]
+    side: Callable[[int], str] = lambda m: _against(case.means[m], one.first, following)  # noqa: E731
+    over = f"Against {case.models[following]}"
+    if len(case.means) == 1:
+        yield f"{over} its mean is {_bare(case.means[0], one.first, following)}{_span(one, following, case)}."
+        return
+    gains = f"better on {_listed([side(m) for m in better], len(case.means))}" if better else ""
+    losses = f"worse on {_listed([side(m) for m in worse], len(case.means))}" if worse else ""
+    if not better and not worse:
+        yield f"{over} no metric's mean differs significantly."
+    else:
+        yield f"{over} it is {' but '.join(filter(None, (gains, losses)))}."
+
+
+def _span(one: Leading, following: int, case: Case) -> str:
+    """The interval of a difference of means, the first minus the other, as the file has them."""
+    difference, mean = one.found.effects[one.method].mean_difference, case.means[0]
+    units = units_of(one.column, case.table.metrics)
+    if difference.low is None or difference.high is None or units.label != mean.name:
+        return ""
+    low, high = units.interval(-difference.high, -difference.low)
+    assert low is not None
+    assert high is not None
+    return f" (difference {mean.said(float(low[following]))} to {mean.said(float(high[following]))})"
+
+
+def _listed(parts: Sequence[str], of: int) -> str:
+    """Two metrics with their means; more are counted."""
+    if len(parts) <= 2:
+        return " and ".join(parts)
+    many = f"all {of}" if len(parts) == of else f"{len(parts)} of {of}"
+    return f"{many} metrics, such as {parts[0]}"
+
+
+def _against(mean: MetricMeans, one: int, other: int) -> str:
+    """One metric's means of two models: ``correct 97.5 % against 82.3 %``."""
+    return f"{mean.name} {_bare(mean, one, other)}"
+
+
+def _bare(mean: MetricMeans, one: int, other: int) -> str:
+    return f"{mean.of(one)} against {mean.of(other)}"
+
+
+def _most(strength: np.ndarray, count: int) -> list[int]:
+    """Numbers of the strongest, the strongest first."""
+    return np.argsort(-np.abs(strength), kind="stable")[:count].tolist()

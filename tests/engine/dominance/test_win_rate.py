@@ -1,9 +1,10 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate, sample_split
+from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
 from riskrank.engine.sampling.design import ClusteredScores
 
 tables = st.tuples(st.integers(2, 5), st.integers(1, 8)).flatmap(
@@ -26,10 +27,10 @@ def test_win_rates_against_loops(table):
             assert abs(beaten_on_sample(table)[i, t] - share / (k - 1)) < 1e-12
 
 
-def test_the_split_of_samples_by_counting():
-    first, second = np.array([3.0, 1, 2, 2, 0]), np.array([1.0, 1, 3, 0, 0])
-    scores = ClusteredScores.build([first, second])
-    assert sample_split(scores, 0, 1) == (0.4, 0.4, 0.2)
-    assert sample_split(scores, 1, 0) == (0.2, 0.4, 0.4)
-    draws = ClusteredScores.build([[1.0, 4.0, 0.0, 0.0], [2.0, 2.0, 1.0, 1.0]], [[0, 0, 1, 1]] * 2)
-    assert sample_split(draws, 0, 1) == (0.5, 0.0, 0.5)
+def test_share_of_samples_one_model_is_better_on():
+    from riskrank.engine.dominance.win_rate import share_better
+
+    pair = [np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 4.0, 0.0])]
+    assert share_better(ClusteredScores.build(pair), 1, 0) == pytest.approx((2 + 0.5) / 4)
+    assert share_better(ClusteredScores.build(pair), 0, 1) == pytest.approx(1 - (2 + 0.5) / 4)
+    assert share_better(ClusteredScores.build(pair, paired=False), 0, 1) is None

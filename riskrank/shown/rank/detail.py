@@ -1,4 +1,4 @@
-"""Rankings in words and side by side."""
+"""Rankings in detail: every figure of a method, all methods side by side, risks, and how to read them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WIDE = 160
 _MOST_RISKS = 8
 
 
-def view(document: RankDocument) -> list[Section]:
+def details(document: RankDocument) -> list[Section]:
     """Per column of scores the leading method in detail, all methods and hidden risks; then the rest."""
     study, inference, models = document.study, document.inference, document.provenance.models
     sections: list[Section] = []
@@ -57,7 +57,7 @@ def view(document: RankDocument) -> list[Section]:
     return sections
 
 
-def aggregated(study: MethodStudy, models: Sequence[str], top: int) -> list[Section]:
+def aggregated(study: MethodStudy, models: Sequence[str], top: int | None) -> list[Section]:
     """Ranks by methods that aggregate over metrics or risks, and how they were found."""
     rankings = {name: study.rankings[name] for name in study.aggregations}
     if not rankings:
@@ -175,7 +175,7 @@ def separation_line(found: RankStudy, name: str) -> Line:
 
 
 def side_by_side(
-    title: str, rankings: Mapping[str, Ranking], leading: Ranking, models: Sequence[str], top: int
+    title: str, rankings: Mapping[str, Ranking], leading: Ranking, models: Sequence[str], top: int | None
 ) -> Table:
     """Ranks of every model by several methods, models in the order of the leading one."""
     columns = [Column("model", "left")]

@@ -1,0 +1,85 @@
+"""Raw means of every metric, in the units of the file: what a reader checks any other number against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.sampling.cluster_means import cluster_means
+from riskrank.engine.types import Floats
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.rounding import decimals_of, rounded
+
+
+@dataclass(frozen=True)
+class MetricMeans:
+    """One metric of k models.
+
+    Attributes
+    ----------
+    name : str
+    lower : bool
+        Whether less is better in the file.
+    declared : bool
+        Whether anybody said so.
+    share : bool
+        Whether every score is 0 or 1, so that a mean is a share.
+    mean, error : ndarray, shape (k,)
+        As the file has them; standard errors of whole clusters.
+    decimals : int
+        Digits that all numbers of this metric are shown with.
+    """
+
+    name: str
+    lower: bool
+    declared: bool
+    share: bool
+    mean: Floats
+    error: Floats
+    decimals: int
+
+    def said(self, value: float) -> str:
+        """A mean or a difference of means of this metric, as it is shown everywhere."""
+        return f"{rounded(100 * value, self.decimals)} %" if self.share else rounded(value, self.decimals)
+
+    def of(self, model: int) -> str:
+        """The mean of a model."""
+        return self.said(float(self.mean[model]))
+
+
+def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
+    """Means and standard errors of all metrics.
+
+    Parameters
+    ----------
+    table : ScoreTable
+
+    Returns
+    -------
+    tuple of MetricMeans
+        In the order of the table's metrics.
+    """
+    raw = [table.raw(model) for model in range(len(table.models))]
+    found = []
+    for at, spec in enumerate(table.metrics):
+        columns = [scores[:, at] for scores in raw]
+        each = [
+            cluster_means(column[:, None], np.unique(cluster, return_inverse=True)[1])
+            for column, cluster in zip(columns, table.clusters, strict=True)
+        ]
+        mean, error = (np.array([float(getattr(one, name)[0]) for one in each]) for name in ("mean", "error"))
+        share = all(np.isin(column, (0.0, 1.0)).all() for column in columns)
+        lower = (spec.direction == "lower") != (spec.transform == "neg_log")
+        decimals = decimals_of((100 if share else 1) * error)
+        found.append(MetricMeans(spec.name, lower, spec.declared, share, mean, error, decimals))
+    return tuple(found)
+
+
+def worst_everywhere(means: Sequence[MetricMeans]) -> list[int]:
+    """Models whose mean is the worst of all on every metric, by itself on one of them at least."""
+    oriented = np.array([-one.mean if one.lower else one.mean for one in means])
+    worst = oriented == oriented.min(axis=1, keepdims=True)
+    alone = worst & (worst.sum(axis=1, keepdims=True) == 1)
+    return np.flatnonzero(worst.all(axis=0) & alone.any(axis=0)).tolist()

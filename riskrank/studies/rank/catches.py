@@ -1,0 +1,164 @@
+"""What a reader of a leaderboard would walk into: tails, and a first place that hangs on others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from riskrank.engine.dominance.hidden_risk import RISK
+from riskrank.engine.dominance.win_rate import share_better
+from riskrank.engine.types import Floats
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.metric_means import MetricMeans, worst_everywhere
+from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rounding import decimals_of, rounded
+from riskrank.studies.units import units_of
+from riskrank.studies.wording import counted, names, ordinal, percent
+
+
+def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Iterator[str]:
+    """Sentences on what the ranking does not show, the gravest first."""
+    models = table.models
+    tail = Tail(one, table)
+    yield from _more_often(one, table)
+    best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
+    if one.first in tail.risks:
+        yield f"Mind the tail of {models[one.first]}: {tail.against(one.first)}."
+    elif best is None or best != one.others[0]:
+        yield from tail.beside(one)
+    if best is not None:
+        yield f"{models[best]} has the best mean and hides a risk: {tail.against(best)}."
+    found = one.recommendation
+    if found is None or not found.holds:
+        return
+    if found.first_without:
+        out, instead = next(iter(found.first_without.items()))
+        more = len(found.first_without) - 1
+        others = f" (so without {counted(more, 'other model')})" if more else ""
+        yield f"Without {models[out]} in the table {models[instead]} would come first{others}."
+    if len(means) > 1 and one.column not in {mean.name for mean in means}:
+        by = found.first_by_metrics
+        if by != one.first:
+            yield f"By the metrics' own rankings together {models[by]} comes first."
+
+
+def _more_often(one: Leading, table: ScoreTable) -> Iterator[str]:
+    """Whether the next is better on most samples, though the second order puts the first ahead of it.
+
+    The second order alone is no better distribution throughout (method §4, "What a verdict may say").
+    """
+    tests = one.found.tests_of(one.method)
+    if tests is None or tests.claim.order == 1 or not one.beaten or one.beaten[0] != one.others[0]:
+        return
+    share = share_better(one.scores, one.beaten[0], one.first)
+    if share is not None and share > 0.5:
+        first, following = table.models[one.first], table.models[one.beaten[0]]
+        yield f"On {percent(share)} of the samples {following} is better: {first} is ahead for who minds risk."
+
+
+class Tail:
+    """Means of the worst share of each model's scores, as the file has them.
+
+    Parameters
+    ----------
+    one : Leading
+    table : ScoreTable
+    """
+
+    def __init__(self, one: Leading, table: ScoreTable) -> None:
+        self._found, self._models = one.found, table.models
+        self._units = units_of(one.column, table.metrics)
+        self._metric = any(spec.name == one.column for spec in table.metrics)
+        dominance = one.found.dominance
+        self.level = dominance.estimates.tail_level
+        self.values = self._units.of(dominance.estimates.tails)
+        replicates = dominance.replicates
+        errors = (
+            [] if replicates is None else np.ptp(np.quantile(replicates.tails, [0.16, 0.84], 0), axis=0) / 2
+        )
+        self.decimals = decimals_of(errors)
+
+    @staticmethod
+    def _errors(replicates: Floats) -> Floats:
+        """Half of what two thirds of the replicates span: a standard error that no outlier sways."""
+        low, high = np.quantile(replicates, [0.16, 0.84], axis=0)
+        return np.asarray((high - low) / 2)
+
+    @property
+    def says_something(self) -> bool:
+        """Whether the worst shares differ, and are no shares of failures in another guise."""
+        return bool(np.ptp(self.values) > 0)
+
+    @property
+    def risks(self) -> list[int]:
+        """Models whose mean hides a worse tail, the largest mean first."""
+        found = self._found.hidden_risks
+        if found is None:
+            return []
+        order = np.argsort(-found.mean, kind="stable").tolist()
+        return [i for i in order if found.status[i] == RISK]
+
+    def place_by_mean(self, model: int) -> int:
+        """Place by the mean alone."""
+        found = self._found.hidden_risks
+        return 0 if found is None else int(found.place[model])
+
+    def of(self, model: int) -> str:
+        """A model's mean of its worst share."""
+        return rounded(float(self.values[model]), self.decimals)
+
+    def beside(self, one: Leading) -> Iterator[str]:
+        """The first model's worst cases beside those of the next, where they differ significantly."""
+        if not one.others or not self.says_something:
+            return
+        following, effects = one.others[0], one.found.effects[one.method]
+        low, high = effects.tail_difference.low, effects.tail_difference.high
+        if low is None or high is None or low[following] <= 0 <= high[following]:
+            return
+        manner = "milder" if high[following] < 0 else "worse"
+        yield (
+            f"The bad cases of {self._models[one.first]} are {manner}: the worst {self.words} average "
+            f"{self.of(one.first)} against {self.of(following)} of {self._models[following]}."
+        )
+
+    @property
+    def words(self) -> str:
+        """The share, and of what."""
+        return f"{percent(self.level)}{'' if self._metric else ' of the combined score'}"
+
+    def against(self, model: int) -> str:
+        """A hidden risk in words."""
+        found = self._found.hidden_risks
+        assert found is not None
+        other = int(found.against[model])
+        return (
+            f"the worst {self.words} average {self.of(model)} against {self.of(other)} of "
+            f"{self._models[other]}"
+        )
+
+
+def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapping[int, str]:
+    """Models to look at twice, and why, in the order of the ranking."""
+    tail, found = Tail(one, table), {}
+    places = one.ranking.rank
+    worst = worst_everywhere(means) if len(means) > 1 else []
+    for i in one.ranking.order.tolist():
+        if i in worst and places[i] < len(table.models):
+            many = "both" if len(means) == 2 else f"all {len(means)}"
+            on = (
+                "by its combined score"
+                if one.column not in {mean.name for mean in means}
+                else f"by {one.column}"
+            )
+            found[i] = f"worst on {many} metrics, yet {ordinal(int(places[i]))} {on}"
+        elif i in tail.risks:
+            found[i] = f"hidden risk: {tail.against(i)}"
+    return found
+
+
+def listed(found: Mapping[int, str], models: Sequence[str], most: int) -> list[str]:
+    """The first few marks as lines, and how many more there are."""
+    lines = [f"{models[i]}: {why}" for i, why in [*found.items()][:most]]
+    rest = [models[i] for i in [*found][most:]]
+    return [*lines, f"also marked: {names(rest)}"] if rest else lines

@@ -1,0 +1,113 @@
+"""What a verdict is about: the leading method on every column of scores, and what the evidence says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from riskrank.engine.dominance.column_ranking import RankStudy
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.ranking import Ranking
+from riskrank.engine.dominance.recommendation import Ranked, Recommendation, recommend
+from riskrank.engine.portfolio.score_tables import ScoreTables
+from riskrank.engine.sampling.design import ClusteredScores
+
+# Methods whose ranking a decision should look at, the most careful first.
+_CAREFUL = ("R-SSD", "R-FSD")
+
+
+@dataclass(frozen=True)
+class Leading:
+    """A column of scores by its most careful method.
+
+    Attributes
+    ----------
+    column : str
+        A metric, ``P(IC)`` or ``P(EC)``.
+    method : str
+        Without the column: ``R-SSD``.
+    found : RankStudy
+    scores : ClusteredScores
+    recommendation : Recommendation or None
+        None where nothing was tested, or as the paper prints it.
+    """
+
+    column: str
+    method: str
+    found: RankStudy
+    scores: ClusteredScores
+    recommendation: Recommendation | None
+
+    @property
+    def ranking(self) -> Ranking:
+        """The method's ranking."""
+        return self.found.rankings[self.method]
+
+    @property
+    def first(self) -> int:
+        """The model that comes first."""
+        return int(self.ranking.order[0])
+
+    @property
+    def identical(self) -> list[int]:
+        """Others whose scores are those of the first, in the order of the ranking."""
+        same = self.found.dominance.estimates.identical[self.first]
+        return [i for i in self.ranking.order.tolist() if i != self.first and same[i]]
+
+    @property
+    def others(self) -> list[int]:
+        """Models with other scores than the first, in the order of the ranking."""
+        return [i for i in self.ranking.order.tolist() if i not in (self.first, *self.identical)]
+
+    @property
+    def beaten(self) -> list[int]:
+        """Others that the tests of the method put behind the first."""
+        tests = self.found.tests_of(self.method)
+        return [] if tests is None else [i for i in self.others if tests.dominates[self.first, i]]
+
+    @property
+    def undecided(self) -> list[int]:
+        """Others of which more resamples would tell."""
+        tests = self.found.tests_of(self.method)
+        return [] if tests is None else [i for i in self.others if not tests.decided[self.first, i]]
+
+    @property
+    def level(self) -> list[int]:
+        """Others that no test puts behind the first."""
+        return [i for i in self.others if i not in (*self.beaten, *self.undecided)]
+
+
+def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
+    """The most careful method of every column that a reader asked for."""
+    for name, found in study.studies.items():
+        asked = [method for method in found.rankings if f"{method}@{name}" in study.rankings]
+        if asked:
+            yield name, next((method for method in _CAREFUL if method in asked), asked[0])
+
+
+def lead(study: MethodStudy, tables: ScoreTables, inference: Inference) -> Mapping[str, Leading]:
+    """Every column's leading method with the evidence for and against its first model.
+
+    Parameters
+    ----------
+    study : MethodStudy
+    tables : ScoreTables
+        What was ranked.
+    inference : Inference
+
+    Returns
+    -------
+    dict of str to Leading
+        By column.
+    """
+    leading = {}
+    for name, method in leading_methods(study):
+        found = study.studies[name]
+        tests = found.tests_of(method)
+        recommendation = None
+        if tests is not None and inference.test and not inference.paper_exact:
+            ranked = Ranked(tables, name, study.columns[name], found.dominance, tests.claim.order)
+            recommendation = recommend(ranked, int(found.rankings[method].order[0]), inference)
+        leading[name] = Leading(name, method, found, study.columns[name], recommendation)
+    return leading
