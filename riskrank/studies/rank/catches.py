@@ -21,12 +21,17 @@ def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> It
     """Sentences on what the ranking does not show, the gravest first."""
     models = table.models
     tail = Tail(one, table)
-    yield from _more_often(one, table)
+    often = [*_more_often(one, table, tail)]
+    yield from often
     best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
     if one.first in tail.risks:
         yield f"Mind the tail of {models[one.first]}: {tail.against(one.first)}."
-    elif best is None or best != one.others[0]:
-        yield from tail.beside(one)
+    elif not often and tail.side(one) and (best is None or best != one.others[0]):
+        manner = "milder" if tail.side(one) > 0 else "worse"
+        yield (
+            f"The bad cases of {models[one.first]} are {manner}: the worst {tail.words} average "
+            f"{tail.of(one.first)} against {tail.of(one.others[0])} of {models[one.others[0]]}."
+        )
     if best is not None:
         yield f"{models[best]} has the best mean and hides a risk: {tail.against(best)}."
     found = one.recommendation
@@ -43,8 +48,8 @@ def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> It
             yield f"By the metrics' own rankings together {models[by]} comes first."
 
 
-def _more_often(one: Leading, table: ScoreTable) -> Iterator[str]:
-    """Whether the next is better on most samples, though the second order puts the first ahead of it.
+def _more_often(one: Leading, table: ScoreTable, tail: Tail) -> Iterator[str]:
+    """The next is better on most samples, though the second order puts the first ahead of it.
 
     The second order alone is no better distribution throughout (method §4, "What a verdict may say").
     """
@@ -52,9 +57,15 @@ def _more_often(one: Leading, table: ScoreTable) -> Iterator[str]:
     if tests is None or tests.claim.order == 1 or not one.beaten or one.beaten[0] != one.others[0]:
         return
     share = share_better(one.scores, one.beaten[0], one.first)
-    if share is not None and share > 0.5:
-        first, following = table.models[one.first], table.models[one.beaten[0]]
-        yield f"On {percent(share)} of the samples {following} is better: {first} is ahead for who minds risk."
+    if share is None or share <= 0.5:
+        return
+    first, following = table.models[one.first], table.models[one.beaten[0]]
+    often = f"On {percent(share)} of the samples {following} is better"
+    if tail.side(one) > 0:
+        worst = f"its worst {tail.words} average {tail.of(one.beaten[0])} against {tail.of(one.first)}"
+        yield f"{often}, but {worst}."
+    else:
+        yield f"{often}: {first} is for who minds risk."
 
 
 class Tail:
@@ -108,19 +119,15 @@ class Tail:
         """A model's mean of its worst share."""
         return rounded(float(self.values[model]), self.decimals)
 
-    def beside(self, one: Leading) -> Iterator[str]:
-        """The first model's worst cases beside those of the next, where they differ significantly."""
+    def side(self, one: Leading) -> int:
+        """1 if the first model's worst cases are significantly milder than the next one's, −1 if worse."""
         if not one.others or not self.says_something:
-            return
+            return 0
         following, effects = one.others[0], one.found.effects[one.method]
         low, high = effects.tail_difference.low, effects.tail_difference.high
-        if low is None or high is None or low[following] <= 0 <= high[following]:
-            return
-        manner = "milder" if high[following] < 0 else "worse"
-        yield (
-            f"The bad cases of {self._models[one.first]} are {manner}: the worst {self.words} average "
-            f"{self.of(one.first)} against {self.of(following)} of {self._models[following]}."
-        )
+        if low is None or high is None:
+            return 0
+        return int(high[following] < 0) - int(low[following] > 0)
 
     @property
     def words(self) -> str:

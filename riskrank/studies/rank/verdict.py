@@ -150,7 +150,8 @@ def _who(one: Leading, case: Case, *, ship: bool) -> str:
     on = case.score(one.column)
     same = [models[i] for i in [one.first, *one.identical]]
     if len(same) == k:
-        return f"All {k} models have identical scores on {on}: nothing tells them apart."
+        every = f"All {k} models" if k > 2 else names(same)
+        return f"{every} have identical scores on {on}: nothing tells them apart."
     who = models[one.first] if len(same) == 1 else f"{names(same)} (identical scores)"
     if one.found.tests_of(one.method) is None or not case.inference.test:
         first = f"{who} comes first on {on} by {one.method}"

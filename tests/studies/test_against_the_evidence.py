@@ -1,0 +1,91 @@
+"""Tables on which a sentence on top could send its reader the wrong way, and what is said of them."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def long(**models):
+    """Long table of one metric: an array a model."""
+    return pl.concat(
+        [
+            pl.DataFrame({"model": name, "sample": np.arange(len(of)), "metric": "q", "score": of})
+            for name, of in models.items()
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def classifiers():
+    folder = ROOT / "sample_data"
+    return rr.read(folder / "classifiers.parquet", metrics_file=str(folder / "classifiers.toml"))
+
+
+def test_the_worst_on_every_metric_is_not_shipped(classifiers):
+    """A portfolio of ranks puts first the model that is worst on each of four metrics."""
+    four = ["neural_net", "lda", "naive_bayes", "logistic"]
+    result = rr.rank(classifiers, models=four, resamples=400)
+    assert result.verdict.startswith("No model to ship on this evidence: naive_bayes comes first")
+    assert "neural_net is better on all 4 metrics" in result.verdict
+    assert "Look at neural_net instead" in result.verdict
+    assert "! naive_bayes: worst on all 4 metrics, yet first by its combined score" in result.to_text()
+
+
+def test_a_crowd_of_clones_ships_nobody():
+    """A is first among clones, though B is ahead of it head to head and in mean."""
+    rng = np.random.default_rng(0)
+    models = {"A": rng.normal(0.1, 1, 1500), "B": rng.normal(0.65, 2, 1500)}
+    models |= {f"c{i}": rng.normal(0, 1, 1500) for i in range(8)}
+    result = rr.rank(long(**models))
+    assert "A comes first on q by R-SSD" in result.verdict
+    assert "Ship" not in result.verdict
+    assert "Look at B instead" in result.verdict
+
+
+def test_a_rare_disaster_is_found_and_told():
+    """Equal means, one time in twenty −5: the second order separates, and the worst cases are told."""
+    rng = np.random.default_rng(1)
+    safe = rng.normal(0, 0.5, 2000)
+    risky = np.where(rng.random(2000) < 0.05, -5.0, 5 * 0.05 / 0.95) + rng.normal(0, 0.5, 2000)
+    risky += safe.mean() - risky.mean()
+    verdict = rr.rank(long(safe=safe, risky=risky)).verdict
+    assert verdict.startswith("Ship safe: significantly better than risky")
+    assert "but its worst 5 % average −5.14 against −1.04" in verdict
+
+
+def test_a_clear_winner_of_few_samples_beats_all():
+    rng = np.random.default_rng(2)
+    shared = rng.normal(0, 1, 15)
+    models = {f"m{i}": shared + rng.normal(0, 0.7, 15) for i in range(7)}
+    models["best"] = shared + 1.9 + rng.normal(0, 0.4, 15)
+    assert all((models["best"] > of).sum() >= 14 for name, of in models.items() if name != "best")
+    result = rr.rank(long(**models))
+    assert result.verdict.startswith("Ship best: significantly better than all 7 others")
+
+
+def test_a_cost_whose_direction_nobody_declared_is_no_gain():
+    rng = np.random.default_rng(3)
+    cost = pl.concat(
+        [long(dear=3 + rng.random(60), cheap=1 + rng.random(60)).with_columns(metric=pl.lit("cost"))]
+    )
+    result = rr.rank(cost, resamples=400)
+    assert result.verdict.startswith("Taking more cost as better, which nobody declared (lower=")
+    assert "Ship" not in result.verdict
+    assert "cost ↑?" in result.to_text()
+    assert rr.rank(cost, resamples=400, lower="cost").verdict.startswith("Ship cheap")
+
+
+def test_second_order_alone_is_not_the_whole_distribution():
+    rng = np.random.default_rng(4)
+    safe = rng.normal(0, 1, 400)
+    bold = np.where(rng.random(400) < 0.1, -12.0, 1.2) + rng.normal(0, 1, 400)
+    verdict = rr.rank(long(safe=safe, bold=bold)).verdict
+    assert verdict.startswith("Ship safe")
+    assert "% of the samples bold is better, but its worst" in verdict
+    assert "whole distribution" not in verdict
