@@ -25,8 +25,10 @@ _METRICS = 6
 def view(document: RankDocument) -> list[Section]:
     """Every column's table, the tests in a line, and what to ask next; then everything for who asks."""
     sections: list[Section] = []
-    for name in document.leading:
-        sections += _of_column(document, name)
+    if len(document.leading) > 1:
+        sections.append(_side_by_side(document))
+    elif document.leading:
+        sections += _alone(document, next(iter(document.leading.values())))
     if document.leading:
         sections.append(_tests(document))
     more = Line(" ".join(document.more), "Also:") if document.more else None
@@ -37,22 +39,38 @@ def view(document: RankDocument) -> list[Section]:
     ]
 
 
-def _of_column(document: RankDocument, name: str) -> list[Section]:
-    one = document.leading[name]
-    models, marks = document.provenance.models, document.marks[name]
+def _alone(document: RankDocument, one: Leading) -> list[Section]:
+    """One column: its table, and the models to look at twice."""
+    models, marks = document.provenance.models, document.marks[one.column]
     shown = _shown(document, one)
-    several = len(document.leading) > 1
-    table = _table(document, one, shown, title=f"{one.method} on {name}" if several else "")
-    below = [
-        f"! {line}" for line in listed({i: why for i, why in marks.items() if i in shown}, models, _MARKS)
-    ]
+    marked = {i: why for i, why in marks.items() if i in shown}
+    below = [f"! {line}" for line in listed(marked, models, _MARKS)]
     left = len(models) - len(shown)
     if left:
         below.insert(0, f"… {counted(left, 'model')} more: {option('top', len(models))}")
-    hidden = [mean.name for mean in document.means[_METRICS:]]
-    if hidden and not several:
-        below.append(f"{counted(len(hidden), 'metric')} more: {option('explain', True)}")
-    return [table, *(Line(line) for line in below)]
+    hidden = len(document.means[_METRICS:])
+    if hidden:
+        below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
+    return [_table(document, one, shown), *(Line(line) for line in below)]
+
+
+def _side_by_side(document: RankDocument) -> Table:
+    """Several columns: every model's mean on each with its place, models by their places together."""
+    models = document.provenance.models
+    columns = [*document.leading.values()][:_METRICS]
+    together = np.argsort(np.sum([one.ranking.rank for one in columns], axis=0), kind="stable").tolist()
+    shown = together[: document.top or _ROWS]
+    by_name = {mean.name: mean for mean in document.means}
+
+    def cell(one: Leading, i: int) -> str:
+        place = _place(one, i)
+        return f"{by_name[one.column].of(i)} ({place})" if one.column in by_name else place
+
+    heads = [
+        f"{_head(by_name[one.column])}\n(place)" if one.column in by_name else one.column for one in columns
+    ]
+    rows = tuple((models[i], *(cell(one, i) for one in columns)) for i in shown)
+    return Table("", (Column("model", "left"), *map(Column, heads)), rows)
 
 
 def _shown(document: RankDocument, one: Leading) -> list[int]:
@@ -64,28 +82,26 @@ def _shown(document: RankDocument, one: Leading) -> list[int]:
     return [*rows, *(i for i in spoken if i not in rows)]
 
 
-def _table(document: RankDocument, one: Leading, shown: Sequence[int], *, title: str) -> Table:
+def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
     models, marks = document.provenance.models, document.marks[one.column]
-    ranking, tail = one.ranking, document.tails[one.column]
-    low, high = ranking.rank_low, ranking.rank_high
-    metrics = document.means
-    if len(document.leading) > 1 and any(mean.name == one.column for mean in metrics):
-        metrics = tuple(mean for mean in metrics if mean.name == one.column)
-
-    def place(i: int) -> str:
-        if low is None or high is None:
-            return str(ranking.rank[i])
-        return numbers.rank_interval(low[i], high[i])
-
+    tail, metrics = document.tails[one.column], document.means
     columns: list[tuple[Column, Callable[[int], Cell | str]]] = [
-        (Column("place"), place),
+        (Column("place"), lambda i: _place(one, i)),
         (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i == one.first else "")),
     ]
     columns += [(Column(_head(mean)), mean.of) for mean in metrics[:_METRICS]]
     columns += _worst(document, one, metrics, tail.of)
     rows = tuple(tuple(cell(i) for _, cell in columns) for i in shown)
-    return Table(title, tuple(column for column, _ in columns), rows, stub=3)
+    return Table("", tuple(column for column, _ in columns), rows, stub=3)
+
+
+def _place(one: Leading, model: int) -> str:
+    """The places the tests leave to a model, or its rank where nothing was tested."""
+    low, high = one.ranking.rank_low, one.ranking.rank_high
+    if low is None or high is None:
+        return str(one.ranking.rank[model])
+    return numbers.rank_interval(low[model], high[model])
 
 
 def _head(mean: MetricMeans) -> str:
@@ -120,15 +136,27 @@ def _tests(document: RankDocument) -> Line:
     size = f"{design(scores)} ({blind})"
     if not inference.test:
         return Line(f"{size}; nothing was tested.")
-    counted_pairs = one.found.separations.get(one.method)
-    if counted_pairs is None:
+    told = {
+        name: each.found.separations[each.method]
+        for name, each in document.leading.items()
+        if each.method in each.found.separations
+    }
+    if not told:
         return Line(f"{size}; {one.method} tests no pairs.")
-    tests = one.found.tests_of(one.method)
-    undecided = 0 if tests is None else int(np.count_nonzero(~tests.decided))
+    pairs = next(iter(told.values())).pairs
     rule = "k²" if inference.paper_exact else inference.correction.capitalize()
-    how = f"{one.method} on {one.column}, α {inference.alpha:g}, {rule}"
+    apart, on = f"{told.get(one.column, next(iter(told.values()))).separated}", f" on {one.column}"
+    if len(told) > 1:
+        apart, on = ", ".join(f"{name} {found.separated}" for name, found in told.items()), ""
+    how = f"{one.method}{on}, α {inference.alpha:g}, {rule}"
+    undecided = sum(map(_undecided, document.leading.values()))
     left = f", {undecided} not decided for lack of resamples" if undecided else ""
-    return Line(f"{size}; {counted_pairs.separated} of {counted_pairs.pairs} pairs told apart{left} ({how}).")
+    return Line(f"{size}; {apart} of {pairs} pairs told apart{left} ({how}).")
+
+
+def _undecided(one: Leading) -> int:
+    tests = one.found.tests_of(one.method)
+    return 0 if tests is None else int(np.count_nonzero(~tests.decided))
 
 
 def _next(document: RankDocument) -> Line:

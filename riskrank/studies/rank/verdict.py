@@ -249,7 +249,8 @@ def _gain(one: Leading, case: Case) -> Iterator[str]:
     side: Callable[[int], str] = lambda m: _against(case.means[m], one.first, following)  # noqa: E731
     over = f"Against {case.models[following]}"
     if len(case.means) == 1:
-        yield f"{over} its mean is {_bare(case.means[0], one.first, following)}{_span(one, following, case)}."
+        mean, span = case.means[0], _span(one, following, case)
+        yield f"{over} its mean {mean.name} is {_bare(mean, one.first, following)}{span}."
         return
     gains = f"better on {_listed([side(m) for m in better], len(case.means))}" if better else ""
     losses = f"worse on {_listed([side(m) for m in worse], len(case.means))}" if worse else ""
