@@ -265,7 +265,7 @@ def test_texts_that_name_modules_are_imports():
     )
     found = set(called(ast.parse(text)))
     assert {"riskrank.shown.view", "riskrank.studies.check.check", "riskrank.cli.call"} <= found
-    assert "riskrank.shown.rank" in loaded("riskrank.shown.sections")
+    assert "riskrank.shown.rank.first_screen" in loaded("riskrank.shown.sections")
     assert "riskrank.shown.page.page" in loaded("riskrank.shown.render")
 
 

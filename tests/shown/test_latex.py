@@ -149,7 +149,7 @@ def test_letters_of_a_ranking():
     text = results()[0].to_latex()
     assert "& letters" in text
     assert "●" not in text
-    assert text.count("\\begin{table}") == text.count("\\bottomrule") == 2
+    assert text.count("\\begin{table}") == text.count("\\bottomrule") == 3
     assert text.startswith("% \\usepackage{array,booktabs,iftex,longtable}\n% \\iftutex ")
 
 

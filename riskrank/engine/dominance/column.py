@@ -232,8 +232,8 @@ def _column(question: Question) -> BootstrapColumn:
     return BootstrapColumn(
         scores,
         orders=tuple(sorted({claim.order for claim in claims})),
-        # A ranking's leader is held against the others head to head, from the same resamples.
-        thresholds=tuple(sorted({claim.boundary if claim.kind != RELATIVE else 0.5 for claim in claims})),
+        # A ranking's leader is held against the others head to head (½), from the same resamples.
+        thresholds=tuple(sorted({0.5} | {claim.boundary for claim in claims if claim.kind != RELATIVE})),
         # Win rates alone look at no pair.
         pairs=(question.pairs if some else None) if claims else (),
     )

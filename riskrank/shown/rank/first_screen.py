@@ -105,8 +105,9 @@ def _place(one: Leading, model: int) -> str:
 
 
 def _head(mean: MetricMeans) -> str:
-    """Name and direction; a direction nobody declared is doubted."""
-    return f"{mean.name} {'↓' if mean.lower else '↑'}{'' if mean.declared else '?'}"
+    """Name and direction; one that nobody declared stands in brackets."""
+    arrow = "↓" if mean.lower else "↑"
+    return f"{mean.name} {arrow if mean.declared else f'({arrow})'}"
 
 
 def _worst(
