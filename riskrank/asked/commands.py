@@ -187,7 +187,7 @@ COMMANDS = (
             Paper(
                 schema="dominance",
                 documents="dominance:DominanceDocument",
-                view="dominance",
+                view="dominance.first_screen",
                 figures="dominance",
             ),
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 
 def ratio(value: float) -> str:
@@ -42,6 +43,19 @@ def interval(low: float, high: float) -> str:
 def rank_interval(low: int, high: int) -> str:
     """Interval of two ranks, one number where they agree."""
     return f"{low}" if low == high else f"{low}–{high}"
+
+
+def ranges(places: Iterable[int]) -> str:
+    """Whole numbers in words, runs of them by their ends: ``1, 3–5``."""
+    runs: list[list[int]] = []
+    for place in sorted(places):
+        if runs and place == runs[-1][1] + 1:
+            runs[-1][1] = place
+        else:
+            runs.append([place, place])
+    # Of two neighbours both are named, which is as short.
+    parts = (f"{low}, {high}" if high == low + 1 else rank_interval(low, high) for low, high in runs)
+    return ", ".join(parts)
 
 
 def top_share(u: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from riskrank.engine.power.planning import PowerStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.dominance import CORRECTIONS
+from riskrank.shown.dominance.detail import CORRECTIONS
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.power import PowerDocument
 from riskrank.studies.wording import claim_words, sizes_possible

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import NONE, RISK
-from riskrank.shown import dominance, mean_risk, numbers
+from riskrank.shown import mean_risk, numbers
 from riskrank.shown.copa import ranking as copa
-from riskrank.shown.dominance import WHY_COUNTS_DIFFER, inference_line
+from riskrank.shown.dominance import detail as dominance
+from riskrank.shown.dominance.detail import WHY_COUNTS_DIFFER, inference_line
 from riskrank.shown.groups import group_sections
 from riskrank.shown.gsd import relation as gsd
 from riskrank.shown.rank.detail import (
@@ -110,7 +111,7 @@ def _part(
 def _pairs(document: ReportDocument) -> ReportPart:
     """The chapter of pairs, with a word on why it counts otherwise than the ranking does."""
     pairs = document.pairs
-    part = _part("pairs", CHAPTERS["pairs"], pairs, dominance.view(pairs), ("heatmap", "pair"))
+    part = _part("pairs", CHAPTERS["pairs"], pairs, dominance.details(pairs), ("heatmap", "pair"))
     metric, method = _leading(document.ranking)
     counted = document.ranking.study.studies[metric].separations.get(method)
     direct = document.pairs.by_column[0].study.tests[-1]

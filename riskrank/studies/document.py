@@ -62,6 +62,8 @@ class Document(Generic[Row]):
         Dataclasses; their fields are the columns of the CSV and the keys of the JSON, in order.
     verdict : str
         What a decision maker reads first.
+    more : sequence of str
+        Sentences the verdict had no room for.
     """
 
     schema: ClassVar[str]
@@ -72,6 +74,7 @@ class Document(Generic[Row]):
     provenance: Provenance
     rows: Sequence[Row]
     verdict: str = ""
+    more: Sequence[str] = ()
 
     @property
     def marker(self) -> str:

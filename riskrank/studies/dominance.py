@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,18 +12,19 @@ from riskrank.asked.dominance import DominanceSettings
 from riskrank.engine.dominance.column import DominanceStudy, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.pair_curves import PairCurves, pair_curves
-from riskrank.engine.dominance.quantile_difference import quantile_difference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
-from riskrank.studies.dominance_verdict import dominance_verdict
+from riskrank.studies.dominance_columns import DominanceColumn
+from riskrank.studies.dominance_verdict import DominanceCase, dominance_verdict
 from riskrank.studies.grouping import GroupedDocument, Standing, study_by_group
+from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import claims_of, described_tests, inference_of
-from riskrank.studies.targets import Target, check_portfolio, check_range, targets
-from riskrank.studies.units import Units, column_words, units_of
+from riskrank.studies.tails import TailMeans
+from riskrank.studies.targets import check_portfolio, check_range, targets
+from riskrank.studies.units import units_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,45 +55,6 @@ class DominanceRow:
     group: str | None = None
 
 
-@dataclass(frozen=True)
-class DominanceColumn:
-    """One column of scores and its tests.
-
-    Attributes
-    ----------
-    target : Target
-        Its scores, and the name it is reported under.
-    study : DominanceStudy
-    differences : Differences
-        Of the means of all pairs, shape (k, k), larger is better.
-    units : Units
-    """
-
-    target: Target
-    study: DominanceStudy
-    differences: Differences
-    units: Units
-
-    @property
-    def name(self) -> str:
-        """Metric the column is reported under."""
-        return self.target.name
-
-    def pair_curves(self, winner: int, loser: int, inference: Inference) -> PairCurves:
-        """Both models' quantile functions, with a band around their difference where there are resamples."""
-        scores = self.target.scores
-        ratios = self.study.estimates.ratios[:, winner, loser].tolist()
-        found = pair_curves(scores.values[winner], scores.values[loser], ratios)
-        if not inference.resampled:
-            return found
-        band = quantile_difference(
-            scores, winner, loser, found.levels, alpha=inference.alpha, seed=inference.seed
-        )
-        assert band.low is not None
-        assert band.high is not None
-        return replace(found, band=(band.low, band.high))
-
-
 @dataclass(frozen=True, kw_only=True)
 class DominanceDocument(GroupedDocument[DominanceRow]):
     """Tests of all ordered pairs.
@@ -100,6 +62,8 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
     Attributes
     ----------
     by_column : tuple of DominanceColumn
+    means : tuple of MetricMeans
+        Raw means of every metric.
     inference : Inference
     paired : bool
     ratios : bool
@@ -110,6 +74,7 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
     row_type: ClassVar[type] = DominanceRow
 
     by_column: tuple[DominanceColumn, ...]
+    means: tuple[MetricMeans, ...]
     inference: Inference
     paired: bool
     ratios: bool
@@ -160,17 +125,16 @@ def dominance(
         check_range(target.name, target.scores, table.models)
         with runtime.progress(f"resampling {target.name}") as progress:
             study = study_dominance(target.scores, claims_of(settings), inference, progress=progress)
-        units = units_of(target.name, table.metrics)
-        found.append(DominanceColumn(target, study, _differences(study, inference), units))
+        units, tail = units_of(target.name, table.metrics), TailMeans(target.name, study, table.metrics)
+        found.append(DominanceColumn(target, study, _differences(study, inference), units, tail))
+    means = metric_means(table)
+    said = dominance_verdict(DominanceCase(found, means, table.models, inference))
     return DominanceDocument(
         provenance=_provenance(table, settings, inference, found),
         rows=[*_rows(found, table.models)],
-        verdict=dominance_verdict(
-            [(column_words(column.name, table.metrics), column.study) for column in found],
-            table.models,
-            inference,
-            found[0].target.scores,
-        ),
+        verdict=said.verdict,
+        more=said.more,
+        means=means,
         by_column=tuple(found),
         inference=inference,
         paired=table.paired,

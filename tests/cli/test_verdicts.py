@@ -223,8 +223,12 @@ def test_a_verdict_says_who_cannot_be_told_apart(run, write, quick, make_scores)
     assert "(difference −" in verdict
     untested = run("rank", path, "--no-test", "--format", "json").document["meta"]["verdict"]
     assert "nothing was tested, so nothing says how sure that is" in untested
+
+
+def test_a_pair_that_no_test_separates(run, write, quick, make_scores):
+    path = write("t.csv", make_scores(n=40, gap=0.0, metrics=("x",)))
     pair = run("dominance", path, "--models", "A,B", *quick, "--format", "json").document["meta"]["verdict"]
-    assert pair.startswith("On 'x', A and B cannot be told apart in second order directly.")
+    assert pair.startswith("No test separates A and B on x. The mean of A is ")
 
 
 def test_claims_too_many_for_the_resamples_are_not_decided(run, write, make_scores):

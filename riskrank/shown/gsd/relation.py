@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.dominance import CORRECTIONS
+from riskrank.shown.dominance.detail import CORRECTIONS
 from riskrank.shown.gsd.front import front_view
 from riskrank.shown.gsd.hasse import hasse_table
 from riskrank.shown.gsd.rank_tests import baseline_view

@@ -8,18 +8,16 @@ import numpy as np
 
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.means import MOST_METRICS, MOST_ROWS, also, head, seen, worst
 from riskrank.shown.rank.detail import details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
-from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.rank.catches import listed
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.wording import counted, design, percent
+from riskrank.studies.wording import counted
 
-# Models a screen has room for beside words, and marks that are explained below.
-_ROWS, _MARKS = 10, 3
-# Metrics beside each other; a table of more is read by nobody.
-_METRICS = 6
+# Marks that are explained below the table.
+_MARKS = 3
 
 
 def view(document: RankDocument) -> list[Section]:
@@ -31,12 +29,7 @@ def view(document: RankDocument) -> list[Section]:
         sections += _alone(document, next(iter(document.leading.values())))
     if document.leading:
         sections.append(_tests(document))
-    more = Line(" ".join(document.more), "Also:") if document.more else None
-    return [
-        *sections,
-        _next(document),
-        *asked_for([*([more] if more else []), *details(document)]),
-    ]
+    return [*sections, _next(document), *asked_for([*also(document.more), *details(document)])]
 
 
 def _alone(document: RankDocument, one: Leading) -> list[Section]:
@@ -48,7 +41,7 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
     left = len(models) - len(shown)
     if left:
         below.insert(0, f"… {counted(left, 'model')} more: {option('top', len(models))}")
-    hidden = len(document.means[_METRICS:])
+    hidden = len(document.means[MOST_METRICS:])
     if hidden:
         below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
     return [_table(document, one, shown), *(Line(line) for line in below)]
@@ -57,9 +50,9 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
 def _side_by_side(document: RankDocument) -> Table:
     """Several columns: every model's mean on each with its place, models by their places together."""
     models = document.provenance.models
-    columns = [*document.leading.values()][:_METRICS]
+    columns = [*document.leading.values()][:MOST_METRICS]
     together = np.argsort(np.sum([one.ranking.rank for one in columns], axis=0), kind="stable").tolist()
-    shown = together[: document.top or _ROWS]
+    shown = together[: document.top or MOST_ROWS]
     by_name = {mean.name: mean for mean in document.means}
 
     def cell(one: Leading, i: int) -> str:
@@ -67,7 +60,7 @@ def _side_by_side(document: RankDocument) -> Table:
         return f"{by_name[one.column].of(i)} ({place})" if one.column in by_name else place
 
     heads = [
-        f"{_head(by_name[one.column])}\n(place)" if one.column in by_name else one.column for one in columns
+        f"{head(by_name[one.column])}\n(place)" if one.column in by_name else one.column for one in columns
     ]
     rows = tuple((models[i], *(cell(one, i) for one in columns)) for i in shown)
     return Table("", (Column("model", "left"), *map(Column, heads)), rows)
@@ -76,7 +69,7 @@ def _side_by_side(document: RankDocument) -> Table:
 def _shown(document: RankDocument, one: Leading) -> list[int]:
     """The best models, and whatever else the verdict speaks of."""
     order = one.ranking.order.tolist()
-    rows = order[: document.top or _ROWS]
+    rows = order[: document.top or MOST_ROWS]
     found = one.recommendation
     spoken = [] if found is None or found.choice is None else [found.choice]
     return [*rows, *(i for i in spoken if i not in rows)]
@@ -90,8 +83,8 @@ def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
         (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i == one.first else "")),
     ]
-    columns += [(Column(_head(mean)), mean.of) for mean in metrics[:_METRICS]]
-    columns += _worst(document, one, metrics, tail.of)
+    columns += [(Column(head(mean)), mean.of) for mean in metrics[:MOST_METRICS]]
+    columns += worst(one.column, metrics, tail)
     rows = tuple(tuple(cell(i) for _, cell in columns) for i in shown)
     return Table("", tuple(column for column, _ in columns), rows, stub=3)
 
@@ -104,37 +97,11 @@ def _place(one: Leading, model: int) -> str:
     return numbers.rank_interval(low[model], high[model])
 
 
-def _head(mean: MetricMeans) -> str:
-    """Name and direction; one that nobody declared stands in brackets."""
-    arrow = "↓" if mean.lower else "↑"
-    return f"{mean.name} {arrow if mean.declared else f'({arrow})'}"
-
-
-def _worst(
-    document: RankDocument, one: Leading, metrics: Sequence[MetricMeans], of: Callable[[int], str]
-) -> list[tuple[Column, Callable[[int], Cell | str]]]:
-    """The worst cases, where they say something: shares of failures for 0/1 scores, nothing of constants."""
-    alone = next((mean for mean in metrics if mean.name == one.column), None)
-    tail = document.tails[one.column]
-    if alone is not None and alone.share:
-        failed = (
-            (lambda i: alone.said(float(alone.mean[i])))
-            if alone.lower
-            else (lambda i: alone.said(1 - float(alone.mean[i])))
-        )
-        return [(Column("failed"), failed)]
-    if not tail.says_something:
-        return []
-    of_what = "" if alone is not None or len(metrics) == 1 else "\ncombined"
-    return [(Column(f"worst {percent(tail.level)}{of_what}"), of)]
-
-
 def _tests(document: RankDocument) -> Line:
     """Samples and what they cannot see, pairs told apart, and by which tests."""
     one = next(iter(document.leading.values()))
     scores, inference = document.scores[one.column], document.inference
-    blind = f"blind to what happens less than once in {max(scores.effective_size // 3, 1):,}"
-    size = f"{design(scores)} ({blind})"
+    size = seen(scores)
     if not inference.test:
         return Line(f"{size}; nothing was tested.")
     told = {

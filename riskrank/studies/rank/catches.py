@@ -8,12 +8,10 @@ import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
 from riskrank.engine.dominance.win_rate import share_better
-from riskrank.engine.types import Floats
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans, worst_everywhere
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.rounding import decimals_of, rounded
-from riskrank.studies.units import units_of
+from riskrank.studies.tails import TailMeans
 from riskrank.studies.wording import counted, names, ordinal, percent
 
 
@@ -68,8 +66,8 @@ def _more_often(one: Leading, table: ScoreTable, tail: Tail) -> Iterator[str]:
         yield f"{often}: {first} is for who minds risk."
 
 
-class Tail:
-    """Means of the worst share of each model's scores, as the file has them.
+class Tail(TailMeans):
+    """Means of the worst share of each model's scores beside what is known of the first and of hidden risks.
 
     Parameters
     ----------
@@ -78,28 +76,8 @@ class Tail:
     """
 
     def __init__(self, one: Leading, table: ScoreTable) -> None:
+        super().__init__(one.column, one.found.dominance, table.metrics)
         self._found, self._models = one.found, table.models
-        self._units = units_of(one.column, table.metrics)
-        self._metric = any(spec.name == one.column for spec in table.metrics)
-        dominance = one.found.dominance
-        self.level = dominance.estimates.tail_level
-        self.values = self._units.of(dominance.estimates.tails)
-        replicates = dominance.replicates
-        errors = (
-            [] if replicates is None else np.ptp(np.quantile(replicates.tails, [0.16, 0.84], 0), axis=0) / 2
-        )
-        self.decimals = decimals_of(errors)
-
-    @staticmethod
-    def _errors(replicates: Floats) -> Floats:
-        """Half of what two thirds of the replicates span: a standard error that no outlier sways."""
-        low, high = np.quantile(replicates, [0.16, 0.84], axis=0)
-        return np.asarray((high - low) / 2)
-
-    @property
-    def says_something(self) -> bool:
-        """Whether the worst shares differ, and are no shares of failures in another guise."""
-        return bool(np.ptp(self.values) > 0)
 
     @property
     def risks(self) -> list[int]:
@@ -115,10 +93,6 @@ class Tail:
         found = self._found.hidden_risks
         return 0 if found is None else int(found.place[model])
 
-    def of(self, model: int) -> str:
-        """A model's mean of its worst share."""
-        return rounded(float(self.values[model]), self.decimals)
-
     def side(self, one: Leading) -> int:
         """1 if the first model's worst cases are significantly milder than the next one's, −1 if worse."""
         if not one.others or not self.says_something:
@@ -128,11 +102,6 @@ class Tail:
         if low is None or high is None:
             return 0
         return int(high[following] < 0) - int(low[following] > 0)
-
-    @property
-    def words(self) -> str:
-        """The share, and of what."""
-        return f"{percent(self.level)}{'' if self._metric else ' of the combined score'}"
 
     def against(self, model: int) -> str:
         """A hidden risk in words."""

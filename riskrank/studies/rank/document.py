@@ -74,8 +74,6 @@ class RankDocument(GroupedDocument[RankRow]):
         By column: models to look at twice, and why.
     tails : dict of str to Tail
         By column: means of the models' worst shares.
-    more : tuple of str
-        Sentences the verdict had no room for.
     top : int or None
         Models shown by each method, where somebody chose.
     """
@@ -93,7 +91,6 @@ class RankDocument(GroupedDocument[RankRow]):
     leading: Mapping[str, Leading]
     marks: Mapping[str, Mapping[int, str]]
     tails: Mapping[str, Tail]
-    more: tuple[str, ...]
     top: int | None
 
     def meta(self) -> Mapping[str, Any]:

@@ -14,25 +14,14 @@ import numpy as np
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.recommendation import Recommendation
-from riskrank.errors import option
-from riskrank.scores.table.metrics import looks_like_a_cost
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.catches import catches
 from riskrank.studies.rank.leading import Leading
+from riskrank.studies.said import Said, assuming, fitting
 from riskrank.studies.units import units_of
 from riskrank.studies.verdicts import aggregated_verdict
 from riskrank.studies.wording import names
-
-_SENTENCES, _WORDS = 3, 70
-
-
-@dataclass(frozen=True)
-class Said:
-    """A verdict, and the sentences it had no room for."""
-
-    verdict: str
-    more: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -77,36 +66,13 @@ def rank_verdict(study: MethodStudy, case: Case) -> Said:
     if not case.leading:
         name, first = next(iter(study.aggregations.items()))
         return Said(aggregated_verdict(name, first, case.models), ())
-    assumed = _assuming(case)
+    assumed = assuming(case.means)
     if len(case.leading) > 1:
         head, *rest = _together(case)
-        return _fitting([assumed + head, *rest])
+        return fitting([assumed + head, *rest])
     one = next(iter(case.leading.values()))
     head = f"{assumed}{_who(one, case, ship=not assumed)}"
-    return _fitting([head, *_gain(one, case), *catches(one, case.table, case.means)])
-
-
-def _fitting(sentences: Sequence[str]) -> Said:
-    """As many sentences as a reader takes in; the first always."""
-    kept = [sentences[0]]
-    for sentence in sentences[1:]:
-        if len(kept) < _SENTENCES and len(" ".join([*kept, sentence]).split()) <= _WORDS:
-            kept.append(sentence)
-    return Said(" ".join(kept), tuple(sentence for sentence in sentences if sentence not in kept))
-
-
-def doubtful(means: Sequence[MetricMeans]) -> list[str]:
-    """Metrics that sound as if less were better, and of which nobody said so."""
-    return [one.name for one in means if not one.declared and looks_like_a_cost(one.name)]
-
-
-def _assuming(case: Case) -> str:
-    """The directions the sentence after it rests on; empty where they were declared."""
-    unsaid = doubtful(case.means)
-    if not unsaid:
-        return ""
-    flag = option("lower", ",".join(unsaid[:3]))
-    return f"Taking more {names(unsaid)} as better, which nobody declared ({flag} if less is): "
+    return fitting([head, *_gain(one, case), *catches(one, case.table, case.means)])
 
 
 def _together(case: Case) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Tests of dominance in words."""
+"""Tests of dominance in detail: a row a pair, every claim, and how to read them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from riskrank.engine.types import Booleans
 from riskrank.shown import numbers
 from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, Section, Table
-from riskrank.studies.dominance import DominanceColumn, DominanceDocument
+from riskrank.studies.dominance import DominanceDocument
+from riskrank.studies.dominance_columns import DominanceColumn
 from riskrank.studies.wording import design
 
 ORDERS = {1: "FSD", 2: "SSD"}
@@ -31,7 +32,7 @@ CORRECTIONS = {
 }
 
 
-def view(document: DominanceDocument) -> list[Section]:
+def details(document: DominanceDocument) -> list[Section]:
     """Tables in words: a row a pair, the better model first."""
     models, inference = document.provenance.models, document.inference
     sections: list[Section] = []

@@ -1,0 +1,1 @@
+"""Tests of dominance as rows and in words."""

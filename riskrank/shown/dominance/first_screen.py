@@ -1,0 +1,159 @@
+"""The first screen of dominance: raw means, whom each model is ahead of, and how many pairs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.dominance.detail import details
+from riskrank.shown.means import MOST_METRICS, MOST_ROWS, also, head, seen, worst
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.dominance import DominanceDocument
+from riskrank.studies.dominance_columns import DominanceColumn
+from riskrank.studies.dominance_verdict import winner
+from riskrank.studies.wording import claim_words, counted
+
+
+def view(document: DominanceDocument) -> list[Section]:
+    """One table, the tests in a line, and what to ask next; then everything for who asks."""
+    pair = len(document.provenance.models) == 2
+    if len(document.by_column) == 1:
+        shown = _alone(document, document.by_column[0])
+    else:
+        shown = [_metrics_of_two(document)] if pair else [_side_by_side(document)]
+    return [
+        *shown,
+        _tests(document),
+        _next(document),
+        *asked_for([*also(document.more), *details(document)]),
+    ]
+
+
+def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
+    """One column: means of all metrics, worst cases, and whom each model is ahead of by its number."""
+    models, means = document.provenance.models, document.means
+    order = one.standing
+    shown, number = order[:MOST_ROWS], {i: at for at, i in enumerate(order, 1)}
+    columns: list[tuple[Column, Callable[[int], Cell | str]]] = [
+        (Column("model", "left"), lambda i: models[i]),
+        *((Column(head(mean)), mean.of) for mean in means[:MOST_METRICS]),
+        *worst(one.name, means, one.tail),
+    ]
+    stub = 1
+    if len(models) > 2:
+        columns.insert(0, (Column(""), lambda i: str(number[i])))
+        stub = 2
+        columns.append((Column("ahead of", "left"), _ahead_of(one.leading, number)))
+        first = one.orders.get(1, one.leading)
+        if not np.array_equal(first.dominates, one.leading.dominates):
+            columns.append((Column("ahead of\n(order 1)", "left"), _ahead_of(first, number)))
+    rows = tuple(tuple(cell(i) for _, cell in columns) for i in shown)
+    table = Table("", tuple(column for column, _ in columns), rows, stub=stub)
+    below = []
+    if len(order) > len(shown):
+        left = f"… {counted(len(order) - len(shown), 'model')} more: {option('explain', True)}"
+        below.append(left)
+    hidden = len(means) - MOST_METRICS
+    if hidden > 0:
+        below.append(f"{counted(hidden, 'metric')} more: {option('metric', means[-1].name)}")
+    return [table, *map(Line, below)]
+
+
+def _ahead_of(tests: DominanceTests, number: dict[int, int]) -> Callable[[int], str]:
+    """Numbers of the models that one is ahead of."""
+
+    def cell(i: int) -> str:
+        return numbers.ranges(number[j] for j in np.flatnonzero(tests.dominates[i]).tolist()) or "–"
+
+    return cell
+
+
+def _side_by_side(document: DominanceDocument) -> Table:
+    """Several columns: each model's mean with the number of others it is ahead of."""
+    models, columns = document.provenance.models, document.by_column[:MOST_METRICS]
+    by_name = {mean.name: mean for mean in document.means}
+    together = np.sum([one.study.estimates.ratios[one.leading.claim.order - 1] for one in columns], axis=0)
+    order = np.argsort(together.sum(axis=1), kind="stable").tolist()
+
+    def cell(one: DominanceColumn, i: int) -> str:
+        count = f"({int(one.leading.dominates[i].sum())})"
+        return f"{by_name[one.name].of(i)} {count}" if one.name in by_name else count
+
+    heads = [f"{head(by_name[one.name]) if one.name in by_name else one.name}\n(ahead of)" for one in columns]
+    rows = tuple((models[i], *(cell(one, i) for one in columns)) for i in order[:MOST_ROWS])
+    return Table("", (Column("model", "left"), *map(Column, heads)), rows)
+
+
+def _metrics_of_two(document: DominanceDocument) -> Table:
+    """Two models on several columns: a row a metric, with the difference and who is ahead."""
+    models, by_name = document.provenance.models, {mean.name: mean for mean in document.means}
+    rows: list[tuple[Cell | str, ...]] = []
+    for one in document.by_column[:MOST_ROWS]:
+        mean = by_name.get(one.name)
+        if mean is None:
+            values = ("", "", "")
+        else:
+            low, high = one.units.interval(one.differences.low, one.differences.high)
+            if low is None or high is None or one.units.label != mean.name:
+                span = mean.said(float(mean.mean[0] - mean.mean[1]))
+            else:
+                span = f"{mean.said(float(low[0, 1]))} to {mean.said(float(high[0, 1]))}"
+            values = (mean.of(0), mean.of(1), span)
+        leader = winner(one.leading)
+        rows.append(
+            (one.name if mean is None else head(mean), *values, "–" if leader is None else models[leader])
+        )
+    columns = (
+        Column("metric", "left"),
+        Column(models[0]),
+        Column(models[1]),
+        Column("difference"),
+        Column("ahead", "left"),
+    )
+    return Table("", columns, tuple(rows))
+
+
+def _tests(document: DominanceDocument) -> Line:
+    """Samples and what they cannot see, pairs told apart, and by which tests."""
+    columns, inference = document.by_column, document.inference
+    size = seen(columns[0].scores)
+    if not inference.test:
+        return Line(f"{size}; nothing was tested.")
+    rule = "k²" if inference.paper_exact else inference.correction.capitalize()
+    k = len(document.provenance.models)
+    if k == 2 and len(columns) == 1:
+        return Line(f"{size}; {_p_values(columns[0])} (α {inference.alpha:g}, {rule}).")
+    told = [int(np.triu(one.leading.dominates | one.leading.dominates.T, 1).sum()) for one in columns]
+    apart, on = str(told[0]), f" on {columns[0].name}"
+    if len(told) > 1:
+        apart, on = ", ".join(f"{one.name} {count}" for one, count in zip(columns, told, strict=True)), ""
+    how = f"{claim_words(columns[0].leading.claim)}{on}, α {inference.alpha:g}, {rule}"
+    undecided = sum(int(np.count_nonzero(~one.leading.decided)) for one in columns)
+    left = f", {undecided} not decided for lack of resamples" if undecided else ""
+    return Line(f"{size}; {apart} of {counted(k * (k - 1) // 2, 'pair')} told apart{left} ({how}).")
+
+
+def _p_values(one: DominanceColumn) -> str:
+    """Of a pair, the p-value of every claim that was looked at, of the side that is ahead or nearer to it."""
+    found = []
+    for _, tests in sorted(one.orders.items()):
+        assert tests.p_adjusted is not None
+        p = min(float(tests.p_adjusted[0, 1]), float(tests.p_adjusted[1, 0]))
+        found.append(f"{claim_words(tests.claim)} on {one.name} p = {numbers.p_value(p)}")
+    return ", ".join(found)
+
+
+def _next(document: DominanceDocument) -> Line:
+    """What to ask next."""
+    asked = [option("explain", True)]
+    if len(document.means) > 1 and len(document.by_column) == 1:
+        asked.insert(0, option("per_metric", True))
+    models = document.provenance.models
+    if len(models) > 2:
+        first = document.by_column[0].standing[:2]
+        asked.insert(0, option("models", ",".join(models[i] for i in first)))
+    return Line(", ".join(asked), "Also:")

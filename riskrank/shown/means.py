@@ -1,0 +1,50 @@
+"""What first screens have in common: raw means in the file's units, worst cases, what samples cannot see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.shown.view import Column, Line
+from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.tails import TailMeans
+from riskrank.studies.wording import design, percent
+
+# Models a screen has room for beside words.
+MOST_ROWS = 10
+# Metrics beside each other; a table of more is read by nobody.
+MOST_METRICS = 6
+
+# A column of a table, and its cell by model.
+OfModel = tuple[Column, Callable[[int], str]]
+
+
+def head(mean: MetricMeans) -> str:
+    """Name and direction; one that nobody declared stands in brackets."""
+    arrow = "↓" if mean.lower else "↑"
+    return f"{mean.name} {arrow if mean.declared else f'({arrow})'}"
+
+
+def worst(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[OfModel]:
+    """The worst cases, where they say something: shares of failures for 0/1 scores, nothing of constants."""
+    alone = next((mean for mean in metrics if mean.name == column), None)
+    if alone is not None and alone.share:
+        mean = alone  # bound for the function below
+        return [
+            (Column("failed"), lambda i: mean.said(float(mean.mean[i] if mean.lower else 1 - mean.mean[i])))
+        ]
+    if not tail.says_something:
+        return []
+    of_what = "" if alone is not None or len(metrics) == 1 else "\ncombined"
+    return [(Column(f"worst {percent(tail.level)}{of_what}"), tail.of)]
+
+
+def seen(scores: ClusteredScores) -> str:
+    """How many samples there are, and what they cannot see."""
+    blind = f"blind to what happens less than once in {max(scores.effective_size // 3, 1):,}"
+    return f"{design(scores)} ({blind})"
+
+
+def also(more: Sequence[str]) -> list[Line]:
+    """Sentences a verdict had no room for."""
+    return [Line(" ".join(more), "Also:")] if more else []
