@@ -408,7 +408,7 @@ COMMANDS = (
         settings="gate:ClaimSettings",
         study="gate.study:gate",
         papers=(
-            Paper(schema="gate", documents="gate.document:GateDocument", view="gate.table", figures="gate"),
+            Paper(schema="gate", documents="gate.document:GateDocument", view="gate.first_screen", figures="gate"),
         ),
         pictures=("intervals",),
         # Two models without a mistake are a gate's best case, not a table without information.

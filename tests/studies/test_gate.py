@@ -246,12 +246,12 @@ def test_each_metric_counts_on_the_samples_it_was_scored_on():
 
 def test_bars_of_one_statistic_and_metric_share_a_scale():
     """A claim far on the better side and one near the boundary are not drawn alike."""
-    from riskrank.shown.gate.table import view
+    from riskrank.shown.gate.detail import details
     from riskrank.shown.view import Table, text_of
 
     frame = table(a=5.0, b=0.3, c=0.0)
     result = rr.gate(frame, higher="*", better=["a:c", "b:c"], resamples=500, jobs=1)
-    shown = next(part for part in view(result.document) if isinstance(part, Table))
+    shown = next(part for part in details(result.document) if isinstance(part, Table))
     far, near = (text_of(row[-1]) for row in shown.rows)
     assert far.index("┊") == near.index("┊") == 0
     assert near.index("●") <= 1

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts, overall
-from riskrank.studies.wording import interval, number
+from riskrank.studies.rounding import decimals_of, rounded
+from riskrank.studies.wording import percent
 
 
 def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], unit: str = "samples") -> str:
@@ -38,14 +39,27 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
     where = f"on {row.metric}" + (f" in {row.group}" if row.group else "")
     if row.low is None or row.high is None:
         numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ("fsd", "ssd") else ""
-        numbers = numbers or f"difference {number(row.estimate)}"
+        numbers = numbers or f"difference {said(row, row.estimate)}"
     else:
         less = any(metric.name == row.metric and metric.direction == "lower" for metric in metrics)
         better = ", less is better" if less else ""
-        numbers = f"{row.statistic} {signed(row.estimate)}, {interval(row.low, row.high)}{better}"
+        ends = f"{said(row, row.low)} to {said(row, row.high)}"
+        numbers = f"{looked_at(row)} {signed(row)}, {ends}{better}"
     return f"{row.new} {relation}{margin} {where} ({numbers}; p = {row.p_adjusted:.2g}, n = {row.samples:,})"
 
 
-def signed(value: float) -> str:
+def looked_at(row: GateRow) -> str:
+    """What of the scores a claim is about, in words."""
+    if row.statistic.startswith("tvar@"):
+        return f"worst {percent(float(row.statistic.removeprefix('tvar@')))}"
+    return {"fsd": "dominance in order 1", "ssd": "dominance in order 2"}.get(row.statistic, row.statistic)
+
+
+def said(row: GateRow, value: float) -> str:
+    """A number in the units of a claim, with the digits its standard error leaves."""
+    return rounded(value, decimals_of([row.standard_error]))
+
+
+def signed(row: GateRow) -> str:
     """A difference with its sign."""
-    return ("+" if value > 0 else "") + number(value)
+    return ("+" if row.estimate > 0 else "") + said(row, row.estimate)

@@ -1,4 +1,4 @@
-"""The answers to claims as a table, the answer first."""
+"""Claims in detail: estimates, intervals, p-values, bars, and how to read them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocumen
 STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 
 
-def view(document: GateDocument) -> list[Section]:
+def details(document: GateDocument) -> list[Section]:
     """Table of claims, and how to read it."""
     grouped = any(row.group is not None for row in document.rows)
     needed = any(row.samples_needed is not None for row in document.rows)

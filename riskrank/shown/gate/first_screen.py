@@ -1,0 +1,113 @@
+"""The first screen of a gate: a line a claim, the answer first, and what would decide the open ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.gate.detail import STYLES, details
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.words import looked_at, said
+from riskrank.studies.wording import counted
+
+# Claims a screen has room for; of more, those that did not pass come first.
+_ROWS = 14
+_GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
+
+
+def view(document: GateDocument) -> list[Section]:
+    """Table of claims, the tests in a line, what to do about open claims; then everything for who asks."""
+    rows = document.rows
+    if len(rows) > _ROWS:
+        rows = sorted(rows, key=lambda row: _GRAVITY[row.verdict])[:_ROWS]
+    below = []
+    if len(rows) < len(document.rows):
+        below.append(f"… {counted(len(document.rows) - len(rows), 'claim')} more: {option('explain', True)}")
+    return [
+        _table(document, rows),
+        *map(Line, [*below, _tests(document)]),
+        *_to_do(document),
+        Line(option("explain", True), "Also:"),
+        *asked_for(details(document)),
+    ]
+
+
+def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
+    grouped = any(row.group is not None for row in document.rows)
+    claims = {_claim(row) for row in document.rows}
+    columns = [Column("answer", "left")]
+    columns += [Column("claim", "left")] if len(claims) > 1 else []
+    columns.append(Column("on", "left"))
+    columns += [Column("group", "left")] if grouped else []
+    columns += [
+        Column("new − old"),
+        Column("interval", "left"),
+        Column("passes if", "left"),
+        Column("samples"),
+    ]
+    less = {metric.name for metric in document.metrics if metric.direction == "lower"}
+    shown: tuple[tuple[Cell | str, ...], ...] = tuple(
+        (
+            Cell(row.verdict.upper(), STYLES[row.verdict]),
+            *([_claim(row)] if len(claims) > 1 else []),
+            f"{looked_at(row)} of {row.metric}",
+            *([row.group or "all together"] if grouped else []),
+            *_numbers(row, less=row.metric in less),
+            f"{row.samples:,}",
+        )
+        for row in rows
+    )
+    return Table(next(iter(claims)) if len(claims) == 1 else "", tuple(columns), shown, stub=2)
+
+
+def _claim(row: GateRow) -> str:
+    """The claim without its margin, which has a column of its own."""
+    return f"{row.new} {'better' if row.claim == 'better' else 'not worse'} than {row.old}"
+
+
+def _numbers(row: GateRow, *, less: bool) -> tuple[str, str, str]:
+    """Difference, its interval, and on which side of what it has to lie, in the units of the file."""
+    if row.statistic in ("fsd", "ssd"):
+        return (f"ratio {numbers.ratio(row.estimate)}", "–", "below 0.5")
+    ends = "–"
+    if row.low is not None and row.high is not None:
+        ends = f"{said(row, row.low)} to {said(row, row.high)}"
+    boundary = row.margin if row.claim == "better" else -row.margin
+    # A margin is the user's own number, shown as it was given; adding zero turns −0 into 0.
+    place = f"{(-boundary if less else boundary) + 0.0:g}".replace("-", "−")
+    return said(row, row.estimate), ends, f"all {'below' if less else 'above'} {place}"
+
+
+def _tests(document: GateDocument) -> str:
+    """At which level intervals hold, and what the samples cannot see."""
+    rows = document.rows
+    together = len(rows) > 1 and document.correction in ("holm", "bonferroni")
+    level = f"{100 * (1 - document.alpha):g} %"
+    how = f"intervals hold together at {level}" if together else f"intervals at {level}"
+    many = f" ({document.correction.capitalize()} over {len(rows)} claims)" if together else ""
+    blind = f"blind to what happens less than once in {max(min(row.samples for row in rows) // 3, 1):,}"
+    return f"{how[0].upper()}{how[1:]}{many}; {blind} samples."
+
+
+def _to_do(document: GateDocument) -> list[Line]:
+    """What would decide the claims that are open."""
+    open_ = [row for row in document.rows if row.verdict == INCONCLUSIVE]
+    if not open_:
+        return []
+    needed = [row for row in open_ if row.samples_needed is not None]
+    parts = ["more samples"]
+    if needed:
+        most = max(needed, key=lambda row: row.samples_needed or 0)
+        each = f"about {most.samples_needed:,} samples, were the difference found the true one"
+        parts = [f"{each} ({looked_at(most)} of {most.metric})" if len(open_) > 1 else each]
+    if any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
+        parts.append(f"or a {option('margin')} that does not matter")
+    if document.inconclusive:
+        parts.append(
+            f"({option('inconclusive', document.inconclusive)} counts them as {document.inconclusive})"
+        )
+    else:
+        parts.append(f"or {option('inconclusive', 'pass')} lets them through")
+    return [Line(", ".join(parts) + ".", "To decide:", "yellow")]
