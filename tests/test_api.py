@@ -54,8 +54,8 @@ def test_json_is_that_of_the_command(command):
         (
             "gsd",
             "uci.csv",
-            {"models": ["GBM", "GLM"], "delta": 0.00001, "explain": "GLM:GBM", "front_test": "GLM"},
-            ("--models", "GBM,GLM", "--delta", "0.00001", "--explain", "GLM:GBM", "--front-test", "GLM"),
+            {"models": ["GBM", "GLM"], "delta": 0.00001, "witness": "GLM:GBM", "front_test": "GLM"},
+            ("--models", "GBM,GLM", "--delta", "0.00001", "--witness", "GLM:GBM", "--front-test", "GLM"),
         ),
         ("copa", "llm_leaderboard.csv", {"wide": True, "require": "co2 <= 3"}, ("--require", "co2 <= 3")),
         (
@@ -283,7 +283,7 @@ def leaderboard(**options) -> rr.Result:
         (leaderboard, 'sweep="NAME"'),
         (lambda: leaderboard(compare=True), None),
         (lambda: leaderboard(sweep="co2"), None),
-        (lambda: leaderboard(explain=leaderboard().rows[1].model), "weight={'"),
+        (lambda: leaderboard(why=leaderboard().rows[1].model), "weight={'"),
     ],
 )
 def test_no_form_for_a_reader_of_python_has_flags(made, spelled):

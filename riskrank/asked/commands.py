@@ -158,7 +158,14 @@ COMMANDS = (
         high as another's and a mean of the worst 5 % that is significantly lower.""",
         settings="rank:RankSettings",
         study="rank.study:rank",
-        papers=(Paper(schema="rank", documents="rank.document:RankDocument", view="rank.first_screen", figures="rank"),),
+        papers=(
+            Paper(
+                schema="rank",
+                documents="rank.document:RankDocument",
+                view="rank.first_screen",
+                figures="rank",
+            ),
+        ),
         pictures=("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups"),
         lacks=(),
         groups=True,
@@ -274,7 +281,7 @@ COMMANDS = (
             ),
             (
                 "Why a model does not dominate another:",
-                f"riskrank gsd {_UCI} --explain GLM:RF --no-test",
+                f"riskrank gsd {_UCI} --witness GLM:RF --no-test",
             ),
         ),
     ),
@@ -408,7 +415,12 @@ COMMANDS = (
         settings="gate:ClaimSettings",
         study="gate.study:gate",
         papers=(
-            Paper(schema="gate", documents="gate.document:GateDocument", view="gate.first_screen", figures="gate"),
+            Paper(
+                schema="gate",
+                documents="gate.document:GateDocument",
+                view="gate.first_screen",
+                figures="gate",
+            ),
         ),
         pictures=("intervals",),
         # Two models without a mistake are a gate's best case, not a table without information.

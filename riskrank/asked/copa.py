@@ -80,7 +80,7 @@ class CopaSettings(ObjectiveSettings):
         commas=True,
         raw=True,
     )
-    explain: str | None = ask(
+    why: str | None = ask(
         None, "Why this model ranks where it does, and what would choose it.", metavar="MODEL"
     )
     sweep: str | None = ask(
@@ -114,7 +114,7 @@ class CopaSettings(ObjectiveSettings):
 
     @property
     def question(self) -> str | None:
-        """``explain``, ``sweep``, ``sweep_p``, ``compare``, or None for the ranking itself."""
+        """``why``, ``sweep``, ``sweep_p``, ``compare``, or None for the ranking itself."""
         return next(iter(self._questions), None)
 
     @property
@@ -125,7 +125,7 @@ class CopaSettings(ObjectiveSettings):
     @property
     def _questions(self) -> list[str]:
         asked = {
-            "explain": self.explain is not None,
+            "why": self.why is not None,
             "sweep": self.sweep is not None,
             "sweep_p": self.sweep_p,
             "compare": self.compare or bool(self.against),
@@ -169,11 +169,11 @@ class CopaSettings(ObjectiveSettings):
                 found=f"{option('sweep_p')} with {option('p', f'{self.p[0]:g}')}",
                 hint=f"leave out {option('p')}, or sweep a weight with {option('sweep', 'NAME')}",
             )
-        if self.explain is not None and len(self.p) > 1:
+        if self.why is not None and len(self.p) > 1:
             raise UsageError(
-                f"{option('explain')} works with one p",
+                f"{option('why')} works with one p",
                 found=option("p", listing(f"{order:g}" for order in self.p)),
-                hint="explain them one by one",
+                hint="ask them one by one",
             )
 
 

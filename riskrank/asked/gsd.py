@@ -108,7 +108,7 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
         0.0, "How nearly another must dominate to leave the front.", metavar="E", common=False
     )
     front_test: tuple[str, ...] = ask((), "Test that no other model dominates this one.", metavar="MODEL")
-    explain: tuple[str, ...] = ask((), "The utility under which A compares worst with B.", metavar="A:B")
+    witness: tuple[str, ...] = ask((), "The utility under which A compares worst with B.", metavar="A:B")
     baselines: bool = ask(False, "Friedman and Nemenyi per criterion, all-test and one-test.", common=False)
 
     def __post_init__(self) -> None:

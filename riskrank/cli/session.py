@@ -174,7 +174,13 @@ class Session:
             width, color = self._terminal_width(), self._wants_color()
             encoding = self._encoding(getattr(self.environment.stdout, "encoding", None))
             page = render(
-                document, self.formats[0], encoding=encoding, width=width, color=color, csv_safe=safe
+                document,
+                self.formats[0],
+                encoding=encoding,
+                width=width,
+                color=color,
+                csv_safe=safe,
+                explain=self.output.explain,
             )
             return [(None, self._for_log(page, encoding))]
         encoding = self._encoding(None)

@@ -176,7 +176,7 @@ def test_sweep_of_several_orders_shows_that_a_larger_p_covers_more():
 @pytest.mark.parametrize("p", ["1", "2", "inf"])
 @pytest.mark.parametrize("model", ["unsloth/Phi-3-mini-4k-instruct", "postbot/gpt2-medium-emailgen"])
 def test_the_weights_that_explain_offers_do_choose_the_model(model, p):
-    found = as_json(*LLMS, "--explain", model, "--p", p).meta["explanation"]
+    found = as_json(*LLMS, "--why", model, "--p", p).meta["explanation"]
     assert found["model"] == model
     for weights, order in ((found["choosing_weights"], p), (found["choosing_weights_at_p_inf"], "inf")):
         if weights is not None:
@@ -187,7 +187,7 @@ def test_the_weights_that_explain_offers_do_choose_the_model(model, p):
 
 def test_the_options_that_explain_prints_do_choose_the_model():
     model = "unsloth/Phi-3-mini-4k-instruct"
-    page = copa(*LLMS, "--explain", model, "--p", "2", "--format", "markdown").stdout.replace("\\", "")
+    page = copa(*LLMS, "--why", model, "--p", "2", "--format", "markdown").stdout.replace("\\", "")
     line = next(line for line in page.splitlines() if line.startswith("**To be chosen:**"))
     offered = line[line.index("--p") :].split()
     assert as_json(*LLMS, *offered).results[0]["model"] == model
@@ -195,20 +195,20 @@ def test_the_options_that_explain_prints_do_choose_the_model():
 
 def test_explain_names_dominators_and_binding_objectives(tmp_path):
     path = write_wide(tmp_path / "t.csv", ["good", "bad", "odd"], ["x", "y"], [[3, 3], [2, 1], [1, 4]])
-    found = as_json(path, "--wide", "--higher", "*", "--explain", "bad")
+    found = as_json(path, "--wide", "--higher", "*", "--why", "bad")
     explanation = found.meta["explanation"]
     assert explanation["dominated_by"] == ["good"]
     assert explanation["choosing_weights"] is None
     assert [row["metric"] for row in found.results if row["binding"]] == ["y"]  # u = 1/2 and 1
     assert [row["chosen_between"] for row in found.results] == [[], []]
-    page = copa(path, "--wide", "--higher", "*", "--explain", "bad").stdout
+    page = copa(path, "--wide", "--higher", "*", "--why", "bad").stdout
     assert "Dominated: good is at least as good everywhere" in page
-    barred = copa(path, "--wide", "--higher", "*", "--explain", "bad", "--require", "x > 2").stdout
+    barred = copa(path, "--wide", "--higher", "*", "--why", "bad", "--require", "x > 2").stdout
     assert "Barred: it does not meet x > 2" in barred
 
 
 def test_explain_reports_the_weights_the_sweep_finds():
-    rows = as_json(*LLMS, "--explain", "postbot/gpt2-medium-emailgen").results
+    rows = as_json(*LLMS, "--why", "postbot/gpt2-medium-emailgen").results
     by_metric = {row["metric"]: row for row in rows}
     assert by_metric["co2"]["chosen_between"] == [[pytest.approx(7 / 13), 1]]
     assert by_metric["co2"]["contribution"] == 0
@@ -389,7 +389,7 @@ def test_every_format_holds_the_same_rows():
 
 @pytest.mark.parametrize(
     "question",
-    [(), ("--sweep", "co2"), ("--sweep-p",), ("--compare",), ("--explain", "icefog72/Ice0.37-18.11-RP")],
+    [(), ("--sweep", "co2"), ("--sweep-p",), ("--compare",), ("--why", "icefog72/Ice0.37-18.11-RP")],
 )
 def test_every_question_in_every_format(question, tmp_path):
     document = as_json(*LLMS, *question).document
@@ -454,7 +454,7 @@ def test_one_objective_is_ranked_by_itself():
         (("--require", "co2 <= nan"), "--require needs an objective", "in quotes"),
         (("--require", "co2 <= "), "--require needs an objective", "in quotes"),
         (("--steps", "5"), "--steps needs a sweep", "--sweep NAME"),
-        (("--explain", "x", "--sweep", "co2"), "--explain and --sweep are different", "one at a time"),
+        (("--why", "x", "--sweep", "co2"), "--why and --sweep are different", "one at a time"),
         (("--sweep", "co2", "--sweep-p"), "--sweep and --sweep-p are different", "one at a time"),
         (("--compare", "--sweep-p"), "--sweep-p and --compare are different", "one at a time"),
         (("--sweep", "co2", "--weight", "co2=0.1"), "gives it every weight", "leave out --weight co2"),
@@ -469,8 +469,8 @@ def test_one_objective_is_ranked_by_itself():
         (("--bootstrap", "0"), "--bootstrap must be at least 1", "leave out"),
         (("--compare", "--bootstrap", "9"), "--bootstrap says nothing about --compare", "leave out"),
         (("--compare", "--ccdf"), "--ccdf says nothing about --compare", "leave out"),
-        (("--explain", "x", "--p", "1", "--p", "2"), "--explain works with one p", "one by one"),
-        (("--explain", "postbot/gpt2-medium-emailge"), "there is no model", "postbot/gpt2-medium-emailgen"),
+        (("--why", "x", "--p", "1", "--p", "2"), "--why works with one p", "one by one"),
+        (("--why", "postbot/gpt2-medium-emailge"), "there is no model", "postbot/gpt2-medium-emailgen"),
         (("--against", "sw"), "--against sw is not a choice", "saw"),
         (("--against", "saw"), "SAW divides by the values of 'math'", "use COPA"),
         (("--models", "icefog72/Ice0.37-18.11-RP"), "at least 2 models", "another model"),

@@ -171,7 +171,7 @@ def test_bounds_are_in_units_of_the_file(gsd, write, mixed):
 
 
 def test_explanation_adds_up_in_units_of_the_file(gsd, run, mixed):
-    document = gsd(*mixed, "--no-test", "--explain", "B:C")
+    document = gsd(*mixed, "--no-test", "--witness", "B:C")
     (witness,) = document["meta"]["witness"]
     vectors = witness["vectors"]
     assert witness["optimum"] == pytest.approx(by_pair(document, "optimum")["B", "C"], abs=1e-9)
@@ -183,7 +183,7 @@ def test_explanation_adds_up_in_units_of_the_file(gsd, run, mixed):
         x, y = one["scores"], other["scores"]
         if x["acc"] >= y["acc"] and x["cost"] <= y["cost"] and x["grade"] >= y["grade"]:
             assert one["utility"] >= other["utility"] - 1e-8
-    text = " ".join(run("gsd", *mixed, "--no-test", "--explain", "B:C").stdout.split())
+    text = " ".join(run("gsd", *mixed, "--no-test", "--witness", "B:C").stdout.split())
     assert "Explained: under it B has the expected utility" in text
     step = re.search(r"most, ([\d.e-]+): C reaches .* in ([\d.]+)% of the samples, B in ([\d.]+)%", text)
     cost, c, b = map(float, step.groups())
@@ -290,7 +290,7 @@ BAD = {
     "digits no number": ([*MIXED, "--digits", "1.5"], "--digits takes a whole number"),
     "digits and tolerance": ([*MIXED, "--digits", "0", "--tolerance", "0.1"], "--digits and --tolerance"),
     "unknown front model": ([*MIXED, "--front-test", "D"], "there is no model 'D'"),
-    "unknown pair": ([*MIXED, "--explain", "A:D"], "--explain A:D does not name two models"),
+    "unknown pair": ([*MIXED, "--witness", "A:D"], "--witness A:D does not name two models"),
     "front without test": ([*MIXED, "--no-test", "--front-test", "A"], "--front-test asks for tests"),
     "pairs without test": ([*MIXED, "--no-test", "--pairs", "all"], "--pairs asks for tests"),
     "dot in no folder": ([*MIXED, "--dot", "/nowhere/x.dot"], "cannot write to /nowhere/x.dot"),

@@ -294,7 +294,8 @@ def options(rng: Random, command: str, one: Table) -> list[str]:
         ],
         "copa": [
             ["--sweep", metric],
-            ["--explain", a],
+            ["--why", a],
+            ["--explain"],
             ["--compare"],
             ["--p", count],
             ["--require", f"{metric} <= 0.5"],

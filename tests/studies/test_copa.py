@@ -169,7 +169,7 @@ def test_a_weight_of_zero_that_was_asked_for_is_not_warned_of(values):
 @pytest.mark.parametrize("p", [1, 2, inf])
 def test_the_weights_that_explain_offers_do_choose_the_model(values, p):
     for model in ("m2", "m5"):
-        document = study(values, explain=model, p=p)
+        document = study(values, why=model, p=p)
         assert isinstance(document, ExplanationDocument)
         found = document.meta()["explanation"]
         for weights, order in ((found["choosing_weights"], p), (found["choosing_weights_at_p_inf"], inf)):
@@ -202,12 +202,12 @@ def test_models_without_a_score(missing, kept):
     with pytest.raises(InputError, match="no score for model 'm1', metric 'acc'"):
         study(gaps)
     with pytest.raises(UsageError, match="the model was dropped"):
-        study(gaps, missing="drop", explain="m1")
+        study(gaps, missing="drop", why="m1")
 
 
 @pytest.mark.parametrize(
     "question",
-    [{}, {"sweep": "co2"}, {"sweep_p": True}, {"compare": True}, {"explain": "m3"}, {"bootstrap": 20}],
+    [{}, {"sweep": "co2"}, {"sweep_p": True}, {"compare": True}, {"why": "m3"}, {"bootstrap": 20}],
 )
 def test_every_document_has_typed_rows_and_a_view(values, question):
     document = study(values + 1, **question)
@@ -226,7 +226,7 @@ def test_every_document_has_typed_rows_and_a_view(values, question):
         ({"denominator": "N"}, "the choices are n-1, n"),
         ({"missing": "keep"}, "the choices are error, drop, worst"),
         ({"against": "sw"}, 'did you mean against="saw"'),
-        ({"explain": "a", "sweep": "b"}, "explain and sweep are different questions"),
+        ({"why": "a", "sweep": "b"}, "why and sweep are different questions"),
         ({"steps": 5}, "steps needs a sweep"),
         ({"sweep": "a", "top": 3}, "top says nothing about sweep"),
         ({"against": "saw", "ccdf": True}, "ccdf says nothing about compare"),
@@ -234,7 +234,7 @@ def test_every_document_has_typed_rows_and_a_view(values, question):
         ({"bootstrap": 10, "seed": -1}, "seed must not be negative"),
         ({"top": 0}, "top must be at least 1"),
         ({"sweep_p": True, "p": 2}, "sweep_p takes every p"),
-        ({"explain": "a", "p": [1, 2]}, "explain works with one p"),
+        ({"why": "a", "p": [1, 2]}, "why works with one p"),
     ],
 )
 def test_settings_are_checked_at_the_door(options, what):
@@ -249,7 +249,7 @@ def test_settings_are_checked_at_the_door(options, what):
         ({"sweep": "c02"}, "there is no objective 'c02'"),
         ({"sweep": "p"}, "sweep_p=True turns it"),
         ({"sweep": "co2", "weight": {"co2": 0.1}}, "gives it every weight"),
-        ({"explain": "m99"}, "there is no model 'm99'"),
+        ({"why": "m99"}, "there is no model 'm99'"),
         ({"require": "c02 < 1"}, "'c02', which is not an objective"),
         ({"require": "co2 1"}, "require needs an objective"),
         ({"weight": {"co2": 2}}, "the weights given sum to 2"),

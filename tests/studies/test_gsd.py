@@ -233,7 +233,7 @@ def test_explanation_undoes_a_logarithm(tmp_path):
     toml = '[acc]\ndirection="higher"\n[cost]\ndirection="higher"\ntransform="neg_log"\n'
     (tmp_path / "m.toml").write_text(toml)
     options = {"wide": True, "metric": ("acc", "cost"), "metrics_file": str(tmp_path / "m.toml")}
-    document = study(mixed_table(), **options, no_test=True, explain="B:C")
+    document = study(mixed_table(), **options, no_test=True, witness="B:C")
     vectors = document.meta()["witness"][0]["vectors"]
     shown = sorted({round(v["scores"]["cost"], 9) for v in vectors if v["winner_share"]})
     costs = mixed_table().filter(pl.col("model") == "B")["cost"].unique().sort().to_list()

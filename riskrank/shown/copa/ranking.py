@@ -214,6 +214,6 @@ def _reading(table: ObjectiveTable, ranking: CopaRanking) -> Line:
         f"The norm is {norm} of these ranks times {weighted}, small is better; weakest is the objective with "
         "the largest of them. ↑ more is better, ↓ less is better. "
         f"{option('sweep', 'NAME')} and {option('sweep_p', True)} turn the knobs, "
-        f"{option('explain', 'MODEL')} asks about one model."
+        f"{option('why', 'MODEL')} asks about one model."
     )
     return Line(text, "Reading:")

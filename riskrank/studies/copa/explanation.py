@@ -106,7 +106,7 @@ def explain(asked: Asked) -> ExplanationDocument:
     table = found.weighted(weights)
     explained = explain_model(population, model, weights, p=p)
     sweeps = sweep_each_weight(population, weights, p=p) if len(weights) > 1 else ()
-    described = described_weights(table) | described_orders(settings.orders) | {"explain": settings.explain}
+    described = described_weights(table) | described_orders(settings.orders) | {"why": settings.why}
     return ExplanationDocument(
         provenance=provenance(asked, described, notes),
         rows=[
@@ -138,12 +138,12 @@ def explain(asked: Asked) -> ExplanationDocument:
 
 
 def _model(asked: Asked) -> int:
-    name = asked.settings.explain or ""
+    name = asked.settings.why or ""
     if name in asked.objectives.dropped:
         raise UsageError(
-            f"{option('explain', name)}: the model was dropped",
+            f"{option('why', name)}: the model was dropped",
             found=f"no score for some objective, and {option('missing', 'drop')}",
             hint=f"{option('missing', 'worst')} keeps it, ranked last where its score is missing",
         )
-    index_of(name, asked.table.models, kind="model", parameter="explain")
+    index_of(name, asked.table.models, kind="model", parameter="why")
     return list(asked.objectives.population.names).index(name)

@@ -18,7 +18,7 @@ __all__ = ["copa"]
 
 _ANSWERS: dict[str | None, Callable[[Asked], CopaBase]] = {
     None: rank,
-    "explain": explain,
+    "why": explain,
     "sweep": sweep_one_weight,
     "sweep_p": sweep_orders,
     "compare": compare,

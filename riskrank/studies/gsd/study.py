@@ -54,7 +54,7 @@ def gsd(
     front_models = [
         index_of(name, table.models, kind="model", parameter="front_test") for name in settings.front_test
     ]
-    explained = [resolve_pair(pair, table.models, parameter="explain") for pair in settings.explain]
+    explained = [resolve_pair(pair, table.models, parameter="witness") for pair in settings.witness]
     analyses = tuple(
         _analysis(scales.quality, settings, threshold, runtime) for threshold in thresholds(settings)
     )

@@ -80,7 +80,7 @@ def table():
         ({"sweep": "co2", "p": (1.0, 2.0)}, ["front"]),
         ({"sweep_p": True}, []),
         ({"against": ("average", "saw")}, ["bump"]),
-        ({"explain": "m3"}, []),
+        ({"why": "m3"}, []),
     ],
 )
 def test_pictures_of_every_question(legible, table, options, kinds):
