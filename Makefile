@@ -29,12 +29,12 @@ $(VENV)/.extra-report: pyproject.toml $(VENV)/.installed
 	$(BIN)/python -m pip --quiet install --editable '.[report]'
 	@touch $@
 
-demo: $(VENV)/.extra-report  ## set up, rank the sample classifiers, and write a report of them
-	$(BIN)/riskrank rank sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml --top 5
+demo: $(VENV)/.extra-report  ## set up, rank the models that value diamonds, and write a report of them
+	$(BIN)/riskrank rank sample_data/diamonds.parquet --metrics-file sample_data/diamonds.toml
 	@mkdir -p build
-	@$(BIN)/riskrank report sample_data/classifiers.parquet --metrics-file sample_data/classifiers.toml \
+	@$(BIN)/riskrank report sample_data/diamonds.parquet --metrics-file sample_data/diamonds.toml \
 	  --output build/report.html
-	@echo "A page on the same classifiers, to open in a browser or to mail: build/report.html"
+	@echo "A page on the same models, to open in a browser or to mail: build/report.html"
 
 test: $(VENV)/.group-test  ## set up and run the quick tests, on all cores: two minutes
 	$(BIN)/python -m pytest -m "not slow and not page" -n logical

@@ -22,6 +22,8 @@ def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> It
     often = [*_more_often(one, table, tail)]
     yield from often
     best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
+    if best is not None:
+        yield f"{models[best]} has the best mean and hides a risk: {tail.against(best)}."
     if one.first in tail.risks:
         yield f"Mind the tail of {models[one.first]}: {tail.against(one.first)}."
     elif not often and tail.side(one) and (best is None or best != one.others[0]):
@@ -30,8 +32,6 @@ def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> It
             f"The bad cases of {models[one.first]} are {manner}: the worst {tail.words} average "
             f"{tail.of(one.first)} against {tail.of(one.others[0])} of {models[one.others[0]]}."
         )
-    if best is not None:
-        yield f"{models[best]} has the best mean and hides a risk: {tail.against(best)}."
     found = one.recommendation
     if found is None or not found.holds:
         return
