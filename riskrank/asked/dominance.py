@@ -35,6 +35,7 @@ class DominanceTestSettings(LimitedSettings):
         metavar="TAU",
         unset="0.08, 0.25, 0.4",
         example="0.25",
+        common=False,
     )
 
     def __post_init__(self) -> None:

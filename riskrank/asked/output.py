@@ -36,7 +36,7 @@ class OutputOptions(LookOptions):
         choices=FORMATS,
         unset=f"by {option('output')}'s suffix, else table",
     )
-    explain: bool = ask(False, "All that stands behind the first screen; files and other formats have it.")
+    explain: bool = ask(False, "All that stands behind the first screen; other formats have it.")
     plot: tuple[str, ...] = ask(
         (),
         "Also draw the main picture, or the one named, to FILE.svg, .png or .pdf.",

@@ -26,7 +26,7 @@ class PlannedTestSettings(RejectionSettings):
         unset=f"direct with {option('pair')}, absolute with {option('threshold')}, else relative",
     )
     threshold: tuple[float, ...] = ask(
-        (), "Largest violation ratio of an absolute test.", metavar="TAU", example="0.25"
+        (), "Largest violation ratio of an absolute test.", metavar="TAU", example="0.25", common=False
     )
     resamples: int | str = ask(
         "auto", "Bootstrap resamples of each test, or as many as the family needs.", metavar="auto|B"

@@ -185,7 +185,18 @@ class Session:
             return [(None, self._for_log(page, encoding))]
         encoding = self._encoding(None)
         return [
-            (file, render(document, kind, encoding=encoding, width=None, color=False, csv_safe=safe))
+            (
+                file,
+                render(
+                    document,
+                    kind,
+                    encoding=encoding,
+                    width=None,
+                    color=False,
+                    csv_safe=safe,
+                    explain=self.output.explain,
+                ),
+            )
             for file, kind in zip(self.output.output, self.formats, strict=True)
         ]
 

@@ -29,7 +29,7 @@ _MOST_RISKS = 8
 
 
 def details(document: RankDocument) -> list[Section]:
-    """Per column of scores the leading method in detail, all methods and hidden risks; then the rest."""
+    """Per column of scores the leading method in detail and hidden risks; then how to read it all."""
     study, inference, models = document.study, document.inference, document.provenance.models
     sections: list[Section] = []
     for metric, found in study.studies.items():
@@ -40,20 +40,27 @@ def details(document: RankDocument) -> list[Section]:
         sections.append(detail_table(document, metric, leading))
         if leading in found.separations and inference.test:
             sections.append(separation_line(found, leading))
-        if len(shown) > 1:
-            title = f"Ranks by every method @{metric}"
-            sections.append(side_by_side(title, shown, shown[leading], models, document.top))
         sections.append(risk_line(document, metric))
-    sections += aggregated(study, models, document.top)
-    if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
-        sections.append(agreement_table(study))
-    if document.steady is not None:
-        sections.append(stability_table(document.steady))
     if study.studies:
         column, first = next(iter(study.studies.items()))
         names = [name for found in study.studies.values() for name in found.rankings]
         sections.append(reading(document, names))
         sections.append(inference_line(first.dominance, inference, models, document.scores[column]))
+    return sections
+
+
+def methods_beside(document: RankDocument) -> list[Section]:
+    """Ranks by all methods on every column, by aggregation, and how far they agree."""
+    study, models = document.study, document.provenance.models
+    sections: list[Section] = []
+    for metric, found in study.studies.items():
+        shown = {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}
+        if len(shown) > 1:
+            title, leading = f"Ranks by every method @{metric}", leading_method(shown)
+            sections.append(side_by_side(title, shown, shown[leading], models, document.top))
+    sections += aggregated(study, models, document.top)
+    if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
+        sections.append(agreement_table(study))
     return sections
 
 
