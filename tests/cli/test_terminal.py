@@ -59,7 +59,7 @@ def test_a_narrow_terminal_shows_what_a_wide_one_shows(show, write, make_scores,
 def test_long_names_are_folded_not_cut(show, write, make_scores):
     path = write("t.csv", make_scores(models=LONG))
     for width in (60, 80):
-        text = show(["rank"], path, width=width)
+        text = show(["rank", "--explain"], path, width=width)
         head = re.search(r"^ rank  (model\s+)\S", text, flags=re.MULTILINE)
         lines = text[head.end() :].splitlines()[2:]
         width_of_names = len(head[1]) - 1
@@ -116,7 +116,7 @@ def test_colour_changes_no_text(run, table, quick):
 def test_names_that_look_like_markup(run, write, quick, make_scores, color):
     names = ("[bold]x[/]", "[/red]", ":smile:", "a|b", "*b*_c_")
     path = write("t.csv", make_scores(models=names, metrics=("[red]m[/]",)))
-    outcome = run("rank", path, *quick, "--color", color)
+    outcome = run("rank", path, *quick, "--color", color, "--explain")
     assert outcome.status == 0
     text = re.sub(r"\x1b\[[\d;]*m", "", outcome.stdout)
     assert all(name in text for name in (*names, "R-SSD@[red]m[/]"))
@@ -131,7 +131,8 @@ def test_names_that_look_like_markup(run, write, quick, make_scores, color):
 def test_an_ascii_terminal(run, write, quick, make_scores):
     names = ("modèle", "модель", "модела", "模型")
     path = write("t.csv", make_scores(models=names))
-    outcome = run("rank", path, *quick, "--models", "modèle,модель,модела,模型", encoding="ascii")
+    chosen = ("--models", "modèle,модель,модела,模型", "--explain")
+    outcome = run("rank", path, *quick, *chosen, encoding="ascii")
     assert outcome.status == 0
     assert outcome.stdout.isascii()
     assert outcome.stderr.isascii()
@@ -190,7 +191,7 @@ def test_a_bar_on_a_terminal_only(run, table, quick, write):
 
 
 def test_per_metric_titles_name_the_metric(show, table):
-    text = show(["rank"], table, "--per-metric")
+    text = show(["rank"], table, "--per-metric", "--explain")
     assert "Ranking by R-SSD@acc" in text
     assert "Ranking by R-SSD@f1" in text
 
@@ -204,17 +205,18 @@ def test_check_says_what_is_wrong_in_words(run, write):
 
 @pytest.mark.parametrize("command", ["rank", "dominance"])
 def test_pictures_on_a_terminal_with_room_for_them(run, table, quick, command):
+    more = (*quick, "--explain")
     room = {"tty": True, "variables": {"COLUMNS": "200"}}
-    wide = run(command, table, *quick, **room).stdout
+    wide = run(command, table, *more, **room).stdout
     assert "●" in wide
     assert ("significantly better than" in wide) == (command == "rank")
-    plain = run(command, table, *quick, "--ascii", **room).stdout
+    plain = run(command, table, *more, "--ascii", **room).stdout
     assert plain.isascii()
     assert (
-        plain == run(command, table, *quick, tty=True, variables={"COLUMNS": "200"}, encoding="ascii").stdout
+        plain == run(command, table, *more, tty=True, variables={"COLUMNS": "200"}, encoding="ascii").stdout
     )
-    narrow = run(command, table, *quick, tty=True, variables={"COLUMNS": "80"}).stdout
+    narrow = run(command, table, *more, tty=True, variables={"COLUMNS": "80"}).stdout
     numbers, _, drawn = narrow.partition(", drawn")
     assert "●" not in numbers
     assert "●" in drawn
-    assert "●" not in run(command, table, *quick).stdout
+    assert "●" not in run(command, table, *more).stdout

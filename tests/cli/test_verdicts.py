@@ -26,7 +26,7 @@ def test_without_a_test(run, write, command):
             assert row["dominates"] == (row["statistic"] < row["threshold"])
         else:
             assert row["tier"] is row["rank_low"] is row["difference_low"] is row["decided"] is None
-    text = run(command, path, "--no-test").stdout
+    text = run(command, path, "--no-test", "--explain").stdout
     assert "no test was asked for" in text
     assert "resamples" not in text
 
@@ -196,13 +196,13 @@ def test_a_planted_hidden_risk(run, write, quick):
     assert entry["mean"] >= entry["against_mean"]
     assert entry["p_adjusted"] <= 0.05
     assert [other for other in document["meta"]["hidden_risks"][1:] if other["status"] == "risk"] == []
-    text = " ".join(run("rank", path, *quick).stdout.split())
+    text = " ".join(run("rank", path, *quick, "--explain").stdout.split())
     assert f"Hidden risks: risky: mean {entry['mean']:.3f} (place 1), worst 5 %:" in text
     assert f"(place 1), worst 5 %: {entry['tvar']:.3f} against" in text
 
 
 def test_without_resamples_no_risk_is_looked_for(run, write):
-    outcome = run("rank", write("t.parquet", planted()), "--no-test")
+    outcome = run("rank", write("t.parquet", planted()), "--no-test", "--explain")
     assert "Hidden risks: not looked for" in outcome.stdout
 
 
@@ -239,7 +239,7 @@ def test_claims_too_many_for_the_resamples_are_not_decided(run, write, make_scor
     assert any(not row["decided"] for row in found)
     assert not any(row["dominates"] for row in found if not row["decided"])
     assert "not decided at 40 resamples" in outcome.stderr
-    page = run("dominance", path, *few).stdout
+    page = run("dominance", path, *few, "--explain").stdout
     assert "not decided" in page
     enough = run("dominance", path, "--test", "direct", "--order", "2", "--format", "json").document
     assert all(row["decided"] for row in enough["results"])

@@ -14,7 +14,7 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.shown import numbers
 from riskrank.shown.aggregation import aggregation_lines
-from riskrank.shown.agreement import agreement_table, stability_table
+from riskrank.shown.agreement import agreement_table
 from riskrank.shown.dominance.detail import inference_line
 from riskrank.shown.text_pictures import beaten_letters, interval_bars
 from riskrank.shown.view import Cell, Column, Line, Section, Table

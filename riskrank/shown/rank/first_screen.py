@@ -8,8 +8,9 @@ import numpy as np
 
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.agreement import stability_table
 from riskrank.shown.means import MOST_METRICS, MOST_ROWS, also, head, seen, worst
-from riskrank.shown.rank.detail import details
+from riskrank.shown.rank.detail import details, methods_beside
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.rank.catches import listed
@@ -29,7 +30,12 @@ def view(document: RankDocument) -> list[Section]:
         sections += _alone(document, next(iter(document.leading.values())))
     if document.leading:
         sections.append(_tests(document))
-    return [*sections, _next(document), *asked_for([*also(document.more), *details(document)])]
+    beside = methods_beside(document)
+    if document.methods_asked or not document.leading:
+        sections, beside = [*sections, *beside], []
+    if document.steady is not None:
+        sections.append(stability_table(document.steady))
+    return [*sections, _next(document), *asked_for([*also(document.more), *details(document), *beside])]
 
 
 def _alone(document: RankDocument, one: Leading) -> list[Section]:

@@ -74,6 +74,8 @@ class RankDocument(GroupedDocument[RankRow]):
         By column: models to look at twice, and why.
     tails : dict of str to Tail
         By column: means of the models' worst shares.
+    methods_asked : bool
+        Whether somebody named methods, so that they are to be seen beside each other.
     top : int or None
         Models shown by each method, where somebody chose.
     """
@@ -91,6 +93,7 @@ class RankDocument(GroupedDocument[RankRow]):
     leading: Mapping[str, Leading]
     marks: Mapping[str, Mapping[int, str]]
     tails: Mapping[str, Tail]
+    methods_asked: bool
     top: int | None
 
     def meta(self) -> Mapping[str, Any]:

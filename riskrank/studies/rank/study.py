@@ -108,6 +108,7 @@ def rank(
         leading=leading,
         marks={name: marks(one, table, means) for name, one in leading.items()},
         tails={name: Tail(one, table) for name, one in leading.items()},
+        methods_asked=bool(settings.method or settings.all_methods or settings.aggregate),
         top=settings.top,
     )
 
