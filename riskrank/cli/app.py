@@ -1,22 +1,19 @@
-"""The application and its one error boundary: every way out of riskrank is here."""
+"""The one error boundary: every way out of riskrank is here."""
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from riskrank import __version__
 from riskrank.asked.reading import RENAMED
 from riskrank.cli.environment import Environment
-from riskrank.cli.help import Application
 from riskrank.cli.interrupts import INTERRUPTED, interrupted, settle_interrupts
 from riskrank.cli.surroundings import too_many_open
 from riskrank.errors import (
@@ -60,34 +57,6 @@ class Boundary(TyperGroup):
             exec("")
             sys.exit(status)
         return status
-
-
-app = Application(
-    cls=Boundary,
-    name="riskrank",
-    help="Which model is better, and how sure are we: rankings of score tables that hold up.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"riskrank {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
-    ] = False,
-) -> None:
-    """Which model is better, and how sure are we: rankings of score tables that hold up."""
-    context.obj = dataclasses.replace(context.obj, command=context.invoked_subcommand or "")
 
 
 def _answer(error: BaseException, environment: Environment, *, traceback: bool) -> int:

@@ -1,15 +1,21 @@
-"""The ``riskrank`` command: the application with all its commands on it."""
+"""The ``riskrank`` command: the application with all its commands on it, each built when it is asked for."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
+from typing import Annotated, Any
 
-from riskrank.asked.commands import COMMANDS, Command
-from riskrank.cli.app import app
+import typer
+
+from riskrank import __version__
+from riskrank.asked.commands import BY_NAME, COMMANDS
+from riskrank.cli.app import Boundary
 from riskrank.cli.call import Call, callable_of, options_on_the_line
-from riskrank.cli.commands.convert import convert
-from riskrank.cli.help import command_class
+from riskrank.cli.help import Application, command_class
 
 
 def answer(call: Call) -> None:
@@ -21,17 +27,78 @@ def answer(call: Call) -> None:
     own(call)
 
 
-def _register(row: Command) -> None:
-    """Put a command on the application."""
+class Built(Mapping[str, Any]):
+    """Commands by name, in the order of --help; to build one takes its time."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in BY_NAME:
+            raise KeyError(name)
+        return _build(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(BY_NAME)
+
+    def __len__(self) -> int:
+        return len(BY_NAME)
+
+
+@cache
+def _build(name: str) -> Any:
+    row = BY_NAME[name]
+    if name == "convert":
+        from riskrank.cli.commands.convert import convert
+
+        return typer.main.get_command(convert)
     options = options_on_the_line(row)
-    app.command(row.name, short_help=row.short, cls=command_class(options))(callable_of(row, options, answer))
+    alone = Application(rich_markup_mode=None, add_completion=False)
+    kind = command_class(options)
+    alone.command(name, short_help=row.short, cls=kind)(callable_of(row, options, answer))
+    return typer.main.get_command(alone)
 
 
-for _row in COMMANDS:  # the order of --help
-    if _row.name == "convert":
-        app.add_typer(convert)
-    else:
-        _register(_row)
+class AllCommands(Boundary):
+    """The group of all commands."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.commands = Built()  # type: ignore[assignment]  # nobody adds to them
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of all commands."""
+        return list(BY_NAME)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each is good for, of the table: nothing is built."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(row.name, row.short) for row in COMMANDS])
+
+
+app = Application(
+    cls=AllCommands,
+    name="riskrank",
+    help="Which model is better, and how sure are we: rankings of score tables that hold up.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"riskrank {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version.")
+    ] = False,
+) -> None:
+    """Which model is better, and how sure are we: rankings of score tables that hold up."""
+    context.obj = dataclasses.replace(context.obj, command=context.invoked_subcommand or "")
 
 
 def run() -> None:

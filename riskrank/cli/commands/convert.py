@@ -50,6 +50,7 @@ convert = Application(
     name="convert",
     help=BY_NAME["convert"].words,
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
