@@ -23,13 +23,13 @@ def _words(one: Option, value: Any) -> Iterator[str]:
         for name, number in dict(value).items():
             yield from (one.flag, f"{name}={number:g}" if name else f"{number:g}")
     elif one.asking.commas:
-        yield from (one.flag, ",".join(map(_among_commas, value)))
+        yield from (one.flag, ",".join(map(among_commas, value)))
     else:
         for text in value if one.several else (value,):
             yield from (one.flag, str(text))
 
 
-def _among_commas(text: Any) -> str:
+def among_commas(text: Any) -> str:
     """Write a name for an option that takes several, with commas between."""
     name = str(text)
     return '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name

@@ -149,6 +149,7 @@ class Session:
 
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
+        from riskrank.scores.table.gaps import DROPPED
         from riskrank.shown.files import write_all
 
         config = self.environment.config
@@ -163,7 +164,9 @@ class Session:
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:
             for warning in document.provenance.warnings:
-                self.say(one_line(f"warning: {spell(warning, flags=True)}"))
+                # What was asked for and not compared is no noise.
+                tell = self.environment.say if warning.startswith(DROPPED) else self.say
+                tell(one_line(f"warning: {spell(warning, flags=True)}"))
 
     def _rendered(self, document: Document) -> list[tuple[str | None, bytes]]:
         """The result for each output file, or for stdout."""

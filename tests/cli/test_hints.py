@@ -96,3 +96,94 @@ def test_a_date_names_no_model(folder, hint, meta):
     assert "the model may be" not in hint("rank", "u.csv")  # a name people use goes first
     folder("v.csv", lines("who,bot,question,metric,score", [(r[1].upper(), *r[1:]) for r in rows]))
     assert "model=…; the model may be who or bot" in hint("rank", "v.csv")
+
+
+def test_files_that_repeat_samples_are_tasks_or_runs(folder, hint, meta):
+    for seed, (model, task) in enumerate((m, t) for m in "ab" for t in "xy"):
+        rows = [(model, s, "acc", v) for s, v in enumerate(column(seed))]
+        folder(f"runs/{model}/{task}.csv", lines("model,sample,metric,score", rows))
+    for given in (["runs"], FOUR):
+        text = hint("rank", *given)
+        tasks = words(text, "of its own: ", ";")
+        assert meta("rank", *tasks, "--no-test") == (["a", "b"], 2 * N, ["acc"])
+        runs = words(text, "runs of the same samples: ", ";")
+        assert meta("rank", *runs, "--no-test") == (["a", "b"], N, ["acc"])
+        assert "--repeats mean" not in text
+    labelled = hint("rank", "new=runs/a", "old=runs/b")
+    assert "'runs/{model}/{task}.csv' --columns sample=task+sample" in labelled
+    folder("copy.csv", lines("model,sample,metric,score", rows))
+    folder("b.csv", lines("model,sample,metric,score", rows))
+    assert "if one is a copy of another, leave it out" in hint("rank", "runs/a/x.csv", "b.csv", "copy.csv")
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_two_judges_are_no_draws(folder, hint, meta, wide):
+    rows = [
+        (m, s, judge, *([] if wide else ["quality"]), (s * 3 + at) % 5)
+        for at, m in enumerate("ab")
+        for s in range(N)
+        for judge in ("gpt", "claude's")
+    ]
+    folder("t.csv", lines("model,sample,judge," + ("quality" if wide else "metric,score"), rows))
+    given = ["rank", "t.csv", "--no-test", *(["--wide"] if wide else [])]
+    text = hint(*given)
+    assert "draw=judge" not in text
+    one = words(text, "tells them apart: ", " compares by that one alone")
+    assert meta(*given, *one) == (["a", "b"], N, ["quality"])
+    if not wide:
+        both = words(text, "metrics of their own are ")
+        assert meta(*given, *both)[2] == ["quality+claude's", "quality+gpt"]
+
+
+def test_a_metric_that_a_file_lacks_is_said(folder, hint, meta):
+    for model in "abc":
+        metrics = ("acc", "f1") if model != "b" else ("acc",)
+        rows = [(model, s, metric, v) for metric in metrics for s, v in enumerate(column(ord(model) % 3))]
+        folder(f"{model}.csv", lines("model,sample,metric,score", rows))
+    for more in ([], ["--missing", "drop"]):
+        given = ["rank", "a.csv", "b.csv", "c.csv", "--no-test", *more]
+        text = hint(*given)
+        metric, models = words(text, "", " compares all"), words(text, "; ", " compares these")
+        assert meta(*given, *metric) == ([*"abc"], N, ["acc"])
+        assert meta(*given, *models) == (["a", "c"], N, ["acc", "f1"])
+    given = ["rank", "a.csv", "b.csv", "c.csv", "--no-test", "--metric", "f1"]
+    text = hint(*given)
+    assert "unpaired" not in text
+    assert meta(*given, *words(text, "", " compares these")) == (["a", "c"], N, ["f1"])
+
+
+def test_samples_counted_from_0_and_from_1_are_numbered_alike(folder, hint, run, meta):
+    for at, (model, first) in enumerate((("a", 0), ("b", 1), ("it's", 1))):
+        rows = [(model, s + first, "acc", v) for s, v in enumerate(column(at))]
+        folder(f"{at}.csv", lines("model,sample,metric,score", rows))
+        folder(
+            f"like/{at}.csv", lines("model,sample,metric,score", [(r[0], r[1] - first, *r[2:]) for r in rows])
+        )
+    text = hint("rank", "0.csv", "1.csv", "2.csv")
+    assert "a may count from 0 and b, it's from 1" in text
+    alike = words(text, "different samples, and ", " numbers them alike")
+    assert meta("rank", "0.csv", "1.csv", "2.csv", "--no-test", *alike)[1] == N
+    shifted = run("rank", "0.csv", "1.csv", "2.csv", *alike, "--no-test", "--format", "csv").stdout
+    assert shifted == run("rank", "like", "--no-test", "--format", "csv").stdout
+    dropped = words(text, "equal samples, ", " leaves out 2 of 13")
+    assert meta("rank", "0.csv", "1.csv", "2.csv", "--no-test", *dropped)[1] == N - 1
+    labelled = hint("rank", "x=0.csv", "y=1.csv")
+    assert "the files have to number them alike" in labelled
+
+
+def test_samples_of_other_ranges_are_not_taken_for_shifted(folder, hint):
+    for model, own in (("a", range(9)), ("b", range(1, 11))):
+        rows = [(model, s, "acc", s % 4) for s in own]
+        folder(f"{model}.csv", lines("model,sample,metric,score", rows))
+    text = hint("rank", "a.csv", "b.csv")
+    assert text == "--missing drop leaves out 3 of 11 samples, and compares on the 8 that all models have"
+
+
+def test_dropped_samples_are_told_quietly_too(folder, run):
+    rows = [(m, s, "acc", (s * 3 + at) % 7) for at, m in enumerate("ab") for s in range(N + at)]
+    folder(
+        "t.csv", lines("model,sample,metric,score", [*rows, ("a", N + 1, "acc", ""), ("b", N + 1, "acc", 2)])
+    )
+    outcome = run("rank", "t.csv", "--missing", "drop", "--no-test", "--quiet")
+    assert outcome.stderr.startswith(f"warning: dropped 2 of {N + 2} samples")
+    assert len(outcome.stderr.splitlines()) == 1

@@ -52,6 +52,7 @@ class DatabaseSource(Source):
 
     def __init__(self, path: str, kind: str, sha256: str, *, sql: str | None = None, limit: int) -> None:
         super().__init__(path, b"", sha256)
+        self.own_sql = True
         self.queried = sql is not None
         answer = (_ask_sqlite if kind == "sqlite" else _ask_duckdb)(path, sql, Budget(path, limit))
         if not answer.rows:

@@ -24,6 +24,7 @@ class DerivedSource(Source):
         self.decimal_comma = inner.decimal_comma
         self.model_label = inner.model_label
         self.queried = inner.queried
+        self.own_sql = inner.own_sql
         self.folder_columns = inner.folder_columns
         self._inner = inner
 

@@ -253,7 +253,7 @@ def _no_column(message: str, known: Sequence[str], label: str, parameter: str, t
         hint = did_you_mean(
             name,
             known,
-            write=_quoted,
+            write=quoted_column,
             otherwise="name columns of this file, in double quotes where they are more than one word",
         )
     return InputError(
@@ -272,8 +272,14 @@ def _advice(message: str, tables: Mapping[str, pl.DataFrame], parameter: str) ->
     return f"write it as {option(parameter, example)}; names of more than one word in double quotes"
 
 
-def _quoted(column: str) -> str:
-    return column if re.fullmatch(r"[A-Za-z_]\w*", column) else f'"{column}"'
+def quoted_column(column: str) -> str:
+    """A column as SQL names it."""
+    return column if re.fullmatch(r"[A-Za-z_]\w*", column) else '"' + column.replace('"', '""') + '"'
+
+
+def quoted_text(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _examples(source: Source, condition: str) -> str:

@@ -40,6 +40,8 @@ class Source(ABC):
         Name its models are to have: this alone if it holds one, else before each.
     queried : bool
         Whether the rows are those a query gave.
+    own_sql : bool
+        Whether a query is in the SQL of a database, where the table has its own name.
     columnar : bool
         Whether one column is read without the others, so that it costs nothing to ask for one at a time.
     folder_columns : tuple of str
@@ -51,6 +53,7 @@ class Source(ABC):
     decimal_comma = False
     model_label: str | None = None
     queried = False
+    own_sql = False
     columnar = False
     folder_columns: tuple[str, ...] = ()
     may_be_empty = False

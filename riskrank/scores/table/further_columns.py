@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from dataclasses import fields
 from itertools import combinations
 
+import numpy as np
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing, option
-from riskrank.scores.table.guesses import numbers_runs, typed
+from riskrank.scores.files.query import quoted_column, quoted_text
+from riskrank.scores.table.guesses import JUDGE, SETTING, numbers_runs, typed, words
+from riskrank.scores.table.path_hints import template_of_tasks, written
 from riskrank.scores.table.scores import Scores
 
 # More different values are names, times or measurements: no runs, no parts, no groups to look at.
@@ -35,7 +38,7 @@ def hint_for_repeats(scores: Scores, options: ReadOptions) -> str:
     found = {name: typed(free[name]) for name in free.columns}
     found = {name: column for name, column in found.items() if _may_explain(column)}
     if not found:
-        return ""
+        return _told_by_files(scores, options)
     rows = pl.DataFrame(list(found.values())).with_columns(_cells(scores).alias(""))
     cells = rows[""].n_unique()
 
@@ -51,10 +54,11 @@ def hint_for_repeats(scores: Scores, options: ReadOptions) -> str:
         if groups(*pair) == rows.height:
             return (
                 f"columns {' and '.join(map(repr, pair))} tell them apart together: say what each is "
-                f"({_meanings('NAME', scores, options)}), or choose with {option('where')}"
+                f"({', '.join(_meanings('NAME', scores, options))}), or choose with {option('where')}"
             )
-    if not varying:
-        return ""
+    of_files = _told_by_files(scores, options)
+    if of_files or not varying:
+        return of_files
     return (
         f"{listing(map(repr, varying))} {'differs' if len(varying) == 1 else 'differ'} between such rows: "
         f"look at what that is, and choose with {option('where')}; {option('repeats', 'draws')} keeps all as "
@@ -71,31 +75,60 @@ def _may_explain(column: pl.Series) -> bool:
 def _of_one(alone: Sequence[str], kept: object, scores: Scores, options: ReadOptions) -> str:
     name = alone[0]
     several = f" (so does {listing(map(repr, alone[1:]))})" if len(alone) > 1 else ""
-    text = f"column {name!r} tells them apart{several}: {_meanings(name, scores, options)}"
+    text = f"column {name!r} tells them apart{several}: "
+    if words(name) & (JUDGE | SETTING):  # two judges are no two runs of one: their scores are not alike
+        one = "" if kept is None else f"{option('where', condition(name, kept))} compares by that one alone"
+        found = [one or f"choose one with {option('where')}"]
+        return text + ", ".join([*found, *_meanings(name, scores, options)[2:]])
+    text += ", ".join(_meanings(name, scores, options))
     return text if kept is None else f"{text}; {option('where', condition(name, kept))} keeps one"
 
 
-def _meanings(name: str, scores: Scores, options: ReadOptions) -> str:
+def _meanings(name: str, scores: Scores, options: ReadOptions) -> list[str]:
     """How a column is named that numbers runs, or that names samples or metrics together with their own."""
     roles = scores.notes.files[0].roles
+    sample = _named("sample", f"{roles.sample}+{name}" if roles.sample else name, options)
+    together = f" (with {option('cluster', roles.sample)} if they belong together)" if roles.sample else ""
+    found = [
+        f"runs of the same thing are {_named('draw', name, options)} {option('repeats', 'draws')}",
+        f"samples of their own {sample}{together}",
+    ]
+    if roles.metric:
+        found.append(f"metrics of their own are {_named('metric', f'{roles.metric}+{name}', options)}")
+    return found
+
+
+def _named(role: str, column: str, options: ReadOptions) -> str:
+    """The option that names a column, beside those that are named already."""
     given = {
         role: column
         for role, _, column in (part.partition("=") for part in (options.columns or "").split(","))
         if role and column
     }
+    return option("columns", ",".join(f"{r}={c}" for r, c in (given | {role: column}).items()))
 
-    def named(role: str, column: str) -> str:
-        return option("columns", ",".join(f"{r}={c}" for r, c in (given | {role: column}).items()))
 
-    sample = named("sample", f"{roles.sample}+{name}" if roles.sample else name)
-    together = f" (with {option('cluster', roles.sample)} if they belong together)" if roles.sample else ""
-    found = [
-        f"runs of the same thing are {named('draw', name)} {option('repeats', 'draws')}",
-        f"samples of their own {sample}{together}",
-    ]
-    if roles.metric:
-        found.append(f"metrics of their own {named('metric', f'{roles.metric}+{name}')}")
-    return ", ".join(found)
+def _told_by_files(scores: Scores, options: ReadOptions) -> str:
+    """What it may mean that files repeat each other's samples, where each of them has a cell once."""
+    files, sample = scores.notes.inputs, scores.notes.files[0].roles.sample
+    if len(files) < 2 or sample is None or sum(file.rows for file in files) != scores.notes.rows:
+        return ""
+    of_row = np.repeat(np.arange(len(files)), [file.rows for file in files])
+    read = _rows_read(scores).with_columns(_cells(scores).alias("cell"))
+    read = read.with_columns(file=pl.Series(of_row).gather(read["row"]))
+    if read.select("cell", "file").n_unique() < read.height:
+        return ""
+    labels = [file.source.model_label for file in scores.notes.files]
+    template = template_of_tasks(labels, [file.path for file in files], read)
+    tasks, runs = (
+        written([template.replace("{task}", f"{{{name}}}")]) if template else f"add a column '{name}',"
+        for name in ("task", "draw")
+    )
+    return (
+        "the files repeat each other's samples. If each is a task of its own: "
+        f"{tasks} {_named('sample', f'task+{sample}', options)}; if they are runs of the same samples: "
+        f"{runs} {option('repeats', 'draws')}; if one is a copy of another, leave it out"
+    )
 
 
 def _of_every_cell(rows: pl.DataFrame, name: str, cells: int) -> object:
@@ -201,8 +234,5 @@ def _texts(scores: Scores, names: Sequence[str]) -> pl.DataFrame:
 
 def condition(column: str, value: object) -> str:
     """SQL that keeps the rows with a value in a column."""
-    quoted = '"' + column.replace('"', '""') + '"' if not column.isidentifier() else column
-    if isinstance(value, int | float):
-        return f"{quoted} = {value!r}"
-    text = str(value).replace("'", "''")
-    return f"{quoted} = '{text}'"
+    number = isinstance(value, int | float)
+    return f"{quoted_column(column)} = {repr(value) if number else quoted_text(str(value))}"

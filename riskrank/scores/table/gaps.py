@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.further_columns import hint_for_parts
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.shifted import hint_for_shift
+
+_CHOOSE = (
+    f"choose metrics and models that have samples in common, with {option('metric')} and {option('models')}"
+)
+# Metrics or models that are named one by one.
+_MOST_NAMED = 8
+# What a warning of samples that are not compared begins with.
+DROPPED = "dropped "
 
 
 def completed(scores: Scores, rows: Rows, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
@@ -19,9 +29,9 @@ def completed(scores: Scores, rows: Rows, options: ReadOptions) -> tuple[Rows, t
     irregular = not options.unpaired and _absent(scores, rows) > 0
     if options.missing == "keep":
         return (_with_empty_rows(rows, _covered(scores, rows)) if irregular else rows), ()
+    _require_every_model(scores, rows.model)
     if irregular:
         raise _different_samples(scores, _covered(scores, rows), options)
-    _require_every_model(scores, rows.model)
     if gaps.any():
         raise _missing_cells(scores, rows, gaps)
     return rows, ()
@@ -70,18 +80,18 @@ def _drop(scores: Scores, rows: Rows, gaps: np.ndarray, options: ReadOptions) ->
             if gone
         ]
         if texts:
-            warnings.append(f"dropped {listing(texts)}: they lack a score for some metric")
+            warnings.append(f"{DROPPED}{listing(texts)}: they lack a score for some metric")
     else:
         whole = np.bincount(sample[good], minlength=len(scores.samples)) == len(scores.models)
         good &= whole[sample]
         without = int(np.count_nonzero(~whole))
         if without:
             warnings.append(
-                f"dropped {without:,} of {whole.size:,} samples: they lack a score for some model or metric"
+                f"{DROPPED}{without:,} of {whole.size:,} samples: they lack a score for some model or metric"
             )
     draws = int(np.count_nonzero(gaps & good[pair]))
     if draws:
-        warnings.append(f"dropped {draws:,} draws that lack a score for some metric")
+        warnings.append(f"{DROPPED}{draws:,} draws that lack a score for some metric")
     remaining = rows.take(good[pair] & ~gaps)
     _require_every_model(scores, remaining.model)
     return remaining, tuple(warnings)
@@ -100,8 +110,7 @@ def _require_every_model(scores: Scores, model: np.ndarray) -> None:
     raise InputError(
         what,
         found=lacking or f"{len(scores.samples):,} samples, none of them complete",
-        hint="select models and metrics that have scores in common, with "
-        f"{option('models')} and {option('metric')}",
+        hint=_in_common(scores),
     )
 
 
@@ -120,7 +129,11 @@ def _different_samples(scores: Scores, covered: np.ndarray, options: ReadOptions
     if options.paired_only:
         hint = "compare models that were scored on the same samples"
     if common > 1:
-        hint = f"{option('missing', 'drop')} compares on the common samples"
+        every = covered.shape[1]
+        hint = (
+            f"{hint_for_shift(scores, covered, options)}{option('missing', 'drop')} leaves out "
+            f"{every - common:,} of {every:,} samples, and compares on the {common:,} that all models have"
+        )
     else:
         hint = hint_for_parts(scores) or hint
     return InputError(
@@ -157,7 +170,7 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
 def _way_out(scores: Scores, rows: Rows, lacking: str) -> str:
     """What to do about missing scores: dropping samples helps only if some are left."""
     if lacking:
-        return f"leave those metrics or models out with {option('metric')} or {option('models')}"
+        return _in_common(scores)
     scored = ~np.isnan(rows.values)
     models = len(scores.models)
 
@@ -172,16 +185,33 @@ def _way_out(scores: Scores, rows: Rows, lacking: str) -> str:
         of_metric = scored[:, number]
         if of_metric.any() and whole(of_metric)[rows.sample[of_metric]].all():
             return f"metrics were scored on different samples: take one at a time, {option('metric', name)}"
-    return "choose metrics and models that have samples in common, with " + (
-        f"{option('metric')} and {option('models')}"
-    )
+    return _CHOOSE
+
+
+def _in_common(scores: Scores) -> str:
+    """What to leave out where some models have no score for some metric, and what is compared then."""
+    has = _scored(scores)
+    metrics = [name for name, all_ in zip(scores.metrics, np.all(has, axis=0).tolist(), strict=True) if all_]
+    models = [name for name, all_ in zip(scores.models, np.all(has, axis=1).tolist(), strict=True) if all_]
+    ways = []
+    if 0 < len(metrics) <= _MOST_NAMED:
+        picked = " ".join(option("metric", name) for name in metrics)
+        ways.append(f"{picked} compares all models on what all of them have")
+    if 1 < len(models) <= _MOST_NAMED:
+        ways.append(f"{option('models', ','.join(map(among_commas, models)))} compares these on everything")
+    return "; ".join(ways) or _CHOOSE
+
+
+def _scored(scores: Scores) -> np.ndarray:
+    """Whether a model has any score for a metric."""
+    valid = ~scores.invalid()
+    shape = (len(scores.models), len(scores.metrics))
+    key = scores.codes("model")[valid] * shape[1] + scores.codes("metric")[valid]
+    return np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape) > 0
 
 
 def _lacking_scores(scores: Scores) -> str:
     """Name the models that have no score at all for some metric."""
-    valid = ~scores.invalid()
-    shape = (len(scores.models), len(scores.metrics))
-    key = scores.codes("model")[valid] * shape[1] + scores.codes("metric")[valid]
-    empty = np.argwhere(np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape) == 0)
+    empty = np.argwhere(~_scored(scores))
     pairs = [f"{scores.models[i]} has no {scores.metrics[j]}" for i, j in empty]
     return listing(pairs, 4) if pairs else ""

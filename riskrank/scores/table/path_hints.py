@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import polars as pl
+
 from riskrank.errors import by_door, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.templates import differing, template_of
@@ -39,8 +41,8 @@ def model_by_path(given: Sequence[Source], sample: str, flags: Callable[[str], s
             return ""
         runs = first.replace("{task}", "{draw}")
         return (
-            f"if the paths name model and task: {_written([first])} {flags(f'task+{sample}')} (or "
-            f"{_written([second])} with it); if model and run: {_written([runs])} {flags(sample)} "
+            f"if the paths name model and task: {written([first])} {flags(f'task+{sample}')} (or "
+            f"{written([second])} with it); if model and run: {written([runs])} {flags(sample)} "
             f"{option('repeats', 'draws')}"
         ).replace("  ", " ")
     names = places[0] if len(places) == 1 else tuple(Path(file).stem for file in files)
@@ -49,10 +51,32 @@ def model_by_path(given: Sequence[Source], sample: str, flags: Callable[[str], s
     if template is None and (len(set(names)) < len(files) or len(files) > _MOST):
         return ""
     return (
-        f"if each file is one model, say so: {_written([template] if template else labelled)} {flags(sample)}"
+        f"if each file is one model, say so: {written([template] if template else labelled)} {flags(sample)}"
     )
 
 
-def _written(inputs: Sequence[str]) -> str:
+def template_of_tasks(labels: Sequence[str | None], files: Sequence[str], models: pl.DataFrame) -> str | None:
+    """The template of files in which one place tells those of a model apart; that place is ``{task}`` in it.
+
+    Parameters
+    ----------
+    labels : sequence of (str or None)
+        Names given to the models of the files.
+    files : sequence of str
+    models : DataFrame
+        Columns ``model`` and ``file``, an index into `files`.
+    """
+    places, pairs = differing(files), models.select("model", "file").unique()
+    for at in reversed(range(len(places))):
+        told = pl.Series(places[at]).gather(pairs["file"])
+        if pairs.select("model", told.alias("told")).n_unique() == pairs.height:
+            others = "*" if labels.count(None) == len(labels) else "{model}"
+            if others == "{model}" and len(places) != 2:
+                return None
+            return template_of(files, [others] * at + ["{task}"] + [others] * (len(places) - at - 1))
+    return None
+
+
+def written(inputs: Sequence[str]) -> str:
     """Inputs as one writes them at each door."""
     return by_door(shlex.join(inputs), repr(inputs[0]) if len(inputs) == 1 else repr(list(inputs)))

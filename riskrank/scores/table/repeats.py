@@ -153,7 +153,10 @@ def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
 def _duplicates(scores: Scores, cell: np.ndarray, options: ReadOptions) -> InputError:
     """A score that is there twice."""
     first, second, count = _first_repeat(cell)
-    hint = f"average them with {option('repeats', 'mean')}, take the worst or the best run with min or max, "
+    hint = (
+        f"if they are runs of the same thing, average them with {option('repeats', 'mean')}, take the worst "
+    )
+    hint += "or the best run with min or max, "
     hint += f"or keep them as repeated draws with {option('repeats', 'draws')}"
     if scores.notes.draw_column:
         hint = f"a column numbers the runs: {option('repeats', 'draws')} keeps them, min takes the worst"
