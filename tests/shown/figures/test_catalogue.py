@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 import riskrank as rr
+from riskrank.asked.commands import BY_NAME, PAPERS
 from riskrank.errors import UsageError
-from riskrank.shown.figures import catalogue
 
 SCORES = {
     "model": [name for name in "abc" for _ in range(20)],
@@ -21,14 +21,16 @@ def result():
 
 
 def test_every_module_of_the_table_has_pictures():
-    for module in catalogue.FIGURES.values():
-        assert callable(importlib.import_module(module).pictures)
+    modules = {paper.figures for paper in PAPERS.values() if paper.figures}
+    assert {"rank", "dominance", "gsd.pictures", "copa.pictures"} <= modules
+    for module in modules:
+        assert callable(importlib.import_module(f"riskrank.shown.figures.{module}").pictures)
 
 
 def test_names_and_the_main_picture(result):
     assert next(iter(result.pictures)).startswith("heatmap@SSD")
     assert all(caption.endswith(".") for caption in result.pictures.values())
-    assert {name.partition("@")[0] for name in result.pictures} <= set(catalogue.NAMES["dominance"])
+    assert {name.partition("@")[0] for name in result.pictures} <= set(BY_NAME["dominance"].pictures)
     assert result.plot().to_bytes("svg") == result.plot("heatmap@SSD").to_bytes("svg")
     assert result.plot("pair").to_bytes("svg") != result.plot().to_bytes("svg")
 
