@@ -17,9 +17,10 @@ from typing import Any
 
 from riskrank.asked.commands import BY_NAME, Command, named
 from riskrank.asked.option import Option, options_of
-from riskrank.asked.reading import RENAMED, ReadOptions
+from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import RunOptions
 from riskrank.asked.signature import documented, signature
+from riskrank.asked.values import contradict
 from riskrank.errors import UsageError, did_you_mean, listing, option, spell
 from riskrank.results import GateResult as GateResult
 from riskrank.results import Result as Result
@@ -107,7 +108,7 @@ def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
         PyArrow, DuckDB).
     **options
         The input options of the command line: ``columns={"model": "system"}``, ``wide=True``,
-        ``lower=["latency"]``, ``metrics_file="metrics.toml"``...
+        ``lower="latency,cost"``, ``metrics={"latency": {"direction": "lower"}}``...
 
     Returns
     -------
@@ -120,8 +121,7 @@ def read(scores: Given | Iterable[Given], /, **options: Any) -> Scores:
     UsageError
         If an option is unknown or makes no sense.
     """
-    _refuse_unknown(options, _READING)
-    options = _checked_reading(options)
+    options = _checked_reading(_named(options, options_of(ReadOptions)))
     if isinstance(scores, Scores):
         return scores.with_options(options)
     return Scores(_sources(scores), options)
@@ -149,8 +149,7 @@ def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
     UsageError
         If an option is unknown or makes no sense.
     """
-    _refuse_unknown(options, _READING)
-    options = _checked_reading(options)
+    options = _checked_reading(_named(options, options_of(ReadOptions)))
     if isinstance(scores, Scores):
         return result_of(check_study(scores.report(options)))
     return result_of(check_study(inspect_scores(_sources(scores), ReadOptions(**options))))
@@ -162,8 +161,13 @@ def _checked_reading(options: Mapping[str, Any]) -> dict[str, Any]:
         raise UsageError(
             f"{option('metrics_file')} is the path of a TOML file that describes metrics",
             found="a mapping",
-            hint='say it here as lower=["latency"], higher=["accuracy"], weight={"accuracy": 2}; scale, '
-            "transform and bounds need the file",
+            hint="give the mapping as metrics={...}",
+        )
+    if not isinstance(options.get("metrics"), Mapping | None):
+        raise UsageError(
+            f"{option('metrics')} describes metrics by their names",
+            found=repr(options["metrics"]),
+            hint=f"{option('metrics_file')} names a file that does, {option('metric')} keeps some metrics",
         )
     given = {name: value for name, value in options.items() if value is not None}
     # Roles of columns may be a mapping, which reading turns into its text.
@@ -205,8 +209,7 @@ def _run(
     executor: Executor | str | None,
 ) -> Result:
     """Read, study, wrap; an option belongs to the reading, to the settings, or to nobody."""
-    own = {one.name for one in options_of(row.settings_type)}
-    _refuse_unknown(options, sorted({*own, *_READING}))
+    options = _named(options, [*options_of(ReadOptions), *options_of(row.settings_type)])
     jobs = whole_number("jobs", jobs)
     table = read(scores, **{name: value for name, value in options.items() if name in _READING})
     # What the table was read with may be a setting too: copa decides on missing scores model by model.
@@ -234,16 +237,23 @@ def _settings(row: Command, given: Mapping[str, Any]) -> Any:
     return settings
 
 
-def _refuse_unknown(options: Mapping[str, Any], known: Sequence[str]) -> None:
-    for name in options:
-        if name not in known:
+def _named(options: Mapping[str, Any], known: Iterable[Option]) -> dict[str, Any]:
+    """Options by their own names; what nobody knows is refused."""
+    by_name = {one.name: one for one in known}
+    others = {one.asking.also: one.name for one in by_name.values() if one.asking.also}
+    found: dict[str, Any] = {}
+    for given, value in options.items():
+        name = others.get(given, given)
+        if name not in by_name:
             raise UsageError(
-                f"there is no option {option(name)}",
-                found=listing(known, 60),
-                hint=f"{option(RENAMED[name])} names the file"
-                if name in RENAMED
-                else did_you_mean(name, known, write=option, otherwise="leave it out"),
+                f"there is no option {option(given)}",
+                found=listing(sorted(by_name), 60),
+                hint=did_you_mean(given, sorted(by_name), write=option, otherwise="leave it out"),
             )
+        if name in found:
+            contradict(option(name), option(by_name[name].asking.also))
+        found[name] = value
+    return found
 
 
 def _options(row: Command) -> list[Option]:
@@ -276,12 +286,15 @@ def _dressed(command: Callable[..., Result], row: Command, *, several: str = "")
     """Name, signature and documentation of a command's function, from its row and its options."""
     command.__name__ = command.__qualname__ = row.name
     command.__module__ = "riskrank"
-    command.__signature__ = signature(_options(row), several=bool(several))  # type: ignore[attr-defined]
+    returns = "GateResult" if row.name == "gate" else "Result"
+    command.__signature__ = signature(  # type: ignore[attr-defined]
+        _options(row), several=bool(several), returns=returns
+    )
     summary = spell(inspect.cleandoc(row.words), flags=False)
     first = several or "scores : path, frame, dict of columns, several of them, or Scores"
     described = [first, "    As :func:`riskrank.read`, whose options may be given here as well."]
     described += documented(_options(row))
-    result = ["Result", "", "Raises", "------", "RiskrankError"]
+    result = [returns, "", "Raises", "------", "RiskrankError"]
     result += ["    InputError, UsageError or NumericalError: what is wrong, what was found, what to do."]
     command.__doc__ = "\n".join(
         [summary, "", "Parameters", "----------", *described, "", "Returns", "-------", *result]
@@ -306,7 +319,7 @@ def power(
     if not distributions:
         return _run(row, one, options, jobs, executor)
     refuse_table_options(name for name in options if name in _READING)
-    _refuse_unknown(options, sorted(one.name for one in options_of(row.settings_type)))
+    options = _named(options, options_of(row.settings_type))
     settings = _settings(row, options)
     jobs = whole_number("jobs", jobs)
     with running(jobs, executor) as runtime:

@@ -400,7 +400,7 @@ def test_a_weight_is_written_as_its_hint_says(weight):
     assert [metric.weight for metric in table.metrics] == [3.0]
 
 
-def test_names_in_one_text_are_wanted_as_a_list():
+def test_names_in_one_text_of_a_list_are_wanted_apart():
     with pytest.raises(errors.UsageError) as caught:
-        rr.rank(long_table(), models="A, B")
+        rr.rank(long_table(), models=["A, B"])
     assert str(caught.value).endswith("hint: give a list of names: models=['A', 'B']")

@@ -11,9 +11,13 @@ from riskrank.asked.option import Option, differing, options_of
 def flags(group: Any, left_out: Collection[str] = ()) -> list[str]:
     """Words that ask for what differs from the defaults in a group of options, in the order declared."""
     given = differing(group, left_out=[*left_out])
-    return [
-        word for one in options_of(type(group)) if one.name in given for word in _words(one, given[one.name])
-    ]
+    known = {one.name: one for one in options_of(type(group))}
+    words = []
+    for name, value in given.items():
+        instead = known.get(known[name].asking.instead)
+        # What only Python can say has to be written into a file first.
+        words += [instead.flag, instead.asking.metavar] if instead else [*_words(known[name], value)]
+    return words
 
 
 def _words(one: Option, value: Any) -> Iterator[str]:

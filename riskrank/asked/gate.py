@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from riskrank.asked.option import METHOD, TESTS, ByName, ask
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
+from riskrank.asked.values import names
 from riskrank.errors import UsageError, option
 
 
@@ -33,8 +34,15 @@ class ClaimSettings(DecisionSettings):
 
     PANEL: ClassVar[str] = METHOD
 
-    better: tuple[str, ...] = ask((), "Claim: NEW is better than OLD.", metavar="NEW:OLD")
-    not_worse: tuple[str, ...] = ask((), "Claim: NEW is not worse than OLD.", metavar="NEW:OLD")
+    better: tuple[str, ...] = ask((), "Claim: NEW is better than OLD.", metavar="NEW:OLD", truth=True)
+    not_worse: tuple[str, ...] = ask((), "Claim: NEW is not worse than OLD.", metavar="NEW:OLD", truth=True)
+    new: tuple[str, ...] = ask(
+        (),
+        f"The new model, with {option('old')} and {option('better', True)}, {option('not_worse', True)} or "
+        f"both; with neither it is {option('not_worse', True)}.",
+        instead="not_worse",
+    )
+    old: str | None = ask(None, f"The old model that {option('new')} is compared with.", instead="not_worse")
     on: tuple[str, ...] = ask(
         (),
         "mean, tvar@0.05 or cvar@0.05 (mean of the worst 5 %), fsd, ssd, each of all metrics or of one as in "
@@ -57,6 +65,7 @@ class ClaimSettings(DecisionSettings):
     )
 
     def __post_init__(self) -> None:
+        self._pair_up()
         super().__post_init__()
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
@@ -67,6 +76,33 @@ class ClaimSettings(DecisionSettings):
                 found=f"neither {option('better')} nor {option('not_worse')}",
                 hint=f"write {option('not_worse', 'NEW:OLD')} with two of the models",
             )
+
+    def _pair_up(self) -> None:
+        """Write models that are named on their own as pairs, which is how claims are told."""
+        given: dict[str, Any] = {name: getattr(self, name) for name in ("better", "not_worse")}
+        true = [name for name, value in given.items() if value is True]
+        new = names(self.new)
+        if bool(new) != (self.old is not None) or (true and not new):
+            raise UsageError(
+                f"{option(true[0], True)} needs {option('new')} and {option('old')}"
+                if true
+                else f"{option('new')} and {option('old')} go together",
+                found="neither of them" if not new and self.old is None else "one of them",
+                hint=f'write new="NEW", old="OLD", or {option((true or ["not_worse"])[0], "NEW:OLD")}',
+            )
+        named = [name for name, value in given.items() if not isinstance(value, bool) and value]
+        if new and named:
+            raise UsageError(
+                f"{option(named[0])} names its models, and {option('new')} and {option('old')} do, too",
+                found="both",
+                hint=f"write {option(named[0], True)}, or leave out {option('new')} and {option('old')}",
+            )
+        pairs = tuple(f"{one}:{self.old}" for one in new)
+        for name, value in given.items():
+            wanted = name in true or (new and not true and name == "not_worse")
+            self._normalise(name, pairs if wanted else () if isinstance(value, bool) else value)
+        self._normalise("new", ())
+        self._normalise("old", None)
 
 
 def margins(given: Any) -> ByName:

@@ -12,7 +12,7 @@ from functools import cache
 from inspect import get_annotations
 from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
-from riskrank.asked.values import named_numbers, names, numbers, whole_numbers
+from riskrank.asked.values import named_numbers, names, numbers, split_names, whole_numbers
 from riskrank.errors import UsageError, one_of, option
 
 # Numbers by the name of a metric, "" being all others.
@@ -49,6 +49,12 @@ class Asking:
         Whether its group brings it into its one form itself.
     commas : bool
         Whether a value of the command line may hold several names, with commas between them.
+    also : str
+        Another name that Python takes it by.
+    instead : str
+        Of an option that only Python has: the command line's option for the same.
+    truth : bool
+        Whether Python may say True, where other options name what it is about.
     common : bool
         Whether people use it: ``--help`` shows it, and not only ``--help-all``.
     decides : bool
@@ -67,6 +73,9 @@ class Asking:
     panel: str = ""
     raw: bool = False
     commas: bool = False
+    also: str = ""
+    instead: str = ""
+    truth: bool = False
     common: bool = True
     decides: bool = True
     least: int | None = None
@@ -172,7 +181,7 @@ def _in_one_form(one: Option, given: Any) -> Any:
     if get_origin(one.kind) is dict:
         return named_numbers(one.name, given or {})
     if get_origin(one.kind) is tuple and member is str:
-        return names(given)
+        return split_names([given]) if one.asking.commas and isinstance(given, str) else names(given)
     if get_origin(one.kind) is tuple and member in (int, float):
         read = whole_numbers if member is int else numbers
         example = one.asking.example or ("100,500" if member is int else "0.05,0.1")

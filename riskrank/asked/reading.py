@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.asked.option import INPUT, METHOD, Settings, ask
+from riskrank.asked.values import contradict, named_directions, named_metrics
 from riskrank.errors import UsageError, listing, option
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "xlsx", "sqlite", "duckdb")
@@ -72,7 +73,20 @@ class ReadOptions(Settings):
     higher: tuple[str, ...] = ask(
         (), "Metrics of which more is better; * is all others.", metavar="NAME,...", commas=True
     )
-    weight: dict[str, float] = ask((), "Weight of a metric in P(IC).", metavar="NAME=VALUE", panel=METHOD)
+    weight: dict[str, float] = ask(
+        (), "Weight of a metric in P(IC).", metavar="NAME=VALUE", panel=METHOD, also="weights"
+    )
+    directions: Mapping[str, str] | None = ask(
+        None,
+        f'"lower" or "higher" by the name of a metric: {option("lower")} and {option("higher")} in one.',
+        instead="lower",
+    )
+    metrics: Mapping[str, Mapping[str, Any]] | None = ask(
+        None,
+        "By the name of a metric its direction, weight, scale, transform and bounds, as "
+        f"{option('metrics_file')} has them.",
+        instead="metrics_file",
+    )
     missing: str = ask(
         "error", "What to do about missing scores.", choices=("error", "drop"), inner=("keep",)
     )
@@ -128,6 +142,7 @@ class ReadOptions(Settings):
         super().__post_init__()
         self._check_export()
         self._check_matrix()
+        self._unfold_metrics()
         both = sorted(set(self.lower) & set(self.higher))
         if both:
             raise UsageError(
@@ -135,6 +150,23 @@ class ReadOptions(Settings):
                 found=f"{listing(both)} in {option('lower')} and in {option('higher')}",
                 hint=f"keep '{both[0]}' in one of the two",
             )
+
+    def _unfold_metrics(self) -> None:
+        """Bring directions that Python gives by name into the options both doors have; the rest stays."""
+        ways = named_directions(self.directions)
+        rest: dict[str, dict[str, Any]] = {}
+        for name, described in named_metrics(self.metrics).items():
+            way = described.pop("direction", None)
+            if way is not None:
+                ways |= named_directions({name: way}, parameter="metrics")
+            rest |= {name: described} if described else {}
+        if rest and self.metrics_file is not None:
+            contradict(option("metrics"), option("metrics_file"))
+        for side in ("lower", "higher"):
+            more = [name for name, way in ways.items() if way == side]
+            self._normalise(side, tuple(dict.fromkeys((*getattr(self, side), *more))))
+        self._normalise("directions", None)
+        self._normalise("metrics", rest or None)
 
     def _check_matrix(self) -> None:
         if self.matrix is not None and (self.wide or not self.matrix.strip()):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from riskrank.asked.option import Option
 from riskrank.errors import spell
 
 
-def signature(options: Iterable[Option], *, several: bool = False) -> inspect.Signature:
+def signature(
+    options: Iterable[Option], *, several: bool = False, returns: str = "Result"
+) -> inspect.Signature:
     """Signature of a function of scores, or of several of them, and of options as keywords."""
     first = inspect.Parameter.VAR_POSITIONAL if several else inspect.Parameter.POSITIONAL_ONLY
     keywords = [
@@ -19,7 +22,7 @@ def signature(options: Iterable[Option], *, several: bool = False) -> inspect.Si
         )
         for one in options
     ]
-    return inspect.Signature([inspect.Parameter("scores", first), *keywords], return_annotation="Result")
+    return inspect.Signature([inspect.Parameter("scores", first), *keywords], return_annotation=returns)
 
 
 def type_of(one: Option) -> Any:
@@ -29,7 +32,7 @@ def type_of(one: Option) -> Any:
         numbers: Any = Mapping[str, float] | Sequence[str] | str
         return numbers if get_origin(one.kind) is dict else numbers | float
     if one.several:
-        return member | Sequence[member]
+        return member | Sequence[member] | bool if one.asking.truth else member | Sequence[member]
     if one.asking.choices:
         found: Any = Literal[one.asking.choices]
         return found | None if one.default is None else found
@@ -40,8 +43,9 @@ def documented(options: Iterable[Option]) -> list[str]:
     """Lines of a docstring, numpydoc style: what each option takes and does."""
     lines: list[str] = []
     for one in options:
-        unset = f" By default {spell(one.asking.unset, flags=False)}." if one.asking.unset else ""
-        lines += [f"{one.name} : {_kind_in_words(one)}", f"    {spell(one.asking.words, flags=False)}{unset}"]
+        more = f" By default {spell(one.asking.unset, flags=False)}." if one.asking.unset else ""
+        more += f" Also understood as ``{one.asking.also}``." if one.asking.also else ""
+        lines += [f"{one.name} : {_kind_in_words(one)}", f"    {spell(one.asking.words, flags=False)}{more}"]
     return lines
 
 
@@ -51,8 +55,18 @@ def _kind_in_words(one: Option) -> str:
         return "mapping of str to float" if one.name == "weight" else "float, or mapping of str to float"
     if one.several:
         member = get_args(one.kind)[0].__name__
-        return f"{member} or sequence of {member}"
+        several = f"{member} or sequence of {member}"
+        if one.asking.commas:
+            several += ", a text may hold several with commas"
+        return f"{several}, or True" if one.asking.truth else several
     if one.asking.choices:
         return f"{{{', '.join(repr(choice) for choice in one.asking.choices)}}}{optional}"
-    plain = [kind.__name__ for kind in get_args(one.kind) or (one.kind,) if kind is not type(None)]
-    return " or ".join(plain) + optional
+    kinds = [one.kind] if get_origin(one.kind) is Mapping else [*get_args(one.kind)] or [one.kind]
+    return " or ".join(_in_words(kind) for kind in kinds if kind is not NoneType) + optional
+
+
+def _in_words(kind: Any) -> str:
+    if get_origin(kind) is Mapping:
+        of, to = map(_in_words, get_args(kind))
+        return f"mapping of {of} to {to}"
+    return "value" if kind is Any else str(kind.__name__)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from riskrank.errors import UsageError, option
 
@@ -70,6 +71,23 @@ def names(values: str | Iterable[str] | None) -> tuple[str, ...]:
     return (values,) if isinstance(values, str) else tuple(values)
 
 
+def split_names(values: Iterable[str]) -> tuple[str, ...]:
+    """Names with commas between; a name with a comma goes in double quotes.
+
+    Raises
+    ------
+    UsageError
+        If there is none: an empty variable of a shell must not silently mean "all of them".
+    """
+    texts = list(values)
+    if not any(text.strip(" ,") for text in texts):
+        raise UsageError(
+            "an option that takes names got none", found=repr(texts[0]), hint="name some, or leave it out"
+        )
+    rows = csv.reader(texts, skipinitialspace=True)
+    return tuple(name.strip() for row in rows for name in row if name.strip())
+
+
 def contradict(one: str, other: str) -> NoReturn:
     """Refuse two options that exclude each other.
 
@@ -121,3 +139,43 @@ def _number(value: object) -> float | None:
         return float(value)
     except (ValueError, OverflowError):
         return None
+
+
+def named_directions(given: Mapping[str, str] | None, *, parameter: str = "directions") -> dict[str, str]:
+    """Which way is better, by metric.
+
+    Raises
+    ------
+    UsageError
+        If one is neither lower nor higher.
+    """
+    found = {str(name): way for name, way in (given or {}).items()}
+    for name, way in found.items():
+        if way not in ("lower", "higher"):
+            raise UsageError(
+                f"{option(parameter)}: no direction of metric '{name}'",
+                found=f"{way!r}; a direction is 'lower' or 'higher'",
+                hint=f"write directions={{{name!r}: 'lower'}} if less of it is better",
+            )
+    return found
+
+
+def named_metrics(given: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, Any]]:
+    """What is said of metrics, by metric, in dictionaries of one's own; pairs as lists.
+
+    Raises
+    ------
+    UsageError
+        If something is said of one that has no names for what is said.
+    """
+    found = {}
+    for name, described in (given or {}).items():
+        if not isinstance(described, Mapping):
+            raise UsageError(
+                f"{option('metrics')} describes each metric by a mapping",
+                found=f"{name!r}: {described!r}",
+                hint=f"write metrics={{{str(name)!r}: {{'direction': 'lower'}}}}",
+            )
+        pairs = ((str(key), value) for key, value in described.items() if value is not None)
+        found[str(name)] = {key: [*value] if isinstance(value, tuple) else value for key, value in pairs}
+    return found

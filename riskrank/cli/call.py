@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from riskrank.asked.option import Option, options_of
 from riskrank.asked.output import OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import RunOptions
-from riskrank.errors import UsageError, spell
+from riskrank.asked.values import split_names
+from riskrank.errors import spell
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ def options_on_the_line(row: Command) -> list[Option]:
     names = {one.name for one in own} | set(row.lacks)
     reading = [one for one in options_of(row.reading_type) if one.name not in names]
     running = options_of(RunOptions) if row.runs else ()
-    return [*reading, *own, *running, *options_of(row.output_type)]
+    everything = (*reading, *own, *running, *options_of(row.output_type))
+    return [one for one in everything if not one.asking.instead]
 
 
 def callable_of(
@@ -102,18 +103,6 @@ def callable_of(
     command.__annotations__ = annotations
     command.__doc__ = spell(inspect.cleandoc(words or row.words), flags=True)
     return command
-
-
-def split_names(values: Iterable[str]) -> tuple[str, ...]:
-    """Names with commas between; a name with a comma goes in double quotes."""
-    texts = list(values)
-    if not any(text.strip(" ,") for text in texts):
-        # An empty shell variable must not silently mean "all of them".
-        raise UsageError(
-            "an option that takes names got none", found=repr(texts[0]), hint="name some, or leave it out"
-        )
-    rows = csv.reader(texts, skipinitialspace=True)
-    return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
 def _annotation(one: Option, *, hidden: bool) -> Any:

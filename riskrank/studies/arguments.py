@@ -16,6 +16,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from riskrank.asked.option import options_of
 from riskrank.errors import UsageError, option
 
 _REFUSED = object()
@@ -36,9 +37,10 @@ def checked(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
         If a value cannot be what it stands for.
     """
     hints = _hints(owner)
+    switches = {one.name for one in options_of(owner) if one.asking.truth}
     found = {}
     for name, value in given.items():
-        hint = hints[name]
+        hint = bool if name in switches and isinstance(value, bool | np.bool_) else hints[name]
         # A caller who says None leaves an option out, where that can be.
         found[name] = None if value is None and _optional(hint) else _converted(name, hint, value)
     return found
@@ -80,6 +82,8 @@ def _as(hint: Any, value: Any) -> Any:
         return _numbers_by_name(value)
     if get_origin(hint) is dict:
         return value if isinstance(value, Mapping | str | list | tuple) else _REFUSED
+    if get_origin(hint) is Mapping:
+        return value if isinstance(value, Mapping) else _REFUSED
     if get_origin(hint) is tuple:
         return _several(get_args(hint)[0], value)
     return _one(hint, value)
@@ -121,8 +125,8 @@ def _several(kind: Any, value: Any) -> Any:
     """One value or several, as a tuple; numbers may be texts, which hold several with commas between."""
     if get_origin(kind) is tuple:  # names with numbers, which the settings read themselves
         return _numbers_by_name(value)
-    if isinstance(value, str):
-        return (value,)
+    if isinstance(value, str):  # which may hold several, as the settings know
+        return value
     one = _member(kind, value)
     if one is not _REFUSED:
         return (one,)
@@ -164,6 +168,9 @@ def _wanted(hint: Any) -> tuple[str, str]:
         return " or ".join(named), _wanted(kinds[0])[1]
     if get_origin(hint) is dict:
         return "a number by the name of each metric", '{"accuracy": 1}'
+    if get_origin(hint) is Mapping:
+        inner = '{"direction": "lower"}' if get_args(hint)[1] is not str else '"lower"'
+        return "a mapping by the names of metrics", f'{{"latency": {inner}}}'
     if get_origin(hint) is tuple and get_args(hint)[0] is str:
         return "a name, or a list of names", '["one", "other"]'
     if get_origin(hint) is tuple:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from riskrank.asked.flags import among_commas
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -53,7 +54,7 @@ def refuse_assumed_costs(metrics: Iterable[MetricSpec], *, command: str) -> None
     """
     doubtful = [spec.name for spec in metrics if assumed_against_its_name(spec)]
     if doubtful:
-        together = ",".join(f'"{name}"' if "," in name else name for name in doubtful)
+        together = ",".join(map(among_commas, doubtful))
         raise UsageError(
             f"{command} does not guess which way is better of {listing(doubtful)}",
             found="nobody declared it, and by its name less is better: a step back might pass",

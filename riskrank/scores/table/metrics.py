@@ -11,7 +11,7 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
-from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
+from riskrank.scores.table.metrics_file import MetricSpec, described_metrics
 
 # Stands in --lower or --higher for the metrics that have no direction otherwise.
 ALL_OTHERS = "*"
@@ -70,13 +70,15 @@ def resolve_metrics(
             found=f"selected: {listing(names)}",
             hint=f"add {option('metric', unused[0])}, or remove its weight",
         )
-    described = read_metrics_file(options.metrics_file) if options.metrics_file else {}
+    where, described = described_metrics(options)
     for name in described:
         if name not in known:
             raise InputError(
-                f"{options.metrics_file}: metric '{name}' is not in the scores",
+                f"{where}: metric '{name}' is not in the scores",
                 found=f"the scores hold {listing(known)}",
-                hint=did_you_mean(name, known, write="[{}]".format, otherwise=f"remove the table [{name}]"),
+                hint=did_you_mean(name, known, write="[{}]".format, otherwise=f"remove the table [{name}]")
+                if options.metrics_file
+                else did_you_mean(name, known, otherwise="remove it"),
             )
     told = told or {}
     specs = tuple(

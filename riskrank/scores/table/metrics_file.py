@@ -6,8 +6,10 @@ import errno
 import math
 import tomllib
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, did_you_mean, listing, nearest, option
 
 _CHOICES = {
@@ -54,6 +56,22 @@ class MetricSpec:
     def sign(self) -> float:
         """Factor that makes larger better, applied after the transform."""
         return -1.0 if self.direction == "lower" else 1.0
+
+
+def described_metrics(options: ReadOptions) -> tuple[str, dict[str, MetricSpec]]:
+    """What the metrics file says of metrics, or a caller of Python in its place, and how to call that place.
+
+    Raises
+    ------
+    InputError
+        As of :func:`read_metrics_file`.
+    """
+    if options.metrics:
+        where = option("metrics")
+        return where, {name: _spec(where, name, table) for name, table in options.metrics.items()}
+    if options.metrics_file:
+        return options.metrics_file, read_metrics_file(options.metrics_file)
+    return "", {}
 
 
 def read_metrics_file(path: str | Path) -> dict[str, MetricSpec]:
@@ -147,7 +165,7 @@ def _spec(path: str, name: str, table: object) -> MetricSpec:
 
 
 def _weight(path: str, name: str, value: object) -> float:
-    if not isinstance(value, int | float) or not _is_number(value) or value < 0:
+    if not isinstance(value, Real) or not _is_number(value) or value < 0:
         raise InputError(
             f"{path}: bad weight for metric '{name}'",
             found=f"weight = {value!r}",
@@ -168,7 +186,7 @@ def _bounds(path: str, name: str, value: object) -> tuple[float, float]:
 
 
 def _is_number(value: object) -> bool:
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
         return math.isfinite(value)

@@ -15,7 +15,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.table import parsing
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.guesses import looks_like_an_identifier
-from riskrank.scores.table.metrics_file import read_metrics_file
+from riskrank.scores.table.metrics_file import described_metrics
 
 COLUMNS = ("model", "sample", "metric", "score", "state", "draw", "cluster", "group", "row")
 """Columns of the frame; what each holds is said at `riskrank.scores.table.scores.Scores`."""
@@ -176,8 +176,8 @@ def _doubts(
     """Warn of metrics that nobody named and that look like something else."""
     metrics = frame.columns
     strange = [n for n in metrics if n not in declared and looks_like_an_identifier(n, frame[n])]
-    if strange and options.metrics_file is not None:
-        described = read_metrics_file(options.metrics_file)
+    if strange:
+        _, described = described_metrics(options)
         strange = [name for name in strange if name not in described]
     if strange:
         others = [name for name in metrics if name not in strange]

@@ -1,0 +1,171 @@
+"""What people write without looking it up: mappings, texts with commas, models of a gate by name."""
+
+import inspect
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank import errors
+from riskrank.asked.commands import COMMANDS
+from riskrank.cli.call import options_on_the_line
+
+
+def table() -> dict[str, list]:
+    rng = np.random.default_rng(0)
+    models = [name for name in ("a", "b", "c, large") for _ in range(40)]
+    numbers = {"acc": rng.random(120).tolist(), "cost": rng.random(120).tolist()}
+    return {"model": models, "sample": [*range(40)] * 3} | numbers
+
+
+def rank(**options) -> str:
+    return rr.rank(table(), wide=True, no_test=True, jobs=1, **options).to_json()
+
+
+def gate(**options) -> str:
+    return rr.gate(table(), wide=True, lower="cost", jobs=1, **options).to_json()
+
+
+BASE = {"lower": "cost", "higher": "acc"}
+
+
+@pytest.mark.parametrize(
+    ("guessed", "plain"),
+    [
+        ({"directions": {"cost": "lower", "acc": "higher"}}, BASE),
+        ({"directions": {"cost": "lower"}, "higher": "acc"}, BASE),
+        ({"metrics": {"cost": {"direction": "lower"}, "acc": {"direction": "higher"}}}, BASE),
+        ({"lower": "cost, acc"}, {"lower": ["cost", "acc"]}),
+        ({"models": "a,b"}, {"models": ["a", "b"]}),
+        ({"models": 'a,"c, large"'}, {"models": ["a", "c, large"]}),
+        ({"weights": {"acc": 2, "cost": 1}}, {"weight": {"acc": 2, "cost": 1}}),
+        ({"metrics": None, "directions": None}, {}),
+    ],
+)
+def test_two_ways_to_say_one_thing(guessed, plain):
+    assert rank(**guessed) == rank(**plain)
+
+
+def test_a_list_holds_names_as_they_are():
+    assert json.loads(rank(models=["a", "c, large"]))["meta"]["models"] == ["a", "c, large"]
+
+
+def test_a_mapping_says_what_a_metrics_file_says(tmp_path):
+    (tmp_path / "m.toml").write_text(
+        '[cost]\ndirection = "lower"\ntransform = "neg_log"\nbounds = [0, 1]\nweight = 1\n'
+        '[acc]\ndirection = "higher"\nweight = 2\nscale = "ordinal"\n'
+    )
+    metrics = {
+        "cost": {"direction": "lower", "transform": "neg_log", "bounds": (0, np.int64(1)), "weight": 1},
+        "acc": {"direction": "higher", "weight": np.float32(2), "scale": "ordinal"},
+    }
+    ours, theirs = json.loads(rank(metrics=metrics)), json.loads(rank(metrics_file=tmp_path / "m.toml"))
+    assert ours["results"] == theirs["results"]
+    assert ours["meta"]["metrics"] == theirs["meta"]["metrics"]
+    settings = ours["meta"]["settings"]
+    assert json.loads(rr.rank(table(), **settings).to_json()) == ours
+
+
+def test_a_mapping_holds_for_what_is_read_later():
+    scores = rr.read(table(), wide=True, metrics={"cost": {"direction": "lower"}})
+    assert [metric.direction for metric in scores.table().metrics] == ["higher", "lower"]
+    assert rr.read(scores, directions={"acc": "lower"}).table().metrics[0].direction == "lower"
+
+
+@pytest.mark.parametrize(
+    ("options", "what", "hint"),
+    [
+        ({"weights": {"acc": 1}, "weight": {"acc": 1}}, "weight and weights contradict", "leave out one"),
+        ({"directions": {"cost": "min"}}, "directions: no direction of metric 'cost'", "'lower'"),
+        ({"directions": "cost"}, "directions takes a mapping", '{"latency": "lower"}'),
+        ({"directions": {"cots": "lower"}}, 'lower="cots": there is no metric', 'lower="cost"'),
+        (
+            {"directions": {"cost": "lower"}, "higher": "cost"},
+            "metric 'cost' is declared both",
+            "one of the two",
+        ),
+        ({"metrics": "m.toml"}, "metrics describes metrics by their names", "metrics_file names a file"),
+        ({"metrics": ["acc"]}, "metrics describes metrics by their names", "metric keeps some"),
+        ({"metrics": {"cost": "lower"}}, "metrics describes each metric by a mapping", "'direction'"),
+        (
+            {"metrics": {"cost": {"dirction": "lower"}}},
+            "metrics: unknown key 'dirction'",
+            "did you mean direction",
+        ),
+        ({"metrics": {"cost": {"direction": "down"}}}, "metrics: no direction of metric 'cost'", "'lower'"),
+        (
+            {"metrics": {"cots": {"weight": 1}}},
+            "metrics: metric 'cots' is not in the scores",
+            "did you mean cost",
+        ),
+        ({"metrics": {"acc": {"weight": -1}}}, "metrics: bad weight", "zero or positive"),
+        (
+            {"metrics": {"acc": {"weight": 1}}, "metrics_file": "m.toml"},
+            "metrics and metrics_file",
+            "leave out",
+        ),
+        ({"metrics_file": {"acc": {}}}, "metrics_file is the path", "metrics={...}"),
+        ({"models": " , "}, "an option that takes names got none", "name some"),
+    ],
+)
+def test_what_means_nothing_is_three_lines(options, what, hint):
+    with pytest.raises(errors.RiskrankError) as caught:
+        rank(**options)
+    first, _, third = str(caught.value).splitlines()
+    assert first.startswith(f"error: {what}")
+    assert hint in third
+
+
+@pytest.mark.parametrize(
+    ("guessed", "plain"),
+    [
+        ({"not_worse": True, "margin": 0.05}, {"not_worse": "b:a", "margin": 0.05}),
+        ({}, {"not_worse": "b:a"}),
+        ({"better": True}, {"better": "b:a"}),
+        ({"better": True, "not_worse": np.True_}, {"better": "b:a", "not_worse": "b:a"}),
+        ({"better": False}, {"not_worse": "b:a"}),
+        ({"new": ["b", "c, large"]}, {"not_worse": ["b:a", "c, large:a"]}),
+    ],
+)
+def test_a_gate_takes_its_models_by_name(guessed, plain):
+    assert gate(**({"new": "b", "old": "a"} | guessed)) == gate(**plain)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"new": "b"}, "new and old go together"),
+        ({"old": "b", "not_worse": "b:a"}, "new and old go together"),
+        ({"better": True}, "better=True needs new and old"),
+        ({"new": "b", "old": "a", "better": "c:a"}, "better names its models"),
+        ({"new": "b", "old": "b"}, 'not_worse="b:b" does not name two models'),
+        ({"better": False}, "a gate needs a claim"),
+        ({}, "a gate needs a claim"),
+    ],
+)
+def test_a_gate_of_half_a_pair_is_refused(options, what):
+    with pytest.raises(errors.UsageError) as caught:
+        gate(**options)
+    assert str(caught.value).startswith(f"error: {what}")
+
+
+def test_help_and_signatures_tell_of_them():
+    assert "Also understood as ``weights``." in rr.rank.__doc__
+    assert "\ndirections : mapping of str to str, optional\n" in rr.rank.__doc__
+    assert "\nbetter : str or sequence of str, or True\n" in rr.gate.__doc__
+    assert {"metrics", "directions"} <= set(inspect.signature(rr.copa).parameters)
+    assert {"new", "old"} <= set(inspect.signature(rr.gate).parameters)
+    assert inspect.signature(rr.gate).return_annotation == "GateResult"
+
+
+@pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row.name)
+def test_the_command_line_has_its_own_words_for_them(row):
+    assert {one.name for one in options_on_the_line(row)}.isdisjoint({"metrics", "directions", "new", "old"})
+
+
+def test_check_suggests_a_file_for_what_only_python_can_say():
+    metrics = {"cost": {"direction": "lower"}, "acc": {"direction": "higher", "bounds": [0, 1]}}
+    shown = repr(rr.check(pl.DataFrame(table()), wide=True, metrics=metrics))
+    assert "--lower cost --higher acc --metrics-file FILE.toml" in " ".join(shown.split())
