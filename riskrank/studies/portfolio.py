@@ -15,10 +15,12 @@ from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.portfolio.summary import DEFAULT_LEVELS, Summary, summarise
 from riskrank.engine.types import Floats, Integers
+from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.said import assumed
 from riskrank.studies.targets import check_portfolio, fold
 from riskrank.studies.verdicts import portfolio_verdict
 
@@ -214,7 +216,8 @@ def portfolio(
     scores = fold(table, settings)
     origin = provenance("portfolio", table, settings, portfolio_settings(settings, table))
     found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))))
-    verdict = portfolio_verdict(found, table.models)
+    doubtful = [metric.name for metric in table.metrics if assumed_against_its_name(metric)]
+    verdict = assumed(doubtful) + portfolio_verdict(found, table.models)
     if settings.summary:
         rows = _summary_rows(found, table.models)
         return PortfolioSummaryDocument(

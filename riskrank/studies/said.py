@@ -48,7 +48,11 @@ def doubtful(means: Sequence[MetricMeans]) -> list[str]:
 
 def assuming(means: Sequence[MetricMeans]) -> str:
     """The directions the sentence after it rests on; empty where they were declared."""
-    unsaid = doubtful(means)
+    return assumed(doubtful(means))
+
+
+def assumed(unsaid: Sequence[str]) -> str:
+    """The same of metrics whose names say that less is better, and of which nobody said so."""
     if not unsaid:
         return ""
     flag = option("lower", ",".join(unsaid[:3]))

@@ -1,0 +1,31 @@
+"""What nobody declared is said where a sentence rests on it."""
+
+import numpy as np
+import pytest
+
+import riskrank as rr
+
+
+def times() -> dict[str, list]:
+    scores = np.random.default_rng(0).gamma(4.0, 0.25, 80).tolist()
+    return {"model": ["a"] * 40 + ["b"] * 40, "sample": [*range(40)] * 2, "latency": scores}
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("rank", {"resamples": 100}),
+        ("dominance", {"no_test": True}),
+        ("portfolio", {}),
+        ("portfolio", {"summary": True}),
+        ("report", {"resamples": 100}),
+    ],
+)
+def test_a_verdict_names_the_direction_it_assumes(command, options):
+    run = getattr(rr, command)
+    assumed = run(times(), wide=True, **options).verdict
+    assert assumed.startswith(
+        'Taking more latency as better, which nobody declared (lower="latency" if less is): '
+    )
+    assert "nobody declared" not in run(times(), wide=True, lower="latency", **options).verdict
+    assert "nobody declared" not in run(times(), wide=True, higher="latency", **options).verdict
