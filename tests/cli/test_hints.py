@@ -1,7 +1,13 @@
 """Hints lead to the comparison that was meant: what each proposes is run, its models and samples counted."""
 
+import csv
 import re
 import shlex
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -187,3 +193,93 @@ def test_dropped_samples_are_told_quietly_too(folder, run):
     outcome = run("rank", "t.csv", "--missing", "drop", "--no-test", "--quiet")
     assert outcome.stderr.startswith(f"warning: dropped 2 of {N + 2} samples")
     assert len(outcome.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_percentages_become_numbers_and_are_never_left_out(folder, hint, meta, wide):
+    rows = [
+        (m, s, *([] if wide else ["acc"]), f"{(s * 7 + at) % 100}%")
+        for at, m in enumerate("ab")
+        for s in range(N)
+    ]
+    if wide:
+        rows = [(*row, 1 / (at + 1)) for at, row in enumerate(rows)]
+    folder("t.csv", lines("model,sample,acc,f1" if wide else "model,sample,metric,score", rows))
+    given = ["rank", "t.csv", "--no-test", *(["--wide"] if wide else [])]
+    query = words(hint(*given), "", " reads them as")
+    assert meta(*given, *query) == (["a", "b"], N, ["acc", "f1"] if wide else ["acc"])
+
+
+def test_percentages_beside_fractions_are_in_no_one_unit(folder, hint):
+    folder(
+        "t.csv",
+        lines(
+            "model,sample,metric,score", [(m, s, "acc", v) for m in "ab" for s, v in ((1, "85%"), (2, 0.9))]
+        ),
+    )
+    assert "RTRIM" not in hint("rank", "t.csv")
+
+
+def test_the_table_of_scores_is_chosen_among_those_of_a_database(folder, hint, meta):
+    with closing(sqlite3.connect("t.db")) as base:
+        base.execute("CREATE TABLE logs (id INT, message TEXT)")
+        base.execute("CREATE TABLE results (model TEXT, sample INT, metric TEXT, score REAL)")
+        rows = [(m, s, "acc", v) for at, m in enumerate("ab") for s, v in enumerate(column(at))]
+        base.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
+        base.commit()
+    text = hint("rank", "t.db")
+    assert meta("rank", "t.db", "--no-test", *words(text, "choose: ")) == (["a", "b"], N, ["acc"])
+
+
+def test_the_sheet_of_scores_is_chosen_among_those_of_a_workbook(folder, hint, meta):
+    book = pytest.importorskip("openpyxl").Workbook()
+    book.active.title = "notes"
+    for row in (("author", "remark"), ("me", "done")):
+        book.active.append(row)
+    sheet = book.create_sheet("all scores")
+    sheet.append(("model", "sample", "metric", "score"))
+    for at, model in enumerate("ab"):
+        for sample, value in enumerate(column(at)):
+            sheet.append((model, sample, "acc", value))
+    book.save("t.xlsx")
+    assert meta("rank", "t.xlsx", "--no-test", *words(hint("rank", "t.xlsx"), "choose: "))[1] == N
+
+
+def pivot(first, second):
+    """Two models by two metrics in columns, below two rows of names."""
+    return [
+        first,
+        second,
+        *([s, *values] for s, values in enumerate(zip(*map(column, range(4)), strict=True))),
+    ]
+
+
+PIVOTS = {
+    "pandas": (["model", "a", "a", "b", "b"], ["metric", "acc", "f1", "acc", "f1"]),
+    "blanks": (["", "a", "", "b", ""], ["sample", "acc", "f1", "acc", "f1"]),
+}
+
+
+@pytest.mark.parametrize("name", PIVOTS)
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "xlsx"])
+def test_two_rows_of_names_become_a_long_table(folder, hint, meta, name, suffix):
+    pytest.importorskip("pandas")
+    rows, path = pivot(*PIVOTS[name]), f"t.{suffix}"
+    if suffix == "xlsx":
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in rows:
+            book.active.append([cell if cell != "" else None for cell in row])
+        book.save(path)
+    else:
+        sign = "," if suffix == "csv" else "\t"
+        folder(path, "\n".join(sign.join(map(str, row)) for row in rows) + "\n")
+    _, *line = words(hint("rank", path), "write a long table: ")
+    subprocess.run([sys.executable, *line], check=True)
+    assert meta("rank", "long.csv", "--no-test") == (["a", "b"], N, ["acc", "f1"])
+    written = {tuple(row) for row in csv.reader(Path("long.csv").read_text().splitlines())}
+    assert {("3", "b", "acc", str(column(2)[3])), ("5", "a", "f1", str(column(1)[5]))} <= written
+
+
+def test_a_title_above_the_names_is_told(folder, hint):
+    folder("t.csv", "Results of May,,,\nmodel,sample,metric,score\na,1,acc,0.5\nb,1,acc,0.25\n")
+    assert hint("rank", "t.csv") == "delete the rows above the names"

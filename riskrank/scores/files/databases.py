@@ -17,6 +17,7 @@ from riskrank.errors import InputError, RiskrankError, UsageError, listing, near
 from riskrank.scores.files.budget import Answer, Budget, whole_column
 from riskrank.scores.files.query import no_rows, require_select
 from riskrank.scores.files.source import Source, first_line
+from riskrank.scores.files.tables import likeliest, with_columns
 from riskrank.scores.files.write_ahead import quiet_address
 
 Run = Callable[[str], Answer]
@@ -161,11 +162,24 @@ def _query(path: str, run: Run, sql: str | None, list_tables: str) -> Answer:
         )
     if len(tables) == 1:
         return run(f"SELECT * FROM {_quoted(tables[0])}")
+    columns = _columns(run, tables)
+    query = f"SELECT * FROM {_quoted(likeliest(columns))}"
     raise UsageError(
         f"{path}: the database holds {len(tables)} tables, and which rows count has to be said",
-        found=f"tables: {listing(tables)}",
-        hint=f"ask for them: {option('sql', f'SELECT … FROM {tables[0]}')}",
+        found=f"tables: {listing(with_columns(columns))}",
+        hint=f"choose: {option('sql', query)}",
     )
+
+
+def _columns(run: Run, tables: Sequence[str]) -> dict[str, list[str]]:
+    """Columns of every table, none of one that cannot be asked."""
+    found: dict[str, list[str]] = {}
+    for table in tables:
+        try:
+            found[table] = list(run(f"SELECT * FROM {_quoted(table)} LIMIT 0").names)
+        except Exception:  # a view on what is not there any more
+            found[table] = []
+    return found
 
 
 def _quoted(table: str) -> str:

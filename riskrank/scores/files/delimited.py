@@ -13,7 +13,10 @@ import polars as pl
 
 from riskrank.errors import InputError
 from riskrank.scores.files.source import Source, decode, first_line
+from riskrank.scores.files.two_headers import refuse_two_headers
 
+# Bytes in which the first rows stand.
+_BEGINNING = 65_536
 _SEPARATORS = (",", ";", "\t")
 
 
@@ -35,11 +38,19 @@ class DelimitedSource(Source):
         self._separator = _sniff_separator(header, separator)
         try:
             with long_fields():
+                self._require_one_header()
                 self._name_columns(next(csv.reader([header], delimiter=self._separator)))
         except csv.Error as error:
             raise self._no_csv(str(error)) from None
         self._blank: set[int] | None = None
         self.decimal_comma = self._separator == ";"
+
+    def _require_one_header(self) -> None:
+        """Look at the first rows, of which only the one of names is read otherwise."""
+        start = self._data[:_BEGINNING].decode(errors="replace").splitlines()[:4]
+        rows = list(csv.reader(start, delimiter=self._separator))
+        said = "" if self._separator == "," else f", sep={self._separator!r}"
+        refuse_two_headers(self.label, rows, read=f"read_csv({self.label!r}{said}")
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns."""

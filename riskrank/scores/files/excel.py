@@ -15,6 +15,8 @@ from riskrank.scores.files.cells import column
 from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.query import TABLE, run_sql
 from riskrank.scores.files.source import Source
+from riskrank.scores.files.tables import likeliest, with_columns
+from riskrank.scores.files.two_headers import refuse_two_headers
 
 
 class ExcelSource(Source):
@@ -39,10 +41,11 @@ class ExcelSource(Source):
         if not sheets:
             raise self._empty("no sheet with a header and rows")
         if sql is None and len(sheets) > 1:
-            query = f'SELECT * FROM "{next(iter(sheets))}"'
+            columns = {title: frame.columns for title, frame in sheets.items()}
+            query = f'SELECT * FROM "{likeliest(columns)}"'
             raise UsageError(
                 f"{label}: the workbook holds {len(sheets)} tables, and which one counts has to be said",
-                found=f"sheets: {listing(sheets)}",
+                found=f"sheets: {listing(with_columns(columns))}",
                 hint=f"choose: {option('sql', query)}",
             )
         only = next(iter(sheets.values()))
@@ -104,6 +107,7 @@ def _frame(label: str, title: str, rows: list[tuple[object, ...]]) -> pl.DataFra
     if len(rows) < 2:
         return None
     header = ["" if cell is None else str(cell).strip() for cell in rows[0]]
+    refuse_two_headers(label, rows[:4], read=f"read_excel({label!r}, sheet_name={title!r}")
     width = len(header)
     names = [name for name in header if name]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)

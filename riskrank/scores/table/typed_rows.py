@@ -16,6 +16,7 @@ from riskrank.scores.table import parsing
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.guesses import looks_like_an_identifier
 from riskrank.scores.table.metrics_file import described_metrics
+from riskrank.scores.table.percent import is_percent, without_sign
 
 COLUMNS = ("model", "sample", "metric", "score", "state", "draw", "cluster", "group", "row")
 """Columns of the frame; what each holds is said at `riskrank.scores.table.scores.Scores`."""
@@ -155,10 +156,20 @@ def _metrics(
             raise InputError(
                 f"{source.label}: column '{name}' is not numeric and cannot be a metric",
                 found=f"values such as {_example(frame[name])}",
-                hint=f"pick numeric or boolean columns with {option('metric')}",
+                hint=without_sign([source], [name])
+                if is_percent(frame[name])
+                else f"pick numeric or boolean columns with {option('metric')}",
             )
     if asked:
         return tuple(asked)
+    percent = [name for name, kind in kinds.items() if kind == "text" and is_percent(frame[name])]
+    if percent:
+        raise InputError(
+            f"{source.label}: column{'s' if len(percent) > 1 else ''} {listing(map(repr, percent))} would be "
+            "left out: percentages as text",
+            found=f"values such as {_example(frame[percent[0]])}",
+            hint=without_sign([source], percent),
+        )
     for name in (name for name, kind in kinds.items() if kind == "text"):
         share = parsing.numeric_share(frame[name], source.decimal_comma)
         if share >= _DOUBTFUL_SHARE:
