@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from riskrank.api import Result as Result
     from riskrank.api import Scores as Scores
     from riskrank.api import check as check
+    from riskrank.api import convert as convert
     from riskrank.api import power as power
     from riskrank.api import read as read
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.asked.commands import BY_NAME, Command, named
+from riskrank.asked.convert import OF_EXPORTS, VERDICTS, VoteSettings
 from riskrank.asked.option import Option, options_of
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import RunOptions
@@ -31,6 +32,7 @@ from riskrank.scores.table.inspection import Inspection, inspect_scores
 from riskrank.scores.table.score_table import ScoreTable, read_metrics_apart, read_scores
 from riskrank.studies.arguments import checked, whole_number
 from riskrank.studies.check import check as check_study
+from riskrank.studies.convert import convert_export, convert_votes
 from riskrank.studies.distributions import named_distributions
 from riskrank.studies.grouping import refuse_groups
 from riskrank.studies.power import power_between, refuse_table_options
@@ -169,10 +171,15 @@ def _checked_reading(options: Mapping[str, Any]) -> dict[str, Any]:
             found=repr(options["metrics"]),
             hint=f"{option('metrics_file')} names a file that does, {option('metric')} keeps some metrics",
         )
+    return _checked(ReadOptions, options)
+
+
+def _checked(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options in their types, where the roles of columns may be a mapping, too; None leaves one out."""
     given = {name: value for name, value in options.items() if value is not None}
-    # Roles of columns may be a mapping, which reading turns into its text.
-    apart = {name: given.pop(name) for name in ("columns",) if isinstance(given.get(name), Mapping)}
-    return checked(ReadOptions, given) | apart
+    if isinstance(given.get("columns"), Mapping):
+        given["columns"] = ",".join(f"{role}={column}" for role, column in given["columns"].items())
+    return checked(kind, given)
 
 
 def _sources(scores: Given | Iterable[Given]) -> list[str | Source]:
@@ -282,18 +289,24 @@ def _door(name: str) -> Callable[..., Result]:
     return _dressed(command, row)
 
 
-def _dressed(command: Callable[..., Result], row: Command, *, several: str = "") -> Callable[..., Result]:
+def _dressed(
+    command: Callable[..., Result],
+    row: Command,
+    options: Sequence[Option] = (),
+    *,
+    scores: str = "scores : path, frame, dict of columns, several of them, or Scores\n"
+    "    As :func:`riskrank.read`, whose options may be given here as well.",
+) -> Callable[..., Result]:
     """Name, signature and documentation of a command's function, from its row and its options."""
+    options = options or _options(row)
     command.__name__ = command.__qualname__ = row.name
     command.__module__ = "riskrank"
     returns = "GateResult" if row.name == "gate" else "Result"
     command.__signature__ = signature(  # type: ignore[attr-defined]
-        _options(row), several=bool(several), returns=returns
+        options, several=scores.startswith("*"), returns=returns
     )
     summary = spell(inspect.cleandoc(row.words), flags=False)
-    first = several or "scores : path, frame, dict of columns, several of them, or Scores"
-    described = [first, "    As :func:`riskrank.read`, whose options may be given here as well."]
-    described += documented(_options(row))
+    described = [scores, *documented(options)]
     result = [returns, "", "Raises", "------", "RiskrankError"]
     result += ["    InputError, UsageError or NumericalError: what is wrong, what was found, what to do."]
     command.__doc__ = "\n".join(
@@ -329,6 +342,44 @@ def power(
 power = _dressed(
     power,
     BY_NAME["power"],
-    several='*scores : two or more distributions such as ``"normal:0.5,2"``; or path, frame, dict of '
-    "columns, several of them, or Scores",
+    scores='*scores : two or more distributions such as ``"normal:0.5,2"``; or path, frame, dict of '
+    "columns, several of them, or Scores\n"
+    "    As :func:`riskrank.read`, whose options may be given here as well.",
+)
+
+
+def convert(scores: Given | Iterable[Given], /, *, from_: str | None = "auto", **options: Any) -> Result:
+    """Turn exports or verdicts into scores; the text is made below, from the settings."""
+    if from_ == VERDICTS:
+        asked = _checked(VoteSettings, _named(options, options_of(VoteSettings)))
+        return result_of(convert_votes(_sources(scores), VoteSettings(**asked)))
+    reading = _checked_reading({"from_": from_ or "auto", **_named(options, _of_exports())})
+    paths = [source for source in _sources(scores) if isinstance(source, str)]
+    if len(paths) < len(_sources(scores)):
+        raise UsageError(
+            "exports of harnesses are files",
+            found="a frame",
+            hint="name the files that the harness wrote; a frame of scores is read as it is",
+        )
+    return result_of(convert_export(paths, ReadOptions(**reading)))
+
+
+def _of_exports() -> list[Option]:
+    return [one for one in options_of(ReadOptions) if one.name in OF_EXPORTS]
+
+
+def _to_convert() -> list[Option]:
+    """Options of either kind, and what says which."""
+    here = options_of(ReadOptions)
+    found = {one.name: one for one in here if one.name in ("from_", *OF_EXPORTS)}
+    return [*found.values(), *(one for one in options_of(VoteSettings) if one.name not in found)]
+
+
+convert = _dressed(
+    convert,
+    BY_NAME["convert"],
+    _to_convert(),
+    scores="scores : path, folder, pattern, ``LABEL=PATH``, or several of them\n"
+    "    What a harness wrote, recognised or named by `from_`. With ``verdicts`` it is a judge's\n"
+    "    verdicts on pairs, files or frames, which take `columns`, `models`, `metric_name`, `input_format`.",
 )

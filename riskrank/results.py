@@ -20,6 +20,7 @@ from riskrank.shown.page.page import to_page, to_page_fragment
 from riskrank.shown.render import markdown_page, render, to_text
 from riskrank.shown.sections import spelled_sections
 from riskrank.studies.document import Document
+from riskrank.studies.frames import FrameRows
 from riskrank.studies.gate import GateDocument
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Result:
     @property
     def frame(self) -> pl.DataFrame:
         """The rows as a Polars data frame."""
+        if isinstance(self.document.rows, FrameRows):
+            return self.document.rows.frame
         return pl.DataFrame(self.document.columns(), infer_schema_length=None)
 
     def to_pandas(self) -> pandas.DataFrame:

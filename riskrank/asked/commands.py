@@ -476,7 +476,6 @@ COMMANDS = (
             Paper(schema="convert-verdicts", documents="convert:VoteDocument", view="votes"),
         ),
         own=True,
-        python=False,
         examples=(
             (
                 "A judge's verdicts on pairs of answers as scores:",

@@ -7,6 +7,24 @@ from typing import ClassVar
 
 from riskrank.asked.option import INPUT, METHOD, Settings, ask
 
+# What Python says instead of the name of a harness.
+VERDICTS = "verdicts"
+
+# Reading options that make sense before there is a table.
+OF_EXPORTS = (
+    "metric",
+    "columns",
+    "where",
+    "sql",
+    "matrix",
+    "filter",
+    "split",
+    "model_from_path",
+    "parts",
+    "skip_bad",
+    "max_bytes",
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class VoteSettings(Settings):

@@ -136,9 +136,6 @@ class ReadOptions(Settings):
     largest: float = math.inf
 
     def __post_init__(self) -> None:
-        given: Any = self.columns
-        if isinstance(given, Mapping):
-            self._normalise("columns", ",".join(f"{role}={column}" for role, column in given.items()))
         super().__post_init__()
         self._check_export()
         self._check_matrix()

@@ -50,7 +50,7 @@ class VoteTable:
 
 
 def read_votes(
-    paths: Sequence[str],
+    paths: Sequence[str | Source],
     *,
     columns: str | None = None,
     input_format: str | None = None,
@@ -60,8 +60,8 @@ def read_votes(
 
     Parameters
     ----------
-    paths : sequence of str
-        Files, glob patterns, or ``-`` for `stdin`.
+    paths : sequence of str or Source
+        Files, glob patterns, ``-`` for `stdin`, or open sources.
     columns : str, optional
         Roles of columns, ``"sample=question_id,verdict=winner"``.
     input_format : {"csv", "tsv", "parquet", "jsonl"}, optional

@@ -16,6 +16,7 @@ from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
 from riskrank.errors import index_of, listing, option
 from riskrank.scores.exports.interface import Export, export_rules
 from riskrank.scores.exports.registry import read_export
+from riskrank.scores.files.source import Source
 from riskrank.scores.table.shaped_exports import shaped
 from riskrank.scores.table.told_directions import COLUMN
 from riskrank.scores.votes import read_votes
@@ -195,14 +196,14 @@ class VoteDocument(Document[ScoreRow]):
 
 
 def convert_votes(
-    paths: Sequence[str], settings: VoteSettings, stdin: BinaryIO | None = None
+    paths: Sequence[str | Source], settings: VoteSettings, stdin: BinaryIO | None = None
 ) -> VoteDocument:
     """Turn a judge's votes on pairs of answers into a score per model and sample.
 
     Parameters
     ----------
-    paths : sequence of str
-        Files, glob patterns, or ``-`` for `stdin`.
+    paths : sequence of str or Source
+        Files, glob patterns, ``-`` for `stdin`, or open sources.
     settings : VoteSettings
     stdin : BinaryIO, optional
 

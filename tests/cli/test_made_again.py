@@ -69,4 +69,14 @@ def test_a_document_is_made_again_from_itself(run, table, command, mix):
 
 
 def test_every_command_of_python_is_made_again():
-    assert set(MIXES) == {row.name for row in COMMANDS if row.python}
+    assert {*MIXES, "convert"} == {row.name for row in COMMANDS if row.python}
+
+
+def test_an_export_is_made_again(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [{"inputs": f"q{n}", "latency": n / 7, "rouge1/v1/score": n % 2} for n in range(5)]
+    table = {"columns": [*lines[0]], "data": [[*line.values()] for line in lines]}
+    (tmp_path / "eval_results_table.json").write_text(json.dumps(table))
+    path = "m=eval_results_table.json"
+    first = run("convert", "mlflow", path, "--metric", "latency", "--format", "json").stdout
+    assert rr.convert(path, **json.loads(first)["meta"]["settings"]).to_json() == first

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from riskrank.asked.commands import BY_NAME, Command
-from riskrank.asked.convert import VoteSettings
+from riskrank.asked.convert import OF_EXPORTS, VoteSettings
 from riskrank.asked.option import options_of
 from riskrank.asked.output import FORMATS, OutputOptions
 from riskrank.asked.reading import ReadOptions
@@ -17,21 +17,6 @@ from riskrank.scores.exports.catalogue import EXPORTS
 
 # Groups on the page of --help.
 JUDGES, HARNESSES = "Verdicts of judges", "Exports of harnesses"
-
-# Reading options that make sense before there is a table.
-_OF_EXPORTS = (
-    "metric",
-    "columns",
-    "where",
-    "sql",
-    "matrix",
-    "filter",
-    "split",
-    "model_from_path",
-    "parts",
-    "skip_bad",
-    "max_bytes",
-)
 
 
 class Formats(ManyCommands):
@@ -112,7 +97,7 @@ _EXPORT = replace(
 
 def _register(name: str, short: str, panel: str, row: Command, group: type, answer: Any) -> None:
     """Put one of the two on the group, with all its options shown: they are few."""
-    chosen = [one for one in options_of(group) if group is not ReadOptions or one.name in _OF_EXPORTS]
+    chosen = [one for one in options_of(group) if group is not ReadOptions or one.name in OF_EXPORTS]
     options = [*chosen, *options_of(OutputOptions)]
     convert.command(name, short_help=short, rich_help_panel=panel, cls=command_class(options))(
         callable_of(row, options, answer)

@@ -1,0 +1,87 @@
+"""``rr.convert``: what ``riskrank convert`` writes, from files and from frames."""
+
+import inspect
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank import errors
+
+ROOT = Path(__file__).resolve().parents[1]
+VERDICTS = str(ROOT / "sample_data" / "verdicts.csv")
+
+
+@pytest.fixture
+def export(tmp_path):
+    """A table of MLflow, which does not say whose it is."""
+    rows = [[f"q{n}", n / 7, n % 2] for n in range(12)]
+    path = tmp_path / "eval_results_table.json"
+    path.write_text(json.dumps({"columns": ["inputs", "latency", "rouge1/v1/score"], "data": rows}))
+    return path
+
+
+@pytest.mark.parametrize("from_", [None, "auto", "mlflow"])
+def test_an_export_becomes_a_table_that_every_command_reads(export, from_):
+    found = rr.convert([f"a={export}", f"b={export}"], from_=from_)
+    assert found.frame.columns == ["model", "sample", "metric", "score", "direction"]
+    assert found.frame.height == 48
+    scores = rr.read(found.frame, metric="latency")
+    assert scores.table().metrics[0].direction == "lower"
+    assert rr.convert(f"a={export}", metric="latency").frame["metric"].unique().to_list() == ["latency"]
+
+
+def test_verdicts_become_scores_from_files_and_frames(tmp_path):
+    found = rr.convert(VERDICTS, from_="verdicts", metric_name="judge")
+    assert found.document.schema == "convert-verdicts"
+    assert set(found.frame["metric"]) == {"judge"}
+    renamed = pl.read_csv(VERDICTS).rename({"sample": "question"})
+    again = rr.convert(
+        renamed,
+        from_="verdicts",
+        metric_name="judge",
+        columns={"sample": "question"},
+        models="lda,logistic,naive_bayes",
+    )
+    assert again.frame.equals(found.frame)
+    found.save(tmp_path / "scores.parquet")
+    assert rr.rank(tmp_path / "scores.parquet", no_test=True).rows
+
+
+def test_it_is_what_the_command_writes(tmp_path):
+    import subprocess
+    import sys
+
+    asked = ["convert", "verdicts", VERDICTS, "--quiet", "--format", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "riskrank", *asked], capture_output=True, text=True, check=True
+    )
+    assert rr.convert(VERDICTS, from_="verdicts").to_json() == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "what"),
+    [
+        (pl.DataFrame({"a": [1]}), {}, "exports of harnesses are files"),
+        (VERDICTS, {}, f"{VERDICTS}: cannot tell which harness wrote this"),
+        (VERDICTS, {"from_": "verdict"}, 'from_="verdict" is not a choice'),
+        (VERDICTS, {"from_": "verdicts", "resamples": 3}, "there is no option resamples"),
+        (VERDICTS, {"models": "a"}, "there is no option models"),
+        (VERDICTS, {"from_": "verdicts", "where": "x"}, "there is no option where"),
+        (3, {}, "scores are read from paths, frames or columns"),
+    ],
+)
+def test_what_cannot_be_converted_is_three_lines(scores, options, what):
+    with pytest.raises(errors.RiskrankError) as caught:
+        rr.convert(scores, **options)
+    assert str(caught.value).startswith(f"error: {what}")
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_its_help_names_the_options_of_both():
+    names = inspect.signature(rr.convert).parameters
+    assert {"from_", "filter", "model_from_path", "models", "metric_name", "columns"} <= set(names)
+    assert {"resamples", "lower", "jobs"}.isdisjoint(names)
+    assert "\nmetric_name : str\n" in rr.convert.__doc__
