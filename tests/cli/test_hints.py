@@ -283,3 +283,30 @@ def test_two_rows_of_names_become_a_long_table(folder, hint, meta, name, suffix)
 def test_a_title_above_the_names_is_told(folder, hint):
     folder("t.csv", "Results of May,,,\nmodel,sample,metric,score\na,1,acc,0.5\nb,1,acc,0.25\n")
     assert hint("rank", "t.csv") == "delete the rows above the names"
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "given", "metrics"),
+    [
+        (
+            "model,acc_mean,acc_std,f1_mean,f1_std",
+            ["a,.8,.02,.7,.01", "b,.7,.03,.75,.02"],
+            [],
+            ["acc_mean", "f1_mean"],
+        ),
+        ("model,acc,acc_stderr,f1", ["a,.8,.02,.7", "b,.7,.03,.75"], ["--wide"], ["acc", "f1"]),
+        (
+            "model,metric,mean,std",
+            ["a,acc,.8,.1", "b,acc,.7,.2", "a,f1,.7,.1", "b,f1,.75,.2"],
+            [],
+            ["acc", "f1"],
+        ),
+    ],
+)
+def test_means_and_spreads_go_to_copa_without_the_spreads(folder, hint, run, header, rows, given, metrics):
+    folder("t.csv", "\n".join([header, *rows]) + "\n")
+    line = words(hint("rank", "t.csv", *given), "among them: ", ", with --lower")
+    outcome = run("copa", "t.csv", *given, *line, "--format", "json")
+    assert outcome.status == 0, outcome.stderr
+    found = outcome.document["meta"]
+    assert (found["models"], [metric["name"] for metric in found["metrics"]]) == (["a", "b"], metrics)

@@ -104,13 +104,15 @@ def _hint(
             return f"name the column that tells samples apart: {guess.flags('…')}"
         flags = guess.flags(measures=guess.means() if guess.wide or options.wide else ())
         return (
-            f"one row a model cannot be tested; copa can choose among them{flags and f': {flags}'}. If there "
-            f"are samples, name the column that tells samples apart: {guess.flags('…')}"
+            f"one row a model cannot be tested; copa can choose among them: {flags}{flags and ' '}"
+            f"{option('higher', '*')}, with {option('lower')} for what is better if less. If there are "
+            f"samples, name the column that tells samples apart: {guess.flags('…')}"
         )
     if guess.unknown:
         return _question(source, guess)
     if guess.wide:
-        return f"with one row per model and sample and a column per metric, add {guess.flags()}"
+        flags = guess.flags(measures=guess.means())
+        return f"with one row per model and sample and a column per metric, add {flags}"
     return f"did you mean {guess.flags()}?"
 
 
