@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
+from riskrank.asked.commands import COMMANDS
 from riskrank.shown.schema import json_schema
 
 QUICK = {"resamples": 40, "jobs": 1, "higher": "*"}
@@ -87,6 +88,15 @@ def test_a_table_with_problems_keeps_to_its_schema():
     keeps_to_its_schema(found.to_json())
 
 
+def test_what_is_converted_keeps_to_its_schema(tmp_path):
+    votes = {"sample": ["s1", "s2"], "model_a": ["A", "B"], "model_b": ["B", "A"], "verdict": ["a", "tie"]}
+    keeps_to_its_schema(rr.convert(votes, from_="verdicts").to_json())
+    table = {"columns": ["inputs", "latency"], "data": [["q1", 0.5], ["q2", None]]}
+    (tmp_path / "eval_results_table.json").write_text(json.dumps(table))
+    keeps_to_its_schema(rr.convert(f"m={tmp_path / 'eval_results_table.json'}").to_json())
+
+
 def test_no_command_is_left_out():
-    doors = {name for name in rr.__all__ if name not in ("Result", "Scores", "__version__", "errors", "read")}
-    assert {command for command, _ in CASES} == doors
+    doors = {row.name for row in COMMANDS if row.python}
+    assert {*(command for command, _ in CASES), "convert"} == doors
+    assert doors < set(rr.__all__)
