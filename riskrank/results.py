@@ -135,15 +135,17 @@ class Result:
         """Tables and words as LaTeX, with booktabs."""
         return to_latex(spelled_sections(self.document, flags=False))
 
-    def to_text(self, width: int | None = None) -> str:
+    def to_text(self, width: int | None = None, *, explain: bool = False) -> str:
         """The page a terminal shows, without colour.
 
         Parameters
         ----------
         width : int, optional
             Columns of the page; as wide as its tables by default.
+        explain : bool
+            Whether the page goes on after its first screen, with every figure and how to read it.
         """
-        return to_text(self.document, width=width, flags=False)
+        return to_text(self.document, width=width, flags=False, explain=explain)
 
     @property
     def pictures(self) -> dict[str, str]:

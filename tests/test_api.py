@@ -171,7 +171,9 @@ def test_a_result_has_every_form():
     assert result.to_csv().splitlines()[0].startswith("metric,order")
     assert len(result.to_jsonl().splitlines()) == len(result.rows)
     assert "### Stochastic dominance on acc" in result.to_markdown()
-    assert result.verdict.split(":")[0] in " ".join(repr(result).split())
+    assert "Stochastic dominance on acc" in result.to_text(explain=True)
+    assert repr(result) == result.to_text()
+    assert "Stochastic dominance on acc" not in repr(result)
     assert "<table" in result._repr_html_()
 
 

@@ -225,7 +225,10 @@ COMMANDS = (
         refuses="mean_risk:columns_of",
         papers=(
             Paper(
-                schema="mrm", documents="mean_risk:MeanRiskDocument", view="mean_risk", figures="mean_risk"
+                schema="mrm",
+                documents="mean_risk:MeanRiskDocument",
+                view="mean_risk.first_screen",
+                figures="mean_risk",
             ),
         ),
         pictures=("scatter", "radar", "groups"),
@@ -262,7 +265,7 @@ COMMANDS = (
             Paper(
                 schema="gsd",
                 documents="gsd.document:GsdDocument",
-                view="gsd.relation",
+                view="gsd.first_screen",
                 figures="gsd.pictures",
             ),
         ),
@@ -303,7 +306,7 @@ COMMANDS = (
             Paper(
                 schema="copa",
                 documents="copa.ranking:CopaDocument",
-                view="copa.ranking",
+                view="copa.first_screen",
                 figures="copa.pictures",
             ),
             Paper(

@@ -2,31 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.check import CheckDocument, Inspection, MetricRow, Problem
+from riskrank.studies.rounding import decimals_of_range, rounded
+from riskrank.studies.suggestions import Suggestion
 from riskrank.studies.wording import counted
+
+# Commands, problems and metrics a screen has room for.
+_COMMANDS, _PROBLEMS, _METRICS = 3, 2, 8
 
 
 def view(document: CheckDocument) -> list[Section]:
-    """What the table holds first, what is wrong with it last."""
+    """What it is, what is wrong, and the commands to copy; then every figure and every other command."""
     found = document.inspection
-    sections: list[Section] = [
-        Line(_holdings(found), "Table:"),
+    return [
+        _metrics(document),
         Line(_pairing(found), "Samples:"),
-        Line(_repeats(found), "Repeats:"),
-        _metric_table(document),
+        *([Line(_repeats(found), "Repeats:")] if found.most_repeats > 1 else []),
+        *_problems(found),
+        *_commands(document.suggestions[:_COMMANDS]),
+        Line(option("explain", True), "Also:"),
+        *asked_for(_details(document)),
     ]
+
+
+def _details(document: CheckDocument) -> list[Section]:
+    """All figures, what is wrong, and what can be done."""
+    found = document.inspection
+    sections: list[Section] = [Line(_holdings(found), "Table:")]
+    if found.most_repeats <= 1:
+        sections.append(Line(_repeats(found), "Repeats:"))
+    sections.append(_metric_table(document))
     if not found.same_samples:
         sections.append(_model_table(found))
     sections += [_problem_line(problem) for problem in found.problems]
-    if not found.problems:
-        sections.append(Line("none: every command can read this table.", "Problems:", "green"))
     if document.splits:
         sections.append(_split_table(document))
-    for one in document.suggestions:
+    return [*sections, *_commands(document.suggestions[_COMMANDS:])]
+
+
+def _commands(suggestions: Sequence[Suggestion]) -> list[Section]:
+    sections: list[Section] = []
+    for one in suggestions:
         sections += [Line(one.purpose, "What fits:"), Line(one.command, verbatim=True)]
     return sections
+
+
+def _problems(found: Inspection) -> list[Section]:
+    """The gravest problems whole, the rest counted."""
+    if not found.problems:
+        return [Line("none: every command can read this table.", "Problems:", "green")]
+    left = len(found.problems) - _PROBLEMS
+    more = [Line(f"… {counted(left, 'problem')} more: {option('explain', True)}")] if left > 0 else []
+    return [*map(_problem_line, found.problems[:_PROBLEMS]), *more]
+
+
+def _metrics(document: CheckDocument) -> Table:
+    """What the scores look like: direction, range and mean, with the digits a range leaves."""
+    rows: list[tuple[Cell | str, ...]] = []
+    for metric in document.rows[:_METRICS]:
+        low, mean, high = metric.minimum, metric.mean, metric.maximum
+        decimals = 0 if low is None or high is None else decimals_of_range(low, high, metric.n)
+        rows.append(
+            (
+                metric.metric,
+                _better(metric),
+                *("–" if value is None else rounded(value, decimals) for value in (low, mean, high)),
+                Cell(f"{metric.missing:,}", "red" if metric.missing else ""),
+            )
+        )
+    left = len(document.rows) - _METRICS
+    if left > 0:
+        rows.append((f"… {left} more", "", "", "", "", ""))
+    heads = (Column("min"), Column("mean"), Column("max"), Column("missing"))
+    return Table("", (Column("metric", "left"), Column("better", "left"), *heads), tuple(rows))
 
 
 def _holdings(found: Inspection) -> str:
@@ -39,7 +92,7 @@ def _holdings(found: Inspection) -> str:
 def _pairing(found: Inspection) -> str:
     grouped = f" They belong to {found.clusters:,} clusters, which are drawn whole." if found.clusters else ""
     if found.same_samples:
-        return f"all models have the same {found.samples:,} samples (paired).{grouped}"
+        return f"all models have the same {counted(found.samples, 'sample')} (paired).{grouped}"
     return f"{found.common_samples:,} of {found.samples:,} samples are common to all models.{grouped}"
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows
-from riskrank.shown.view import Column, Line, Section, Table
+from riskrank.shown.means import MOST_ROWS
+from riskrank.shown.view import Column, Line, Section, Table, asked_for
 from riskrank.studies.convert import ExportDocument
+from riskrank.studies.wording import counted, names
 
 
 def summary(document: ExportDocument) -> str:
@@ -20,8 +22,35 @@ def summary(document: ExportDocument) -> str:
 
 
 def view(document: ExportDocument) -> list[Section]:
-    """Means by metric and model, and how to get the scores themselves."""
-    table = Table(
+    """What was read and how to get the scores themselves; means by metric and model for who asks."""
+    origin = document.provenance
+    rows = tuple(
+        (name, document.directions.get(name, "–"), f"{count:,}", f"{missing:,}")
+        for name, count, missing in document.totals()
+    )
+    heads = (Column("metric", "left"), Column("better", "left"), Column("scores"), Column("without score"))
+    left = len(rows) - MOST_ROWS
+    more = [Line(f"… {counted(left, 'metric')} more: {option('explain', True)}")] if left > 0 else []
+    models = names(list(origin.models), 6)
+    return [
+        Line(
+            f"{counted(len(origin.models), 'model')} ({models}) on {counted(origin.samples, 'sample')}.",
+            "Read:",
+        ),
+        Table("", heads, rows[:MOST_ROWS]),
+        *more,
+        Line(
+            f"{all_rows(f'all {len(document.rows):,} scores')}; every command reads the export itself "
+            f"with {option('from')}."
+        ),
+        Line(option("explain", True), "Also:"),
+        *asked_for([_means(document)]),
+    ]
+
+
+def _means(document: ExportDocument) -> Table:
+    """Means by metric and model."""
+    return Table(
         "Scores of the export by metric and model",
         (
             Column("metric", "left"),
@@ -46,11 +75,6 @@ def view(document: ExportDocument) -> list[Section]:
         ),
         stub=2,
     )
-    text = (
-        f"{all_rows(f'all {len(document.rows):,} scores')}; every command reads the export itself "
-        f"with {option('from')}."
-    )
-    return [table, Line(text, "Reading:")]
 
 
 def _s(count: int) -> str:

@@ -2,11 +2,50 @@
 
 from __future__ import annotations
 
-from riskrank.shown.view import Cell, Column, Line, Section, Table
-from riskrank.studies.grouping import Group, Groups, places
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.errors import option
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.grouping import Group, Groups, Standing, places
+from riskrank.studies.wording import counted, names
 
 # A list of reversals longer than this hides them again.
 _MOST_REVERSALS = 12
+# Groups a first screen has room for below its table of models.
+_MOST_GROUPS = 12
+
+
+def group_screen(body: Sequence[Section], groups: Groups) -> list[Section]:
+    """A group a line: who comes first there, and whether that is clear; all else for who asks.
+
+    Of the study of all samples its last two lines remain: on the tests, and on what to ask next.
+    """
+    method = groups.leading[0]
+    parts = [(part.name, part.samples, part.standings[method]) for part in groups.parts[:_MOST_GROUPS]]
+    rows = (
+        _first("all together", None, groups.whole[method], groups.models),
+        *(_first(name, samples, one, groups.models) for name, samples, one in parts),
+    )
+    words = (Column(head, "left") for head in ("first", "clear"))
+    heads = (Column(groups.column, "left"), Column("samples"), *words)
+    left = len(groups.parts) - len(parts)
+    more = [Line(f"… {counted(left, 'group')} more: {option('explain', True)}")] if left else []
+    lines = [section for section in body if isinstance(section, Line) and not section.more][-2:]
+    rest = asked_for(section for section in body if section not in lines)
+    return [Table("", heads, rows), *more, *lines, *rest, *asked_for(group_sections(groups))]
+
+
+def _first(name: str, samples: int | None, one: Standing, models: Sequence[str]) -> tuple[Cell | str, ...]:
+    """One group: its best models, and how many others the first one beats there."""
+    best = np.flatnonzero(one.ranks == 1).tolist()
+    clear = "not tested"
+    if one.beats is not None:
+        others = len(models) - 1
+        beaten = int(one.beats[best[0]].sum())
+        clear = "ahead of all others" if beaten == others else f"ahead of {beaten} of {others}"
+    return (name, "" if samples is None else f"{samples:,}", names([models[i] for i in best], 3), clear)
 
 
 def group_sections(groups: Groups) -> list[Section]:

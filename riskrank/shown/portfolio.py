@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows
+from riskrank.shown.means import MOST_ROWS
 from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import Column, Line, Section, Table
+from riskrank.shown.view import Column, Line, Section, Table, asked_for
 from riskrank.studies.portfolio import PortfolioDocument, PortfolioSummaryDocument
+from riskrank.studies.rounding import rounded
+from riskrank.studies.verdicts import summary_decimals
+from riskrank.studies.wording import counted, percent
 
 _FIRST_ROWS = 10
 # Levels of a quantile function as wide as a sparkline.
@@ -38,6 +44,41 @@ def view(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Section
 
 
 def _summary(document: PortfolioSummaryDocument) -> list[Section]:
+    """Models by mean with their worst cases; every quantile for who asks."""
+    summary, models = document.found, document.provenance.models
+    decimals, shown = summary_decimals(summary), summary.best_mean_first[:MOST_ROWS]
+    level = summary.levels[0]
+    columns = (
+        Column("model", "left"),
+        Column("samples"),
+        Column("mean"),
+        Column(f"worst {percent(level)}"),
+        Column("from worst to best", "left", only="terminal"),
+    )
+    lines = sparklines(document.quantiles(_SPARK))
+    rows = tuple(
+        (
+            models[i],
+            f"{summary.size[i]:,}",
+            rounded(float(summary.mean[i]), decimals),
+            rounded(float(summary.tail_values[i, 0]), decimals),
+            lines[i],
+        )
+        for i in shown
+    )
+    left = len(models) - len(shown)
+    more = [Line(f"… {counted(left, 'model')} more: {option('explain', True)}")] if left > 0 else []
+    combined = "All metrics of a sample as one score from 0 to 1, larger is better; nothing was tested."
+    return [
+        Table("", columns, rows),
+        *more,
+        Line(combined),
+        Line(option("explain", True), "Also:"),
+        *asked_for(_quantiles(document, lines)),
+    ]
+
+
+def _quantiles(document: PortfolioSummaryDocument, lines: Sequence[str]) -> list[Section]:
     """Models by mean, best first, with quantiles and tails."""
     summary, models = document.found, document.provenance.models
     levels = [f"{level:g}" for level in summary.levels]
@@ -50,7 +91,6 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
         *(Column(f"TVaR\n{level}") for level in levels),
         Column("quantile function", "left", only="terminal"),
     )
-    lines = sparklines(document.quantiles(_SPARK))
     rows = tuple(
         (
             models[i],

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from riskrank.engine.power.planning import PowerStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.dominance.detail import CORRECTIONS
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.power import PowerDocument
 from riskrank.studies.wording import claim_words, sizes_possible
 
@@ -17,15 +18,30 @@ _MOST_PAIRS = 12
 
 
 def view(document: PowerDocument) -> list[Section]:
-    """Pairs by power, the hardest first, the size that is needed, and how it was simulated."""
+    """Pairs by power, the hardest first, and whose word it is; how it was simulated is for who asks."""
     study, models, pilot = document.study, document.provenance.models, document.metric is not None
+    truth = "the pilot is taken as the truth: what it overstates looks easier to find than it is"
+    given = "the distributions are taken as given"
+    table = _curve_table(document.metric, study, models)
+    on = "" if document.metric is None else f" on {document.metric}"
+    # Which ratio it is and which test finds it takes words of its own.
+    first = replace(table, title=f"How often it is found{on}").with_columns(
+        [at for at, column in enumerate(table.columns) if column.head != "ε"]
+    )
     return [
-        _curve_table(document.metric, study, models),
-        _needed(study),
+        first,
+        Line(f"Shares of {study.curve.repeats:,} simulated tables; {truth if pilot else given}."),
         *_pilot(study),
-        _reading(study, pilot=pilot, chosen=document.provenance.settings.get("pair") is None),
-        _simulated(study, pilot=pilot),
-        *([] if document.split is None else [Line(document.split.sentence, "Repeats:")]),
+        Line(option("explain", True), "Also:"),
+        *asked_for(
+            [
+                table,
+                _needed(study),
+                _reading(study, pilot=pilot, chosen=document.provenance.settings.get("pair") is None),
+                _simulated(study, pilot=pilot),
+                *([] if document.split is None else [Line(document.split.sentence, "Repeats:")]),
+            ]
+        ),
     ]
 
 

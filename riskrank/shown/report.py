@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import NONE, RISK
-from riskrank.shown import mean_risk, numbers
-from riskrank.shown.copa import ranking as copa
+from riskrank.shown import numbers
+from riskrank.shown.copa import detail as copa
 from riskrank.shown.dominance import detail as dominance
 from riskrank.shown.dominance.detail import WHY_COUNTS_DIFFER, inference_line
 from riskrank.shown.groups import group_sections
-from riskrank.shown.gsd import relation as gsd
+from riskrank.shown.gsd import detail as gsd
+from riskrank.shown.mean_risk import detail as mean_risk
 from riskrank.shown.rank.detail import (
     detail_table,
     leading_method,
@@ -79,7 +80,7 @@ def parts(document: ReportDocument) -> list[ReportPart]:
         ReportPart("risks", "Hidden risks", ranking, (), (), tuple(_risks(ranking))),
         ReportPart("curves", "Distributions", ranking, ("quantiles", "tvar"), (_CURVES,), ()),
         _pairs(document),
-        _part("mean-risk", CHAPTERS["risks"], risks, mean_risk.view(risks), ("scatter", "radar")),
+        _part("mean-risk", CHAPTERS["risks"], risks, mean_risk.details(risks), ("scatter", "radar")),
     ]
     if document.methods is not None:
         found.append(_agreement(document.methods, ranking, "method", CHAPTERS["methods"]))
@@ -91,10 +92,10 @@ def parts(document: ReportDocument) -> list[ReportPart]:
         found.append(ReportPart("groups", title, document.by_group, ("groups",), (), sections_of_groups))
     if document.relation is not None:
         order = document.relation
-        found.append(_part("gsd", CHAPTERS["relation"], order, gsd.view(order), ("hasse",)))
+        found.append(_part("gsd", CHAPTERS["relation"], order, gsd.details(order), ("hasse",)))
     if document.choice is not None:
         choice = document.choice
-        found.append(_part("copa", CHAPTERS["choice"], choice, copa.view(choice), ("parallel", "boxes")))
+        found.append(_part("copa", CHAPTERS["choice"], choice, copa.details(choice), ("parallel", "boxes")))
     found.append(
         ReportPart("unseen", "What the samples cannot show", ranking, (), (), tuple(_unseen(document)))
     )

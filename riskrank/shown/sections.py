@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from riskrank.asked.commands import PAPERS
-from riskrank.shown.groups import group_sections
+from riskrank.shown.groups import group_screen
 from riskrank.shown.view import Line, Section, spelled
 from riskrank.studies.document import Document
 
@@ -16,8 +16,8 @@ def sections(document: Document) -> Sequence[Section]:
     body = import_module(f".{PAPERS[document.schema].view}", "riskrank.shown").view(document)
     verdict = [Line(document.verdict, "Verdict:")] if document.verdict else []
     groups = getattr(document, "groups", None)
-    if groups is not None:  # behind the study of all samples
-        body = [*body, *group_sections(groups)]
+    if groups is not None:
+        body = group_screen(body, groups)
     return [*verdict, *body]
 
 

@@ -88,6 +88,13 @@ class ExportDocument(Document[Mapping[str, Any]]):
         for row in found.sort("metric", "model").iter_rows(named=True):
             yield ModelMean(**row)
 
+    def totals(self) -> Iterator[tuple[str, int, int]]:
+        """Metrics, their scores, and rows without one."""
+        found = self.rows.frame.group_by("metric").agg(
+            scores=pl.col("score").count(), missing=pl.col("score").null_count()
+        )
+        yield from found.sort("metric").iter_rows()
+
     @property
     def metrics_file(self) -> str:
         """The directions as a metrics file, empty where the export tells none."""

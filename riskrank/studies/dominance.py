@@ -22,7 +22,7 @@ from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import claims_of, described_tests, inference_of
-from riskrank.studies.tails import TailMeans
+from riskrank.studies.tails import TailMeans, worst_of
 from riskrank.studies.targets import check_portfolio, check_range, targets
 from riskrank.studies.units import units_of
 
@@ -88,7 +88,9 @@ def standings(document: DominanceDocument) -> dict[str, Standing]:
             name = f"{'FSD' if tests.claim.order == 1 else 'SSD'}@{column.name}"
             ratios = np.where(np.eye(len(tests.ratios), dtype=bool), 0.0, tests.ratios)
             beats = tests.dominates if document.inference.test else None
-            found.setdefault(name, Standing(-ratios.sum(axis=1), beats))
+            p = None if beats is None else tests.p_value
+            alpha = document.inference.alpha
+            found.setdefault(name, Standing(-ratios.sum(axis=1), beats, p, alpha))
     # Second order, what a careful reader asks for, first.
     return dict(sorted(found.items(), key=lambda entry: entry[0].startswith("FSD")))
 
@@ -125,7 +127,8 @@ def dominance(
         check_range(target.name, target.scores, table.models)
         with runtime.progress(f"resampling {target.name}") as progress:
             study = study_dominance(target.scores, claims_of(settings), inference, progress=progress)
-        units, tail = units_of(target.name, table.metrics), TailMeans(target.name, study, table.metrics)
+        units = units_of(target.name, table.metrics)
+        tail = TailMeans(target.name, worst_of(study), table.metrics)
         found.append(DominanceColumn(target, study, _differences(study, inference), units, tail))
     means = metric_means(table)
     said = dominance_verdict(DominanceCase(found, means, table.models, inference))

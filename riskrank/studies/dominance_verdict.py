@@ -106,7 +106,11 @@ def _pair(case: DominanceCase, column: DominanceColumn) -> Iterator[str]:
         return
     leader = max(first.items(), key=lambda item: (item[1] is not None, item[0]))[1]
     assert leader is not None
-    yield _who(case, column, first, leader)
+    who = _who(case, column, first, leader)
+    if case.mean_of(column) is None and all(_behind(mean, leader) for mean in case.means):
+        yield _unclear(case, who)
+    else:
+        yield who
     yield from _but(case, column, leader)
 
 
@@ -132,6 +136,13 @@ def _who(case: DominanceCase, column: DominanceColumn, first: dict[int, int | No
     return f"{text}; {' and '.join(ORDERS[order] for order in left)}, {not_shown}."
 
 
+def _unclear(case: DominanceCase, who: str) -> str:
+    """Who is ahead, where every metric's mean speaks against it: a combined score forgets how bad is bad."""
+    bad = "worse" if len(case.models) == 2 else "the worst"
+    every = f"all {len(case.means)} metrics"
+    return f"No clear answer: {who.rstrip('.')}, but in these samples its mean is {bad} on {every}."
+
+
 def _wholly(column: DominanceColumn, i: int) -> str:
     """Whether one of two models is at least as good at every level: an ε of 0 in order 1."""
     wholly = column.study.estimates.ratios[0, i, 1 - i] == 0
@@ -155,9 +166,8 @@ def _but(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[str]:
         yield f"Its mean is {worse}{case.against(column, i, j)}."
     else:
         worse_on = [one.name for one in case.means if _behind(one, i)]
-        every = f"all {len(worse_on)} metrics" if len(worse_on) == len(case.means) else names(worse_on)
-        if worse_on:
-            yield f"But in these samples its mean is worse on {every}."
+        if 0 < len(worse_on) < len(case.means):
+            yield f"But in these samples its mean is worse on {names(worse_on)}."
     if tells and not (often and milder):
         yield f"In these samples its {worst} of {models[j]}."
 
@@ -196,7 +206,9 @@ def _field(case: DominanceCase, column: DominanceColumn) -> Iterator[str]:
     best, free = ahead_of_all(tests), [i for i in column.standing if not tests.dominates[:, i].any()]
     if best:
         also = _first_order(column, best[0])
-        yield f"{models[best[0]]} {_ahead(case)} all {k - 1} others on {on}, {how}{also}."
+        who = f"{models[best[0]]} {_ahead(case)} all {k - 1} others on {on}, {how}{also}"
+        against = case.mean_of(column) is None and best[0] in worst_everywhere(case.means)
+        yield _unclear(case, who) if against else f"{who}."
         yield from _doubts(case, column, best[0])
         return
     if not tests.dominates.any():
@@ -232,10 +244,6 @@ def _doubts(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[st
     if above:
         verb = "is" if len(above) == 1 else "are"
         yield f"But {ORDERS[1]}, {names([models[j] for j in above])} {verb} ahead of {models[i]}."
-    if len(case.means) > 1 and case.mean_of(column) is None:
-        if i in worst_everywhere(case.means):
-            yield f"But in these samples {models[i]} has the worst mean on all {len(case.means)} metrics."
-        return
     mean = case.mean_of(column)
     if mean is None:
         return

@@ -15,12 +15,14 @@ import numpy as np
 from riskrank.asked.commands import grouping
 from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
-from riskrank.engine.types import Booleans
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option, spell
 from riskrank.scores.table.groups import group_tables, leaving_out
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Row
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.said import fitting
 from riskrank.studies.wording import names
 
 Kind = TypeVar("Kind", bound="GroupedDocument[Any]")
@@ -36,10 +38,16 @@ class Standing:
         Larger is better.
     beats : ndarray of bool, shape (k, k), or None
         Whose lead over whom is significant; None where the method tests nothing.
+    p_value : ndarray, shape (k, k), or None
+        Of each lead by itself.
+    alpha : float
+        Level of the family.
     """
 
     scores: np.ndarray
     beats: Booleans | None = None
+    p_value: Floats | None = None
+    alpha: float = 0.05
 
     @property
     def ranks(self) -> np.ndarray:
@@ -155,8 +163,10 @@ class Groups(Generic[Kind]):
     def reversals(self) -> Iterator[Reversal]:
         """Pairs whose order is significant both ways, in different places."""
         for method, everywhere in self.whole.items():
-            places = {None: everywhere} | {part.name: part.standings[method] for part in self.parts}
-            beats = {name: one.beats for name, one in places.items() if one.beats is not None}
+            beats: dict[str | None, Booleans] = {}
+            if everywhere.beats is not None:
+                beats[None] = everywhere.beats
+            beats.update(self._beats_somewhere(method))
             for i, model in enumerate(self.models):
                 for j in range(i + 1, len(self.models)):
                     better = tuple(name for name, found in beats.items() if found[i, j])
@@ -164,12 +174,33 @@ class Groups(Generic[Kind]):
                     if better and worse:
                         yield Reversal(method, model, self.models[j], better, worse)
 
+    def _beats_somewhere(self, method: str) -> dict[str | None, Booleans]:
+        """By group, whose lead is significant among the leads of all groups (Holm over groups × pairs).
+
+        Each group has a family of its own, and among many families some pair is turned around by chance.
+        """
+        found = {part.name: part.standings[method] for part in self.parts}
+        beats: dict[str | None, Booleans] = {
+            name: one.beats for name, one in found.items() if one.beats is not None
+        }
+        values = [one.p_value for one in found.values() if one.p_value is not None]
+        if len(values) < len(beats) or not values:
+            return beats
+        apart = ~np.eye(len(self.models), dtype=bool)
+        adjusted = adjust(np.concatenate([p[apart] for p in values]), "holm").reshape(len(values), -1)
+        alpha = next(iter(found.values())).alpha
+        for (name, own), p in zip(list(beats.items()), adjusted, strict=True):
+            together = np.zeros_like(own)
+            together[apart] = p <= alpha
+            beats[name] = own & together
+        return beats
+
     def sentence(self) -> str:
         """Where the ranking changes between groups, by the first method."""
         method = next(iter(self.whole))
         everywhere = self.whole[method].ranks
         moved = [part for part in self.parts if not np.array_equal(part.standings[method].ranks, everywhere)]
-        head = f"By {self.column}: the ranking by {method}"
+        head = f"By {self.column}: the order of the models"
         if not moved:
             return f"{head} is the same in all {len(self.parts)} groups."
         most = min(moved, key=lambda part: _or_zero(part.tau[method]))
@@ -178,10 +209,8 @@ class Groups(Generic[Kind]):
         verb = "comes" if len(best) == 1 else "come"
         if np.array_equal(first, everywhere == 1):
             verb = f"still {verb}"
-        tau = most.tau[method]
-        by_how_much = "" if tau is None else f" (Kendall tau {tau:.2g})"
         return (
-            f"{head} changes in {len(moved)} of {len(self.parts)} groups, most in {most.name}{by_how_much}, "
+            f"{head} changes in {len(moved)} of {len(self.parts)} groups, most in {most.name}, "
             f"where {names(best)} {verb} first; {self._reversed(method)}."
         )
 
@@ -299,11 +328,13 @@ def study_by_group(
         tau = {method: _tau(everywhere[method].scores, one.scores) for method, one in here.items()}
         found.append(Group(name, len(part.samples), document, here, tau))
     groups = Groups(str(table.options.group_by), table.models, everywhere, tuple(found))
+    said = fitting([whole.verdict, groups.sentence()])
     rows = [replace(row, group=part.name) for part in found for row in part.document.rows]
     return replace(
         whole,
         rows=[*whole.rows, *rows],
-        verdict=f"{whole.verdict} {groups.sentence()}".strip(),
+        verdict=said.verdict,
+        more=(*whole.more, *said.more),
         provenance=replace(whole.provenance, warnings=_warnings(whole, groups)),
         groups=groups,
     )

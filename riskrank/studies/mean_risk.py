@@ -16,21 +16,25 @@ from riskrank.engine.portfolio.mean_risk_intervals import (
     study_mean_risk,
 )
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS, RISKS, RiskColumn, risk_columns
-from riskrank.engine.sampling.design import FEW_SAMPLES
+from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores
+from riskrank.engine.types import Floats
 from riskrank.errors import one_of
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Provenance
 from riskrank.studies.grouping import GroupedDocument, Standing, study_by_group
-from riskrank.studies.mean_risk_verdict import mrm_verdict
+from riskrank.studies.mean_risk_verdict import MeanRiskCase, mrm_verdict
+from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.tails import TailMeans, Worst
 from riskrank.studies.targets import Target, check_portfolio, check_range, targets
-from riskrank.studies.units import column_words
 from riskrank.studies.weights import portfolio_weights
 
 # Other names of a risk.
 _SAME = {"negative-cvar": "negative-tvar"}
+# The risk that is a mean of the worst share of scores.
+TAIL = "negative-tvar"
 
 
 def columns_of(settings: MeanRiskSettings) -> tuple[RiskColumn, ...]:
@@ -73,6 +77,12 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow]):
     ----------
     by_column : tuple of (str, MeanRiskStudy)
         Every column of scores, by the name it is reported under.
+    tails : dict of str to TailMeans
+        Of the same columns, where a mean of the worst share was asked for.
+    means : tuple of MetricMeans
+        Raw means of every metric.
+    scores : ClusteredScores
+        Of one column: they all have the same samples.
     aggregations : tuple of (str, Aggregation)
         Rankings under the consistent risks made one, by their method's name.
     """
@@ -81,6 +91,9 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow]):
     row_type: ClassVar[type] = MeanRiskRow
 
     by_column: tuple[tuple[str, MeanRiskStudy], ...]
+    tails: Mapping[str, TailMeans]
+    means: tuple[MetricMeans, ...]
+    scores: ClusteredScores
     aggregations: tuple[tuple[str, Aggregation], ...]
 
     def meta(self) -> Mapping[str, Any]:
@@ -130,18 +143,36 @@ def mrm(
     if settings.with_portfolio and len(table.metrics) > 1:
         chosen = targets(table, settings) + chosen
     by_column = [(target.name, _studied(target, table.models, settings, runtime)) for target in chosen]
+    means, aggregations = metric_means(table), tuple(_aggregations(table, settings, by_column))
+    case = MeanRiskCase(by_column, means, table.models, dict(aggregations), 1 - settings.alpha)
+    said = mrm_verdict(case)
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
         rows=[*_rows(by_column, table.models)],
-        verdict=mrm_verdict(
-            [(column_words(name, table.metrics), study) for name, study in by_column],
-            table.models,
-            chosen[0].scores,
-            confidence=1 - settings.alpha,
-        ),
+        verdict=said.verdict,
+        more=said.more,
+        means=means,
+        scores=chosen[0].scores,
+        tails={
+            name: TailMeans(name, worst, table.metrics)
+            for name, study in by_column
+            if (worst := _worst(study)) is not None
+        },
         by_column=tuple(by_column),
-        aggregations=tuple(_aggregations(table, settings, by_column)),
+        aggregations=aggregations,
     )
+
+
+def _worst(study: MeanRiskStudy) -> Worst | None:
+    """Means of the smallest worst share that was looked at."""
+    tails = [at for at, column in enumerate(study.models.columns) if column.risk.name == TAIL]
+    if not tails:
+        return None
+    at = min(tails, key=lambda at: study.models.columns[at].level or 1.0)
+    error: Sequence[float] | Floats = ()
+    if study.value_low is not None and study.value_high is not None:
+        error = (study.value_high[:, at] - study.value_low[:, at]) / 4
+    return Worst(study.models.columns[at].level or 1.0, -study.models.risk[:, at], error)
 
 
 def _studied(

@@ -2,65 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RiskColumn
-from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.studies.wording import interval, names, number, percent, unseen_in
+from riskrank.studies.metric_means import MetricMeans, worst_everywhere
+from riskrank.studies.said import Said, assuming, fitting
+from riskrank.studies.wording import interval, names, number, percent
 
 
-def mrm_verdict(
-    by_column: Sequence[tuple[str, MeanRiskStudy]],
-    models: Sequence[str],
-    scores: ClusteredScores,
-    *,
-    confidence: float,
-) -> str:
-    """Who comes first by the consistent risks together, whether single risks agree, and by how much.
+@dataclass(frozen=True)
+class MeanRiskCase:
+    """What sentences are made from.
 
-    Parameters
+    Attributes
     ----------
     by_column : sequence of (str, MeanRiskStudy)
+    means : sequence of MetricMeans
     models : sequence of str
-    scores : ClusteredScores
-        Of one column: they all have the same samples.
+    aggregations : dict of str to Aggregation
     confidence : float
         Of the intervals.
     """
-    sentences: list[str] = []
-    for name, study in by_column:
-        sentences.append(_first(name, study, models))
-        sentences += _gain(study, models, confidence)
-    return " ".join([*sentences, unseen_in(scores)])
+
+    by_column: Sequence[tuple[str, MeanRiskStudy]]
+    means: Sequence[MetricMeans]
+    models: Sequence[str]
+    aggregations: Mapping[str, Aggregation]
+    confidence: float
+
+    def mean_of(self, name: str) -> MetricMeans | None:
+        """Raw means of a column that is a metric."""
+        return next((mean for mean in self.means if mean.name == name), None)
+
+    def score(self, name: str) -> str:
+        """What a column of scores is called in a sentence."""
+        return "the combined score" if self.mean_of(name) is None else name
 
 
-def _order(study: MeanRiskStudy) -> list[int]:
+def mrm_verdict(case: MeanRiskCase) -> Said:
+    """Who comes first by the consistent risks together, and whether single risks and raw means agree.
+
+    Parameters
+    ----------
+    case : MeanRiskCase
+
+    Returns
+    -------
+    Said
+    """
+    untested = "No difference was tested here; rank does that."
+    gains = [sentence for _, study in case.by_column for sentence in _gain(study, case)]
+    if len(case.by_column) > 1:
+        head = [*_together(case)]
+    else:
+        name, study = case.by_column[0]
+        head = [_first(name, study, case), *_doubts(name, study, case)]
+    found = fitting([assuming(case.means) + head[0], *head[1:], untested])
+    # What a single measure of risk says takes its name to be understood, so that it is for who asks.
+    return Said(found.verdict, (*found.more, *gains))
+
+
+def order_of(study: MeanRiskStudy) -> list[int]:
+    """Models from first to last by the consistent risks together, or by the only ones there are."""
     if study.aggregation is None:
         return study.models.order(0).tolist()
     return study.aggregation.order.tolist()
 
 
-def _first(name: str, study: MeanRiskStudy, models: Sequence[str]) -> str:
-    rank, columns = study.models.rank, study.models.columns
-    leader = _order(study)[0]
+def _first(name: str, study: MeanRiskStudy, case: MeanRiskCase) -> str:
+    rank, columns, models = study.models.rank, study.models.columns, case.models
+    leader = order_of(study)[0]
     firsts = {int(i) for at in range(len(columns)) for i in np.flatnonzero(rank[:, at] == 1)}
     if study.aggregation is None:
-        by, equal = columns[0].risk.name, [int(i) for i in np.flatnonzero(rank[:, 0] == 1)]
+        by, equal = f"by {columns[0].risk.name}", [int(i) for i in np.flatnonzero(rank[:, 0] == 1)]
     else:
-        by, equal = "by all consistent risks together", _tied(study)
+        by, equal = f"by {_measures(study)}", _tied(study)
     rivals = [i for i in equal if i != leader]
     others = sorted(models[i] for i in firsts - {leader, *rivals})
-    if others:
-        agree = f"; by single risks {names(others)} would"
-    else:
-        agree = ", as by every single risk" if not rivals else ""
+    agree = f"; by single measures {names(others)} would" if others else ""
+    if not agree and not rivals and len(columns) > 1:
+        agree = ", as by every single one"
+    on = f"on {case.score(name)} by mean minus risk"
     if not rivals:
-        return f"On {name}, {models[leader]} comes first by mean minus risk, {by}{_orders(study)}{agree}."
+        return f"{models[leader]} comes first {on}, {by}{_orders(study)}{agree}."
     tied = names([models[i] for i in [leader, *rivals]])
-    return f"On {name}, {tied} tie for the first place by mean minus risk, {by}{_split(study, equal)}{agree}."
+    return f"{tied} tie for the first place {on}, {by}{_split(study, equal)}{agree}."
+
+
+def _measures(study: MeanRiskStudy) -> str:
+    count = int(study.models.ssd_consistent.sum())
+    return "one measure of risk" if count == 1 else f"{count} measures of risk together"
+
+
+def _doubts(name: str, study: MeanRiskStudy, case: MeanRiskCase) -> Iterator[str]:
+    """What raw means say against the first."""
+    first, mean = order_of(study)[0], case.mean_of(name)
+    if mean is None:
+        if first in worst_everywhere(case.means) and len(case.means) > 1:
+            yield f"But its mean is the worst of all on all {len(case.means)} metrics."
+        return
+    best = int(np.argmin(mean.mean) if mean.lower else np.argmax(mean.mean))
+    if mean.of(best) != mean.of(first):
+        yield f"{case.models[best]} has the best mean, {mean.of(best)} against {mean.of(first)}."
+
+
+def _together(case: MeanRiskCase) -> Iterator[str]:
+    """Of several columns: who comes first where, and over all metrics."""
+    where: dict[int, list[str]] = {}
+    for name, study in case.by_column:
+        where.setdefault(order_of(study)[0], []).append(case.score(name))
+    parts = [f"{case.models[i]} on {names(on, 6)}" for i, on in where.items()]
+    if len(parts) == 1:
+        on = names(next(iter(where.values())), 6)
+        yield f"By mean minus risk {case.models[next(iter(where))]} comes first on each of {on}."
+    else:
+        yield f"By mean minus risk no model comes first everywhere: {names(parts, 6)}."
+    overall = case.aggregations.get("RA(MRM@M)")
+    if overall is not None:
+        doubt = "" if overall.unique else ", though other orders fit as well"
+        yield f"Over all metrics together {case.models[overall.order[0]]} comes first{doubt}."
 
 
 def _tied(study: MeanRiskStudy) -> list[int]:
@@ -94,17 +159,17 @@ def _orders(study: MeanRiskStudy) -> str:
     )
 
 
-def _gain(study: MeanRiskStudy, models: Sequence[str], confidence: float) -> Iterator[str]:
+def _gain(study: MeanRiskStudy, case: MeanRiskCase) -> Iterator[str]:
     """Mean minus the first consistent risk: of the leader, of the next, and whose intervals overlap."""
     consistent = np.flatnonzero(study.models.ssd_consistent)
     at = int(consistent[0]) if len(consistent) else 0
-    order, value = _order(study), study.models.value[:, at]
+    models, order, value = case.models, order_of(study), study.models.value[:, at]
     leader, following = order[0], order[1]
     lead = float(value[leader] - value[following])
     ends = overlap = ""
     if study.value_low is not None and study.value_high is not None:
         low, high = study.value_low[:, at], study.value_high[:, at]
-        ends = f" ({percent(confidence)} interval {interval(float(low[leader]), float(high[leader]))})"
+        ends = f" ({percent(case.confidence)} interval {interval(float(low[leader]), float(high[leader]))})"
         near = [models[i] for i in order[1:] if low[i] <= high[leader] and high[i] >= low[leader]]
         which = "that" if len(near) == 1 else "those"
         overlap = (

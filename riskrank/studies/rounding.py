@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 
 # Decimals of numbers whose error nobody knows, and the most a reader can use.
 _PLAIN, _MOST = 3, 6
@@ -27,6 +28,31 @@ def decimals_of(errors: Iterable[float]) -> int:
         return _PLAIN
     usual = known[len(known) // 2]
     return min(max(0, -math.floor(math.log10(usual / 2))), _MOST)
+
+
+def decimals_apart(values: Iterable[float]) -> int:
+    """Decimals that tell neighbouring values apart, where nothing is known of how sure they are.
+
+    Parameters
+    ----------
+    values : iterable of float
+        What is no number is passed over.
+
+    Returns
+    -------
+    int
+        For a quarter of the usual gap between two of them, or a thousandth of their range.
+    """
+    known = sorted({value for value in values if math.isfinite(value)})
+    gaps = sorted(high - low for low, high in pairwise(known))
+    if not gaps:
+        return _PLAIN
+    return decimals_of([max(gaps[len(gaps) // 2] / 4, (known[-1] - known[0]) / 1000)])
+
+
+def decimals_of_range(low: float, high: float, count: int) -> int:
+    """Decimals of a mean of so many scores between two ends: their range over √n bounds its error."""
+    return decimals_of([(high - low) / math.sqrt(max(count, 1))])
 
 
 def rounded(value: float, decimals: int) -> str:

@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.types import Floats
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.rounding import decimals_of, rounded
 from riskrank.studies.units import units_of
 from riskrank.studies.wording import percent
 
 
+@dataclass(frozen=True)
+class Worst:
+    """Means of the worst share of k models' scores, larger is better, with standard errors where known."""
+
+    level: float
+    mean: Floats
+    error: Sequence[float] | Floats = ()
+
+
+def worst_of(study: DominanceStudy) -> Worst:
+    """What a study of dominance measured on the way."""
+    found, replicates = study.estimates, study.replicates
+    if replicates is None:
+        return Worst(found.tail_level, found.tails)
+    # Half of what two thirds of the replicates span: a standard error that no outlier sways.
+    error = np.ptp(np.quantile(replicates.tails, [0.16, 0.84], axis=0), axis=0) / 2
+    return Worst(found.tail_level, found.tails, error)
+
+
 class TailMeans:
-    """Means of the worst share of one column of scores, by model.
+    """Means of the worst share of one column of scores, by model, in the units of the file.
 
     Parameters
     ----------
     column : str
         A metric or a portfolio.
-    study : DominanceStudy
+    worst : Worst
     metrics : sequence of MetricSpec
     """
 
-    def __init__(self, column: str, study: DominanceStudy, metrics: Sequence[MetricSpec]) -> None:
+    def __init__(self, column: str, worst: Worst, metrics: Sequence[MetricSpec]) -> None:
         self._metric = any(spec.name == column for spec in metrics)
-        self.level = study.estimates.tail_level
-        self.values = units_of(column, metrics).of(study.estimates.tails)
-        errors = []
-        if study.replicates is not None:
-            # Half of what two thirds of the replicates span: a standard error that no outlier sways.
-            errors = np.ptp(np.quantile(study.replicates.tails, [0.16, 0.84], 0), axis=0) / 2
-        self.decimals = decimals_of(errors)
+        self.level = worst.level
+        self.values = units_of(column, metrics).of(worst.mean)
+        self.decimals = decimals_of(worst.error)
 
     @property
     def says_something(self) -> bool:

@@ -39,11 +39,6 @@ class Units:
         return (self.of(low), self.of(high)) if self.sign > 0 else (self.of(high), self.of(low))
 
 
-def column_words(column: str, metrics: Sequence[MetricSpec]) -> str:
-    """A column of scores in a sentence: a metric in quotes, as its name may be any word; a portfolio bare."""
-    return f"'{column}'" if any(metric.name == column for metric in metrics) else column
-
-
 def units_of(column: str, metrics: Sequence[MetricSpec]) -> Units:
     """Units of a metric or a portfolio.
 

@@ -12,50 +12,60 @@ from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.portfolio.summary import Summary
 from riskrank.engine.power.planning import PowerStudy
 from riskrank.studies.objectives import ObjectiveTable
-from riskrank.studies.wording import names, number, percent, sizes_possible, unseen
+from riskrank.studies.rounding import decimals_of, rounded
+from riskrank.studies.wording import names, percent, sizes_possible
 
 
-def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str], samples: int) -> str:
-    """Who dominates all others at the largest threshold, or who is dominated by nobody."""
-    analysis = analyses[-1]
-    dominates = analysis.relation.dominates
-    where = f"At {analysis.threshold}"
-    best = [models[i] for i in np.flatnonzero(dominates.sum(axis=1) == len(models) - 1).tolist()]
+def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
+    """Who is at least as good as all others at the largest threshold, or against whom nobody is."""
+    analysis, k = analyses[-1], len(models)
+    dominates = analysis.relation.dominates & ~np.eye(k, dtype=bool)
+    however = "however one values the metrics"
+    best = [models[i] for i in np.flatnonzero(dominates.sum(axis=1) == k - 1).tolist()]
     if best:
-        sentences = [f"{where}, {names(best)} dominates all others, whatever utility respects the metrics."]
+        whom = f"all {k - 1} others" if k > 2 else models[1 - models.index(best[0])]
+        sentences = [f"In these samples {names(best)} {_are(best)} at least as good as {whom}, {however}."]
     else:
         free = [models[i] for i in np.flatnonzero(analysis.front).tolist()]
-        sentences = [f"{where}, nobody dominates all others; {names(free, 6)} {_are(free)} in the front."]
+        sentences = [
+            f"In these samples no model is at least as good as all others, {however}; "
+            f"nobody is better than {names(free, 6)} in this sense."
+        ]
     if analysis.tests:
         proven = int(analysis.significant.sum())
         sentences.append(
-            f"Of {int(dominates.sum())} dominances in these samples {proven} {_are(proven)} significant "
-            f"at {percent(analysis.alpha)}."
+            f"Of {int(dominates.sum())} such orders of two models in these samples {proven} {_are(proven)} "
+            f"significant at {percent(analysis.alpha)}."
         )
-    return " ".join([*sentences, unseen(samples)])
+    else:
+        sentences.append("Nothing was tested, so nothing says how sure that is.")
+    return " ".join(sentences)
 
 
 def copa_verdict(table: ObjectiveTable, ranking: CopaRanking) -> str:
-    """Which model is chosen, by what margin, and where it is weak."""
+    """Which model is chosen, in which sense it is the best, and where it is weak."""
     population, chosen = table.population, ranking.chosen
     able = int(population.feasible.sum())
+    name = table.name(chosen)
     if able == 1:
-        return f"Choose {table.name(chosen)}: it is the only model that meets the constraints."
-    p = "∞" if np.isinf(ranking.p) else f"{ranking.p:g}"
-    text = f"Choose {table.name(chosen)}: its norm of ranks at p = {p} is the smallest of {able:,} models"
-    second = ranking.order[1]
-    if ranking.tie[second] != ranking.tie[chosen]:
-        following = f"next {table.name(second)} with {number(ranking.norm[second])}"
-        text += f" ({number(ranking.norm[chosen])}, {following})"
+        return f"Choose {name}: it is the only model that meets the constraints."
     weighted = np.asarray(table.weights) > 0
     ranks = np.where(weighted, population.u[chosen], -1.0)
     worst = int(np.argmax(ranks))
     if ranks[worst] <= 0:
-        return f"{text}. No model is better on any objective that has a weight."
+        return f"Choose {name}: no model is better on any objective that has a weight."
     share = percent(float(population.u[chosen, worst]))
-    return (
-        f"{text}. It is weakest on {population.metrics[worst]}, where {share} of the other models do better."
-    )
+    weak = f"on {population.metrics[worst]}, {share} of the other models do better"
+    equal = "" if np.ptp(np.asarray(table.weights)) < 1e-12 else " by these weights"
+    if np.isinf(ranking.p):
+        text = f"Choose {name}: of {able:,} models its weakest objective is the least weak{equal} ({weak})"
+    else:
+        places = "its mean place" if ranking.p == 1 else f"its place by all objectives (p = {ranking.p:g})"
+        text = f"Choose {name}: {places} is the best of {able:,} models{equal}; it is weakest {weak}"
+    second = ranking.order[1]
+    if ranking.tie[second] == ranking.tie[chosen]:
+        text += f"; {table.name(second)} is as good, and ties are broken by smaller p"
+    return f"{text}. Nothing says how sure that is: places are those of the values as given."
 
 
 def aggregated_verdict(name: str, found: Aggregation, models: Sequence[str]) -> str:
@@ -89,18 +99,21 @@ def _required_size(study: PowerStudy, target: float) -> str:
     return f"{size} show {what} with a power of {percent(target)}{doubt}."
 
 
+def summary_decimals(found: Summary) -> int:
+    """Digits that the errors of the means leave."""
+    return decimals_of(found.sd / np.sqrt(found.size))
+
+
 def portfolio_verdict(found: Summary, models: Sequence[str]) -> str:
-    """Who has the best mean, and who the best tail."""
+    """Who has the best mean, and who the best worst cases; rounded as the table is."""
     best, level = int(np.argmax(found.mean)), found.levels[0]
     safest = int(np.argmax(found.tail_values[:, 0]))
-    text = f"{models[best]} has the largest mean, {number(found.mean[best])}"
-    tail = f"the mean of the worst {percent(level)}, {number(found.tail_values[safest, 0])}"
-    same = (
-        f", and the best tail: {tail}."
-        if safest == best
-        else f"; {models[safest]} has the best tail: {tail}."
-    )
-    return text + same
+    decimals = summary_decimals(found)
+    worst = f"the worst {percent(level)} average {rounded(float(found.tail_values[safest, 0]), decimals)}"
+    text = f"{models[best]} has the largest mean, {rounded(float(found.mean[best]), decimals)}"
+    if safest == best:
+        return f"{text}, and the mildest bad cases: {worst}."
+    return f"{text}; {models[safest]} has the mildest bad cases: {worst}."
 
 
 def _are(what: Sequence[str] | int) -> str:

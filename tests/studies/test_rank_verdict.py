@@ -79,10 +79,10 @@ def test_nothing_told_apart_lists_nobody():
 
 
 def test_mean_risk_ties_are_said():
-    verdict = rr.mrm(table(a=NOISE, b=NOISE, c=NOISE - 1), resamples=100).verdict
-    assert verdict.startswith("On 'x', a and b tie for the first place by mean minus risk, ")
-    assert "its interval overlaps with" in verdict
-    assert "60 samples say nothing" in verdict
+    result = rr.mrm(table(a=NOISE, b=NOISE, c=NOISE - 1), resamples=100)
+    assert result.verdict.startswith("a and b tie for the first place on x by mean minus risk, ")
+    assert "its interval overlaps with" in " ".join(result.document.more)
+    assert "60 paired samples (blind to what happens less than once in 20)" in result.to_text()
 
 
 def test_what_was_tested_stands_in_one_line():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.dominance_columns import DominanceColumn
 from riskrank.studies.dominance_verdict import winner
 from riskrank.studies.wording import claim_words, counted
+
+# A list of numbers no longer than this, and metrics beside which the first order has room.
+_SHORT, _FEW_METRICS = 9, 3
 
 
 def view(document: DominanceDocument) -> list[Section]:
@@ -47,10 +50,10 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
     if len(models) > 2:
         columns.insert(0, (Column(""), lambda i: str(number[i])))
         stub = 2
-        columns.append((Column("ahead of", "left"), _ahead_of(one.leading, number)))
+        columns.append((Column("ahead of", "left"), _ahead_of(one.leading, number, shown)))
         first = one.orders.get(1, one.leading)
-        if not np.array_equal(first.dominates, one.leading.dominates):
-            columns.append((Column("ahead of\n(order 1)", "left"), _ahead_of(first, number)))
+        if len(means) <= _FEW_METRICS and not np.array_equal(first.dominates, one.leading.dominates):
+            columns.append((Column("ahead of\n(order 1)", "left"), _ahead_of(first, number, shown)))
     rows = tuple(tuple(cell(i) for _, cell in columns) for i in shown)
     table = Table("", tuple(column for column, _ in columns), rows, stub=stub)
     below = []
@@ -63,13 +66,15 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
     return [table, *map(Line, below)]
 
 
-def _ahead_of(tests: DominanceTests, number: dict[int, int]) -> Callable[[int], str]:
-    """Numbers of the models that one is ahead of."""
-
-    def cell(i: int) -> str:
-        return numbers.ranges(number[j] for j in np.flatnonzero(tests.dominates[i]).tolist()) or "–"
-
-    return cell
+def _ahead_of(tests: DominanceTests, number: dict[int, int], shown: Sequence[int]) -> Callable[[int], str]:
+    """Numbers of the models that one is ahead of, or how many where they are no short list."""
+    found = {
+        i: numbers.ranges(number[j] for j in np.flatnonzero(tests.dominates[i]).tolist()) or "–"
+        for i in shown
+    }
+    if max(map(len, found.values())) <= _SHORT:
+        return found.__getitem__
+    return lambda i: f"{int(tests.dominates[i].sum())} of {len(number) - 1}"
 
 
 def _side_by_side(document: DominanceDocument) -> Table:

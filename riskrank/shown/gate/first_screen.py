@@ -12,16 +12,19 @@ from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocumen
 from riskrank.studies.gate.words import looked_at, said
 from riskrank.studies.wording import counted
 
-# Claims a screen has room for; of more, those that did not pass come first.
-_ROWS = 14
+# Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
+# not pass come first.
+_ROWS, _FEWER, _SHORT = 10, 5, 34
 _GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
 
 
 def view(document: GateDocument) -> list[Section]:
     """Table of claims, the tests in a line, what to do about open claims; then everything for who asks."""
     rows = document.rows
-    if len(rows) > _ROWS:
-        rows = sorted(rows, key=lambda row: _GRAVITY[row.verdict])[:_ROWS]
+    short = _common(rows) or max(len(f"{row.new} {_than(row)}") for row in rows) <= _SHORT
+    room = _ROWS if short else _FEWER
+    if len(rows) > room:
+        rows = sorted(rows, key=lambda row: _GRAVITY[row.verdict])[:room]
     below = []
     if len(rows) < len(document.rows):
         below.append(f"… {counted(len(document.rows) - len(rows), 'claim')} more: {option('explain', True)}")
@@ -36,35 +39,42 @@ def view(document: GateDocument) -> list[Section]:
 
 def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
     grouped = any(row.group is not None for row in document.rows)
-    claims = {_claim(row) for row in document.rows}
+    apart = len({row.samples for row in document.rows}) > 1
+    common, several = _common(document.rows), len({row.new for row in document.rows}) > 1
     columns = [Column("answer", "left")]
-    columns += [Column("claim", "left")] if len(claims) > 1 else []
+    columns += [Column("claim" if not common else "new", "left")] if several or not common else []
     columns.append(Column("on", "left"))
     columns += [Column("group", "left")] if grouped else []
     columns += [
         Column("new − old"),
         Column("interval", "left"),
-        Column("passes if", "left"),
-        Column("samples"),
+        Column("passes if all", "left"),
+        *([Column("samples")] if apart else []),
     ]
     less = {metric.name for metric in document.metrics if metric.direction == "lower"}
     shown: tuple[tuple[Cell | str, ...], ...] = tuple(
         (
             Cell(row.verdict.upper(), STYLES[row.verdict]),
-            *([_claim(row)] if len(claims) > 1 else []),
+            *([row.new if common else f"{row.new} {_than(row)}"] if several or not common else []),
             f"{looked_at(row)} of {row.metric}",
             *([row.group or "all together"] if grouped else []),
             *_numbers(row, less=row.metric in less),
-            f"{row.samples:,}",
+            *([f"{row.samples:,}"] if apart else []),
         )
         for row in rows
     )
-    return Table(next(iter(claims)) if len(claims) == 1 else "", tuple(columns), shown, stub=2)
+    title = f"{'New' if several else document.rows[0].new} {_than(document.rows[0])}" if common else ""
+    return Table(title, tuple(columns), shown, stub=2)
 
 
-def _claim(row: GateRow) -> str:
+def _common(rows: Sequence[GateRow]) -> bool:
+    """Whether all claims compare with one old model, in one way."""
+    return len({(row.claim, row.old) for row in rows}) == 1
+
+
+def _than(row: GateRow) -> str:
     """The claim without its margin, which has a column of its own."""
-    return f"{row.new} {'better' if row.claim == 'better' else 'not worse'} than {row.old}"
+    return f"{'better' if row.claim == 'better' else 'not worse'} than {row.old}"
 
 
 def _numbers(row: GateRow, *, less: bool) -> tuple[str, str, str]:
@@ -77,7 +87,7 @@ def _numbers(row: GateRow, *, less: bool) -> tuple[str, str, str]:
     boundary = row.margin if row.claim == "better" else -row.margin
     # A margin is the user's own number, shown as it was given; adding zero turns −0 into 0.
     place = f"{(-boundary if less else boundary) + 0.0:g}".replace("-", "−")
-    return said(row, row.estimate), ends, f"all {'below' if less else 'above'} {place}"
+    return said(row, row.estimate), ends, f"{'below' if less else 'above'} {place}"
 
 
 def _tests(document: GateDocument) -> str:
@@ -87,8 +97,9 @@ def _tests(document: GateDocument) -> str:
     level = f"{100 * (1 - document.alpha):g} %"
     how = f"intervals hold together at {level}" if together else f"intervals at {level}"
     many = f" ({document.correction.capitalize()} over {len(rows)} claims)" if together else ""
-    blind = f"blind to what happens less than once in {max(min(row.samples for row in rows) // 3, 1):,}"
-    return f"{how[0].upper()}{how[1:]}{many}; {blind} samples."
+    fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
+    size = f"{fewest:,} samples" if fewest == most else f"{fewest:,} to {most:,} samples"
+    return f"{size} (blind to what happens less than once in {max(fewest // 3, 1):,}); {how}{many}."
 
 
 def _to_do(document: GateDocument) -> list[Line]:

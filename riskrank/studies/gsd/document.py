@@ -16,6 +16,7 @@ from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.types import Booleans, Floats
 from riskrank.studies.document import Document
+from riskrank.studies.metric_means import MetricMeans
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class GsdDocument(Document[GsdRow]):
     explanations : tuple of Explanation
     baselines : CriteriaTests or None
         None unless asked for.
+    means : tuple of MetricMeans
+        Raw means of every metric.
     """
 
     schema: ClassVar[str] = "gsd"
@@ -79,6 +82,7 @@ class GsdDocument(Document[GsdRow]):
     front_tests: tuple[FrontTest, ...]
     explanations: tuple[Explanation, ...]
     baselines: CriteriaTests | None
+    means: tuple[MetricMeans, ...]
 
     @property
     def lps_solved(self) -> int:

@@ -18,6 +18,7 @@ from riskrank.studies.criteria import Criteria, criteria
 from riskrank.studies.document import Provenance
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
 from riskrank.studies.gsd.settings import described, relabelling, thresholds
+from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
@@ -61,7 +62,8 @@ def gsd(
     return GsdDocument(
         provenance=_provenance(table, scales, settings),
         rows=rows(analyses, table.models),
-        verdict=gsd_verdict(analyses, table.models, len(table.samples)),
+        verdict=gsd_verdict(analyses, table.models),
+        means=metric_means(table),
         analyses=analyses,
         criteria=tuple(spec.name for spec in scales.specs),
         relabelling=relabelling(settings),

@@ -11,7 +11,7 @@ from riskrank.engine.dominance.win_rate import share_better
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans, worst_everywhere
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.tails import TailMeans
+from riskrank.studies.tails import TailMeans, worst_of
 from riskrank.studies.wording import counted, names, ordinal, percent
 
 
@@ -76,7 +76,7 @@ class Tail(TailMeans):
     """
 
     def __init__(self, one: Leading, table: ScoreTable) -> None:
-        super().__init__(one.column, one.found.dominance, table.metrics)
+        super().__init__(one.column, worst_of(one.found.dominance), table.metrics)
         self._found, self._models = one.found, table.models
 
     @property

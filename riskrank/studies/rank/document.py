@@ -140,5 +140,6 @@ def standings(document: RankDocument) -> dict[str, Standing]:
         if document.inference.test and method not in document.study.aggregations:
             tests = document.study.studies[scope].tests_of(statistic)
         scores = -document.study.rankings[method].rank
-        found[method] = Standing(scores, None if tests is None else tests.dominates)
+        beats, p = (None, None) if tests is None else (tests.dominates, tests.p_value)
+        found[method] = Standing(scores, beats, p, document.inference.alpha)
     return found

@@ -1,4 +1,4 @@
-"""Mean-risk models side by side."""
+"""Mean-risk models in detail: ranks and values under every risk, side by side."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from riskrank.studies.mean_risk import MeanRiskDocument
 _MOST_PAIRS = 5
 
 
-def view(document: MeanRiskDocument) -> list[Section]:
+def details(document: MeanRiskDocument) -> list[Section]:
     """Ranks under every risk, values under every risk, and what the rankings agree on."""
     models, aggregations = document.provenance.models, document.aggregations
     by_name = dict(aggregations)

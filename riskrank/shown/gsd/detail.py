@@ -1,4 +1,4 @@
-"""Generalized stochastic dominance in words."""
+"""Generalized stochastic dominance in detail: diagrams, pairs, tests, and how to read them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from riskrank.studies.gsd import GsdDocument
 _SMALL_DELTA = 1e-5
 
 
-def view(document: GsdDocument) -> list[Section]:
+def details(document: GsdDocument) -> list[Section]:
     """Diagram, incomparable pairs, front and tests, threshold by threshold; then what else was asked."""
     models, alpha = document.provenance.models, document.relabelling.alpha
     sections: list[Section] = []
@@ -125,12 +125,16 @@ def _reading(document: GsdDocument) -> list[Line]:
     return lines
 
 
-def _small_delta_hint(largest: float) -> Line:
+def small_delta(largest: float) -> str:
+    """A threshold that hardly changes the relation."""
     better = _SMALL_DELTA if largest >= 10 * _SMALL_DELTA else largest / 10
-    shown = np.format_float_positional(better, precision=1, fractional=False, trim="-")
+    return np.format_float_positional(better, precision=1, fractional=False, trim="-")
+
+
+def _small_delta_hint(largest: float) -> Line:
     text = (
         "the optimum of every dominance is 0, so tests cannot tell a clear one from a narrow one; "
-        f"{option('delta', shown)} hardly changes the relation and makes them much stronger."
+        f"{option('delta', small_delta(largest))} hardly changes the relation and makes them much stronger."
     )
     return Line(text, "Note:", "yellow")
 

@@ -1,4 +1,4 @@
-"""COPA's ranking in words: who is chosen, why, and what would change it."""
+"""COPA's ranking in detail: ranks and values, ties, the front, and what would change the choice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from riskrank.studies.objectives import ObjectiveTable
 _MOST_NAMES = 4
 
 
-def view(document: CopaDocument) -> list[Section]:
+def details(document: CopaDocument) -> list[Section]:
     """The ranking, the choice in words, and what would change it."""
     table, leading, top = document.objectives, document.leading, document.top
     models = document.listed[: top or usual_rows(table)]

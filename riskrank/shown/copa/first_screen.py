@@ -1,0 +1,119 @@
+"""The first screen of COPA: who is chosen, the objectives in their units, and how firm the choice is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from riskrank.engine.types import Floats
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.copa.detail import details
+from riskrank.shown.copa.objectives import objective_columns
+from riskrank.shown.means import MOST_METRICS, MOST_ROWS
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.copa.ranking import CopaDocument
+from riskrank.studies.objectives import ObjectiveTable
+from riskrank.studies.rounding import decimals_apart, rounded
+from riskrank.studies.wording import counted, names
+
+
+def view(document: CopaDocument) -> list[Section]:
+    """The best models, what the front and the weights say, and what to ask next; then the rest."""
+    table = document.objectives
+    models = document.listed[: document.top or MOST_ROWS]
+    below = []
+    left = len(table.population.names) - len(models)
+    if left:
+        below.append(f"… {counted(left, 'model')} more: {option('top', len(table.population.names))}")
+    hidden = len(table.weights) - MOST_METRICS
+    if hidden > 0:
+        below.append(f"… {counted(hidden, 'objective')} more: {option('explain', True)}")
+    asked = [option("sweep", _swept(document)), option("sweep_p", True), option("explain", True)]
+    return [
+        _table(document, models),
+        *map(Line, [*below, _front(table), *_firm(document)]),
+        Line(", ".join(asked), "Also:"),
+        *asked_for(details(document)),
+    ]
+
+
+def _table(document: CopaDocument, models: Sequence[int]) -> Table:
+    table, leading = document.objectives, document.leading
+    shown = _told(table)
+    columns: list[tuple[Column, Callable[[int], Cell | str]]] = [
+        (Column("place"), lambda i: str(leading.place(i) or "–")),
+        (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
+    ]
+    for k in shown:
+        column = objective_columns(table)[k]
+        columns.append((column, _values(table.values[:, k])))
+    columns.append((Column("front", "center"), lambda i: "*" if table.population.front[i] else ""))
+    if table.constraints:
+        able = table.population.feasible
+        columns.append((Column("allowed", "center"), lambda i: "yes" if able[i] else Cell("no", "yellow")))
+    if document.bootstrap is not None:
+        share = document.bootstrap.share
+        columns.append((Column("chosen in"), lambda i: f"{100 * share(i):.0f} %"))
+    rows = tuple(tuple(cell(i) for _, cell in columns) for i in models)
+    return Table("", tuple(column for column, _ in columns), rows, stub=2)
+
+
+def _told(table: ObjectiveTable) -> list[int]:
+    """The objectives a screen has room for, those of most weight."""
+    order = np.argsort(-np.asarray(table.weights), kind="stable")[:MOST_METRICS]
+    return sorted(order.tolist())
+
+
+def _values(values: Floats) -> Callable[[int], str]:
+    """Values with the digits that tell neighbours apart: nothing else is known of how sure they are."""
+    decimals = decimals_apart(values.tolist())
+    return lambda i: "missing" if np.isnan(values[i]) else rounded(float(values[i]), decimals)
+
+
+def _front(table: ObjectiveTable) -> str:
+    """What the mark of the front means, and how many models have it."""
+    population = table.population
+    front, able = int(population.front.sum()), int(population.feasible.sum())
+    text = (
+        f"* front: no other model is at least as good everywhere and better somewhere ({front:,} of {able:,})"
+    )
+    if table.constraints:
+        text += f"; {able:,} of {len(population.names):,} models meet {names(table.constraints, 3)}"
+    return f"{text}."
+
+
+def _firm(document: CopaDocument) -> list[str]:
+    """The weight that the choice hangs on most, and other p's that choose otherwise."""
+    table, chosen = document.objectives, document.leading.chosen
+    parts = []
+    if document.weight_ranges:
+        k = _narrowest(document)
+        found = document.weight_ranges[k]
+        if found.low > 0 or found.high < 1:
+            place = numbers.interval(found.low, found.high)
+            now = numbers.ratio(table.weights[k])
+            parts.append(f"while the weight of {table.population.metrics[k]} is {place} (now {now})")
+        else:
+            parts.append("whatever weight any one objective has")
+    other = [ranking for ranking in document.others if ranking.chosen != chosen]
+    if other:
+        ps = ", ".join(numbers.order(ranking.p) for ranking in other)
+        which = names([table.name(i) for i in dict.fromkeys(ranking.chosen for ranking in other)], 3)
+        less = "which forgives" if len(other) == 1 else "which forgive"
+        more = max(ranking.p for ranking in other) < document.leading.p
+        why = f", {less} a bad objective," if more else ""
+        parts.append(f"but p = {ps}{why} would choose {which}")
+    return [f"The choice holds {', '.join(parts)}."] if document.weight_ranges else []
+
+
+def _narrowest(document: CopaDocument) -> int:
+    widths = [found.high - found.low for found in document.weight_ranges]
+    return int(np.argmin(widths))
+
+
+def _swept(document: CopaDocument) -> str:
+    """The objective whose weight is worth turning."""
+    at = _narrowest(document) if document.weight_ranges else 0
+    return document.objectives.population.metrics[at]

@@ -1,0 +1,1 @@
+"""Mean-risk models as rows and in words."""
