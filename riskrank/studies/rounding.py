@@ -27,7 +27,7 @@ def decimals_of(errors: Iterable[float]) -> int:
     if not known:
         return _PLAIN
     usual = known[len(known) // 2]
-    return min(max(0, -math.floor(math.log10(usual / 2))), _MOST)
+    return min(max(0, -math.floor(math.log10(usual) - math.log10(2))), _MOST)
 
 
 def decimals_apart(values: Iterable[float]) -> int:

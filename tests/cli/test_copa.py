@@ -281,7 +281,7 @@ def test_ccdf_quantiles_are_those_of_the_ranks(small):
         assert list(row["ccdf_quantiles"].values()) == pytest.approx(
             [complement[0], complement[0], complement[1], complement[2], complement[2]]
         )
-    assert "over the objectives" in " ".join(copa(*arguments, "--ccdf").stdout.split())
+    assert "over the objectives" in " ".join(copa(*arguments, "--ccdf", "--explain").stdout.split())
 
 
 # Missing scores, copies, constants
@@ -401,7 +401,7 @@ def test_every_question_in_every_format(question, tmp_path):
     assert copa(*LLMS, *question, "-o", file).status == 0
     assert json.loads(file.read_text()) == document
     assert copa(*LLMS, *question, "--format", "markdown").stdout.startswith(("### ", "**Verdict:** "))
-    assert "Reading:" in copa(*LLMS, *question).stdout
+    assert "Reading:" in copa(*LLMS, *question, "--explain").stdout
 
 
 def test_top_limits_the_rows_but_not_the_population():
@@ -412,7 +412,7 @@ def test_top_limits_the_rows_but_not_the_population():
 
 
 def test_the_table_answers_in_both_languages_and_in_words():
-    page = copa(*LLMS).stdout
+    page = copa(*LLMS, "--explain").stdout
     first = next(line for line in page.splitlines() if line.startswith(" hotmailuser"))
     assert "0.08163" in first
     assert "0.6067   57 %" in first

@@ -33,7 +33,7 @@ def test_each_group_and_all_together(run, grouped, command):
     assert document["meta"]["settings"]["group_by"] == "task"
     rows = list(csv.DictReader(io.StringIO(run(*args, "--format", "csv").stdout)))
     assert {row["group"] for row in rows} == {"", "math", "law"}
-    assert "Ranks by task" in run(*args).stdout
+    assert "Ranks by task" in run(*args, "--explain").stdout
     plain = run(command, grouped, "--resamples", "60", "--format", "json").document
     assert "group" not in plain["results"][0]
     assert "groups" not in plain["meta"]

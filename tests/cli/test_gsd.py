@@ -224,7 +224,7 @@ def test_equal_models_share_a_node(run, write, tmp_path):
     path = write("t.csv", long_table({"A": (1, 2, 3), 'B"': (3, 1, 2), "C": (0, 1, 2)}))
     dot = tmp_path / "order.dot"
     options = ("--higher", "level", "--no-test", "--jobs", "1")
-    text = run("gsd", path, *options, "--dot", dot).stdout
+    text = run("gsd", path, *options, "--dot", dot, "--explain").stdout
     assert re.search(r'1  A = B"\s+C\n', text)
     assert "equal for every utility" in text
     assert "Incomparable: no pair." in text
@@ -235,16 +235,17 @@ def test_equal_models_share_a_node(run, write, tmp_path):
 
 
 def test_page_says_how_to_read_it(run, mixed):
-    text = run("gsd", *mixed, "--delta", "0,0.0001", "--resamples", "100").stdout
+    text = run("gsd", *mixed, "--delta", "0,0.0001", "--resamples", "100", "--explain").stdout
     for part in ("level", "directly over", "Incomparable:", "Front:", "adjusted", "Reading:", "δ_max"):
         assert part in text
     assert "Tests: 7 samples, 100 random swaps" in text
     assert "Note:" not in text
     # Where bounds that nobody attains leave every dominance an optimum of 0.
-    said = run("gsd", *UCI_OPTIONS, "--models", "GBM,CART", "--resamples", "20", "--jobs", "1").stdout
+    few = ("--models", "GBM,CART", "--resamples", "20", "--jobs", "1", "--explain")
+    said = run("gsd", *UCI_OPTIONS, *few).stdout
     assert "Note: the optimum of every dominance is 0" in said
     assert "--delta 0.00001" in said
-    assert "delta = 0" in run("gsd", *mixed, "--no-test", encoding="ascii").stdout
+    assert "delta = 0" in run("gsd", *mixed, "--no-test", "--explain", encoding="ascii").stdout
 
 
 def test_warnings_of_doubtful_scales(run, write):

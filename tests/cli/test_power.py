@@ -98,7 +98,16 @@ def test_the_order_of_a_pilot(run):
 
 def test_one_pair_of_a_pilot_in_words(run):
     outcome = run(
-        "power", *SAMPLE, *SMALL, "--metric", "log_loss", "--pair", "logistic:lda", "--sizes", "100"
+        "power",
+        *SAMPLE,
+        *SMALL,
+        "--metric",
+        "log_loss",
+        "--pair",
+        "logistic:lda",
+        "--sizes",
+        "100",
+        "--explain",
     )
     assert outcome.status == 0
     assert "How often direct SSD@log_loss is significant" in outcome.stdout
@@ -110,7 +119,7 @@ def test_one_pair_of_a_pilot_in_words(run):
 
 def test_many_pairs_are_folded_but_none_is_lost(run):
     call = ("power", *SAMPLE, *SMALL[:4], "--simulations", "1", "--sizes", "300", "--limit", "300")
-    outcome = run(*call)
+    outcome = run(*call, "--explain")
     assert "easier pairs" in outcome.stdout
     assert "more than 300 samples" in outcome.stdout
     pairs = [line for line in run(*call, "--format", "csv").stdout.splitlines() if ",pair," in line]
@@ -123,7 +132,7 @@ def test_what_no_number_of_samples_shows(run):
     assert "no number of samples will show B over A" in outcome.stderr
     assert outcome.document["meta"]["required_size"]["size"] is None
     assert outcome.document["meta"]["warnings"]
-    words = run("power", *TWO, *SMALL, "--sizes", "50", "--pair", "B:A", "-q")
+    words = run("power", *TWO, *SMALL, "--sizes", "50", "--pair", "B:A", "-q", "--explain")
     assert words.stderr == ""
     assert "no number of samples gives the pair" in words.stdout
 

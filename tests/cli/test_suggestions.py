@@ -19,7 +19,7 @@ def commands(run, monkeypatch, tmp_path):
     def proposed(*args):
         outcome = run("check", *args, "--format", "json")
         assert outcome.status == 0, outcome.stderr
-        page = run("check", *args, tty=True, variables={"COLUMNS": "60"})
+        page = run("check", *args, "--explain", tty=True, variables={"COLUMNS": "60"})
         lines = [one["command"] for one in outcome.document["meta"]["suggestions"]]
         assert all(f"   {line}\n" in page.stdout for line in lines), "a command was wrapped"
         assert all(
@@ -65,10 +65,10 @@ def test_repeats_are_split_on_the_page_and_by_power(run, write):
         for d in range(3)
     ]
     path = write("t.csv", "model,sample,metric,draw,score\n" + "\n".join(rows))
-    page = run("check", path, "--repeats", "draws").stdout
+    page = run("check", path, "--repeats", "draws", "--explain").stdout
     assert "Variance of a model's mean" in page
     quick = ("--sizes", "20", "--simulations", "2", "--resamples", "40", "--pair", "A:B")
-    outcome = run("power", path, "--repeats", "draws", *quick)
+    outcome = run("power", path, "--repeats", "draws", *quick, "--explain")
     assert "Repeats: " in outcome.stdout
     assert "of the variance of a model's mean acc comes from its runs" in " ".join(outcome.stdout.split())
     found = run("power", path, "--repeats", "draws", *quick, "--format", "json").document["meta"]["variance"]

@@ -144,7 +144,7 @@ def test_groups_too_small_for_tests_are_named_and_can_be_left_out():
     assert {row.group for row in dominance(kept, DominanceSettings(**QUICK)).rows} == {None, "easy", "ten"}
     untested = dominance(read(given, group_by="task"), DominanceSettings(no_test=True))
     assert {row.group for row in untested.rows} == {None, "easy", "a few", "it's", "ten"}
-    assert "nothing is tested" in untested.verdict
+    assert "Nothing was tested" in untested.verdict
     with pytest.raises(InputError, match="3 of 3 groups") as caught:
         rank(read(columns(sizes=(("1", 3), ("2", 3), ("3", 3))), group_by="task"))
     assert "a column of fewer values" in caught.value.lines()[2]
