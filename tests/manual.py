@@ -24,7 +24,7 @@ def man_page() -> str:
     from riskrank.cli.main import app
 
     group = typer.main.get_command(app)
-    context = typer.Context(group, info_name="riskrank")
+    context = typer.Context(group, info_name="riskrank", **group.context_settings)
     lines = [
         '.TH RISKRANK 1 "" "riskrank" "User Commands"',
         ".SH NAME",

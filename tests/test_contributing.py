@@ -113,7 +113,7 @@ def test_the_new_risk_and_the_new_command_run_in_the_copy(house):
     lines = [f"{model},{n},{n * step % 7}" for model, step in (("a", 2), ("b", 3)) for n in range(12)]
     table.write_text("model,sample,m\n" + "\n".join(lines) + "\n")
     given = ("scores.csv", "--wide", "--higher", "m", "--quiet")
-    assert "w mean minus worst" in in_house(house, "-m", "riskrank", "mrm", *given, "--no-test")
+    assert "w mean minus worst" in in_house(house, "-m", "riskrank", "mrm", *given, "--no-test", "--explain")
     assert '"title": "riskrank/tally"' in in_house(house, "-m", "riskrank", "schema", "tally")
     assert "Samples by model" in in_house(house, "-m", "riskrank", "tally", *given)
     assert '"top": 1' in in_house(house, "-m", "riskrank", "tally", *given, "--top", "1", "--format", "json")

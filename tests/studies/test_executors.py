@@ -26,6 +26,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers
 from riskrank.errors import InputError, NumericalError, UsageError
 from riskrank.studies import executors
+from tests.engine.dominance.helpers import replicate
 
 ROOT = Path(riskrank.__file__).parents[1]
 
@@ -198,7 +199,7 @@ def leaves(result):
 def bootstrapped(jobs, progress):
     rng = np.random.default_rng(0)
     scores = ClusteredScores.build(rng.normal(size=(3, 40)))
-    return bootstrap.replicate(scores, resamples=400, seed=0, jobs=jobs, progress=progress)
+    return replicate(scores, resamples=400, seed=0, jobs=jobs, progress=progress)
 
 
 def relabelled(jobs, progress):
