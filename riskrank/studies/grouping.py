@@ -14,8 +14,8 @@ import numpy as np
 
 from riskrank.asked.commands import grouping
 from riskrank.engine.aggregation.kendall import kendall_tau
+from riskrank.engine.dominance.group_evidence import across_groups
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option, spell
 from riskrank.scores.table.groups import group_tables, leaving_out
@@ -186,14 +186,9 @@ class Groups(Generic[Kind]):
         values = [one.p_value for one in found.values() if one.p_value is not None]
         if len(values) < len(beats) or not values:
             return beats
-        apart = ~np.eye(len(self.models), dtype=bool)
-        adjusted = adjust(np.concatenate([p[apart] for p in values]), "holm").reshape(len(values), -1)
         alpha = next(iter(found.values())).alpha
-        for (name, own), p in zip(list(beats.items()), adjusted, strict=True):
-            together = np.zeros_like(own)
-            together[apart] = p <= alpha
-            beats[name] = own & together
-        return beats
+        together = across_groups(values) <= alpha
+        return {name: own & p for (name, own), p in zip(beats.items(), together, strict=True)}
 
     def sentence(self) -> str:
         """Where the ranking changes between groups, by the first method."""

@@ -64,8 +64,3 @@ def rounded(value: float, decimals: int) -> str:
     text = f"{value:,.{decimals}f}"
     # −0.00 says a sign that the digits do not show.
     return text.lstrip("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
-
-
-def rounded_interval(low: float, high: float, decimals: int) -> str:
-    """Two ends of an interval in words."""
-    return f"{rounded(low, decimals)} to {rounded(high, decimals)}"

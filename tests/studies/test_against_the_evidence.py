@@ -89,3 +89,15 @@ def test_second_order_alone_is_not_the_whole_distribution():
     assert verdict.startswith("Ship safe")
     assert "% of the samples bold is better, but its worst" in verdict
     assert "whole distribution" not in verdict
+
+
+def test_a_worse_tail_is_told_of_whoever_is_level_not_of_the_next_alone():
+    """The third model is level with the first on the whole; one time in fifty it fails badly."""
+    rng = np.random.default_rng(2)
+    shared = rng.normal(0, 1, 400)
+    first, second = (shared + rng.normal(0, 0.3, 400) + gain for gain in (0.05, 0.03))
+    rare = np.where(rng.random(400) < 0.02, -4.0, 0.12) + shared + rng.normal(0, 0.3, 400)
+    result = rr.rank(long(a=first, b=second, rare=rare))
+    one = result.document.leading["q"]
+    assert [one.first, *one.level] == [0, 1, 2]
+    assert "The bad cases of rare are worse: the worst 5 % average −3." in result.verdict

@@ -26,7 +26,13 @@ def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> It
         yield f"{models[best]} has the best mean and hides a risk: {tail.against(best)}."
     if one.first in tail.risks:
         yield f"Mind the tail of {models[one.first]}: {tail.against(one.first)}."
-    elif not often and tail.side(one) and (best is None or best != one.others[0]):
+    elif one.worse_tails and one.worse_tails[0].worse != best:
+        worse, better = one.worse_tails[0].worse, one.worse_tails[0].better
+        yield (
+            f"The bad cases of {models[worse]} are worse: the worst {tail.words} average {tail.of(worse)} "
+            f"against {tail.of(better)} of {models[better]}."
+        )
+    elif not often and tail.side(one) and best != one.others[0]:
         manner = "milder" if tail.side(one) > 0 else "worse"
         yield (
             f"The bad cases of {models[one.first]} are {manner}: the worst {tail.words} average "

@@ -42,6 +42,7 @@ def recommendations(
             "leader": models[one.first],
             "holds": found.holds,
             "ahead_head_to_head": [models[i] for i in found.leader.ahead],
+            "not_decided_head_to_head": [models[i] for i in found.leader.undecided],
             "better_on_every_metric": [models[i] for i in found.leader.better],
             "choice": None if found.choice is None else models[found.choice],
             "unbeaten": [models[i] for i in found.unbeaten],

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from riskrank.engine.dominance.column_ranking import RankStudy
+from riskrank.engine.dominance.hidden_risk import WorseTail, worse_tails
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
@@ -31,6 +32,8 @@ class Leading:
     scores : ClusteredScores
     recommendation : Recommendation or None
         None where nothing was tested, or as the paper prints it.
+    worse_tails : tuple of WorseTail
+        Significantly worse cases of the first, or of a model no test puts behind it, whatever the means.
     """
 
     column: str
@@ -38,6 +41,7 @@ class Leading:
     found: RankStudy
     scores: ClusteredScores
     recommendation: Recommendation | None
+    worse_tails: tuple[WorseTail, ...] = ()
 
     @property
     def ranking(self) -> Ranking:
@@ -109,5 +113,22 @@ def lead(study: MethodStudy, tables: ScoreTables, inference: Inference) -> Mappi
         if tests is not None and inference.test and not inference.paper_exact:
             ranked = Ranked(tables, name, study.columns[name], found.dominance, tests.claim.order)
             recommendation = recommend(ranked, int(found.rankings[method].order[0]), inference)
-        leading[name] = Leading(name, method, found, study.columns[name], recommendation)
+        one = Leading(name, method, found, study.columns[name], recommendation)
+        leading[name] = replace(one, worse_tails=_worse_tails(one, inference))
     return leading
+
+
+def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:
+    dominance = one.found.dominance
+    if dominance.replicates is None or one.recommendation is None or not one.level:
+        return ()
+    found = worse_tails(
+        dominance.estimates.tails,
+        dominance.replicates.tails,
+        one.first,
+        one.level,
+        samples=one.scores.independent,
+        alpha=inference.alpha,
+        correction=inference.correction,
+    )
+    return tuple(found)
