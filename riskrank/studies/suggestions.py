@@ -10,6 +10,8 @@ from functools import partial
 from riskrank.asked.commands import BY_NAME
 from riskrank.asked.flags import flags
 from riskrank.asked.gsd import CriteriaSettings
+from riskrank.asked.output import OutputOptions
+from riskrank.asked.rank import RankSettings
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.table.inspection import InspectedMetric, Inspection
 from riskrank.scores.table.metrics import looks_like_a_cost
@@ -61,19 +63,21 @@ def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
         if len(inspection.models) == 2:
             yield say("Whether one model is ahead of the other:", "dominance")
         if several:
-            yield say("The same for each metric on its own:", "rank", "--per-metric")
+            yield say("The same for each metric on its own:", "rank", *flags(RankSettings(per_metric=True)))
         for column in inspection.divisions[:_MOST_DIVISIONS]:
-            yield say(f"Whether the answer is the same for every {column}:", "rank", "--group-by", column)
+            by = flags(ReadOptions(group_by=column))
+            yield say(f"Whether the answer is the same for every {column}:", "rank", *by)
         yield say("Once a difference shows, how many samples the next comparison needs:", "power")
     else:
-        yield say("Fewer than 10 samples: rankings without tests:", "rank", "--no-test")
+        untested = flags(RankSettings(no_test=True))
+        yield say("Fewer than 10 samples: rankings without tests:", "rank", *untested)
     ratings = [metric.spec.name for metric in inspection.metrics if _looks_ordinal(metric)]
     apart = options.unpaired or options.cluster is not None
     if ratings and several and not apart:
         ordinal = flags(CriteriaSettings(ordinal=tuple(ratings)))
         yield say("Ratings beside measurements, without numbers for the ratings:", "gsd", *ordinal)
     if several:
-        output = ("--output", "portfolio.parquet")
+        output = flags(OutputOptions(output=("portfolio.parquet",)))
         yield say("Fold the metrics into one score a sample:", "portfolio", *output)
         if not apart and options.missing == "error":
             # copa compares means, so that it averages runs as it averages samples.
