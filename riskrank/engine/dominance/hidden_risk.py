@@ -10,10 +10,10 @@ Between the first model of a ranking and those a verdict calls equal to it a sig
 saying whatever the means are (`worse_tails`). There the family is all ordered pairs, so that the leader and
 its equals may have been chosen by the same samples.
 
-Simulated with eight models and 1000 resamples, 200 tables a case, whatever the ranks: at most 0.025 ± 0.011 of tables with a
-false risk among identical models (normal, Student's t with 3 degrees of freedom, correlation 0.8; n = 50,
-150, 500), none with plain shifts. A model half a standard deviation ahead but for a 5 % chance of −6 is found
-in 0.49 of tables at n = 150 and in all at 500; with a 2 % chance of −20 in none and in 0.62.
+Simulated with eight models and 1000 resamples, 200 tables a case, ranks aside: at most 0.025 ± 0.011 of
+tables with a false risk among identical models (normal, Student's t with 3 degrees of freedom, correlation
+0.8; n = 50, 150, 500), none with plain shifts. A model half a standard deviation ahead but for a 5 % chance
+of −6 is found in 0.49 of tables at n = 150 and in all at 500; with a 2 % chance of −20 in none and in 0.62.
 """
 
 from __future__ import annotations
