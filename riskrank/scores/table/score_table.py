@@ -18,6 +18,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores, select
+from riskrank.scores.table.suite import Suite
 from riskrank.scores.table.validate import (
     constant_metrics,
     divided_samples,
@@ -58,6 +59,8 @@ class ScoreTable:
         Per model, the group of each row as an index into `group_names`; None where nobody grouped samples.
     group_names : tuple of str
         Sorted.
+    suite : Suite or None
+        The tasks the samples belong to; None where they are of one kind.
     has_draws : bool
         Whether some model has more than one row for a sample.
     inputs : tuple of InputFile
@@ -83,6 +86,7 @@ class ScoreTable:
     options: ReadOptions = field(default_factory=ReadOptions)
     groups: tuple[Integers, ...] | None = None
     group_names: tuple[str, ...] = ()
+    suite: Suite | None = None
 
     def index(self, model: str) -> int:
         """The index of a model by its name; a UsageError names the nearest."""
