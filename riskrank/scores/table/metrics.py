@@ -96,6 +96,26 @@ def resolve_metrics(
     )
 
 
+def oriented(values: np.ndarray, metric: np.ndarray, specs: Sequence[MetricSpec]) -> np.ndarray:
+    """Apply transforms and make larger better; NaN stays NaN.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        Scores as they stand in the files.
+    metric : ndarray of int, shape (n,)
+        Of each score, an index into `specs`.
+    specs : sequence of MetricSpec
+    """
+    for code, spec in enumerate(specs):
+        if spec.transform == "neg_log":
+            values = np.where(metric == code, -np.log(np.where(metric == code, values, 1.0)), values)
+    if any(spec.sign < 0 for spec in specs):
+        values = values * np.array([spec.sign for spec in specs])[metric]
+    # Adding zero turns −0 into 0, which would compare equal but not be the same bytes.
+    return values + 0.0
+
+
 def original_units(values: np.ndarray, specs: Sequence[MetricSpec]) -> np.ndarray:
     """Undo orientation and transform.
 

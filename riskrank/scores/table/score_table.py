@@ -13,7 +13,7 @@ from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.table.assemble import assemble
-from riskrank.scores.table.metrics import original_units, resolve_metrics
+from riskrank.scores.table.metrics import oriented, original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
@@ -221,7 +221,7 @@ def _checked(scores: Scores, options: ReadOptions) -> ScoreTable:
     _check(too_large(scores, options.largest))
     _check(out_of_range(scores, specs))
     _check(divided_samples(scores, unpaired=options.unpaired))
-    rows, dropped = assemble(scores, _orient(scores, specs), options)
+    rows, dropped = assemble(scores, oriented(scores.values, scores.codes("metric"), specs), options)
     _check(() if options.allow_constant else constant_metrics(scores, rows.values, specs))
     return _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped), options)
 
@@ -229,19 +229,6 @@ def _checked(scores: Scores, options: ReadOptions) -> ScoreTable:
 def _check(problems: Iterable[InputError]) -> None:
     for error in problems:
         raise error
-
-
-def _orient(scores: Scores, specs: Sequence[MetricSpec]) -> np.ndarray:
-    """Apply transforms and make larger better; NaN stays NaN."""
-    values = scores.values
-    for code, spec in enumerate(specs):
-        if spec.transform == "neg_log":
-            of_metric = scores.codes("metric") == code
-            values = np.where(of_metric, -np.log(np.where(of_metric, values, 1.0)), values)
-    if any(spec.sign < 0 for spec in specs):
-        values = values * np.array([spec.sign for spec in specs])[scores.codes("metric")]
-    # Adding zero turns −0 into 0, which would compare equal but not be the same bytes.
-    return values + 0.0
 
 
 def _table(
