@@ -5,8 +5,7 @@ from __future__ import annotations
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows
-from riskrank.shown.means import MOST_ROWS
-from riskrank.shown.view import Column, Line, Section, Table, asked_for
+from riskrank.shown.view import MOST_ROWS, Column, Line, Section, Table, asked_for
 from riskrank.studies.convert import ExportDocument
 from riskrank.studies.wording import counted, names
 

@@ -10,11 +10,6 @@ from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.tails import TailMeans
 from riskrank.studies.wording import design, percent
 
-# Models a screen has room for beside words.
-MOST_ROWS = 10
-# Metrics beside each other; a table of more is read by nobody.
-MOST_METRICS = 6
-
 # A column of a table, and its cell by model.
 OfModel = tuple[Column, Callable[[int], str]]
 

@@ -9,12 +9,10 @@ import numpy as np
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows
-from riskrank.shown.means import MOST_ROWS
 from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import Column, Line, Section, Table, asked_for
-from riskrank.studies.portfolio import PortfolioDocument, PortfolioSummaryDocument
+from riskrank.shown.view import MOST_ROWS, Column, Line, Section, Table, asked_for
+from riskrank.studies.portfolio import PortfolioDocument, PortfolioSummaryDocument, summary_decimals
 from riskrank.studies.rounding import rounded
-from riskrank.studies.verdicts import summary_decimals
 from riskrank.studies.wording import counted, percent
 
 _FIRST_ROWS = 10

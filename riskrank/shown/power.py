@@ -11,7 +11,8 @@ from riskrank.shown import numbers
 from riskrank.shown.dominance.detail import CORRECTIONS
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.power import PowerDocument
-from riskrank.studies.wording import claim_words, sizes_possible
+from riskrank.studies.power.verdict import sizes_possible
+from riskrank.studies.wording import claim_words
 
 # A longer table hides the pairs that decide.
 _MOST_PAIRS = 12

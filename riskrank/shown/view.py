@@ -14,6 +14,11 @@ from riskrank.errors import spell
 
 Justify = Literal["left", "right", "center"]
 
+# Models a screen has room for beside words.
+MOST_ROWS = 10
+# Metrics beside each other; a table of more is read by nobody.
+MOST_METRICS = 6
+
 
 @dataclass(frozen=True)
 class Column:

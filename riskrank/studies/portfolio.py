@@ -19,10 +19,11 @@ from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document
 from riskrank.studies.provenance import portfolio_settings, provenance
+from riskrank.studies.rounding import decimals_of, rounded
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assumed
 from riskrank.studies.targets import check_portfolio, fold
-from riskrank.studies.verdicts import portfolio_verdict
+from riskrank.studies.wording import percent
 
 METRIC = "portfolio"
 """Metric of the scores in the table that is written, which every command reads."""
@@ -248,3 +249,20 @@ def _summary_rows(found: Summary, models: Sequence[str]) -> list[PortfolioSummar
 
 def _draw_numbers(cluster: Integers) -> Integers:
     return np.arange(1, len(cluster) + 1) - np.searchsorted(cluster, cluster)
+
+
+def summary_decimals(found: Summary) -> int:
+    """Digits that the errors of the means leave."""
+    return decimals_of(found.sd / np.sqrt(found.size))
+
+
+def portfolio_verdict(found: Summary, models: Sequence[str]) -> str:
+    """Who has the best mean, and who the best worst cases; rounded as the table is."""
+    best, level = int(np.argmax(found.mean)), found.levels[0]
+    safest = int(np.argmax(found.tail_values[:, 0]))
+    decimals = summary_decimals(found)
+    worst = f"the worst {percent(level)} average {rounded(float(found.tail_values[safest, 0]), decimals)}"
+    text = f"{models[best]} has the largest mean, {rounded(float(found.mean[best]), decimals)}"
+    if safest == best:
+        return f"{text}, and the mildest bad cases: {worst}."
+    return f"{text}; {models[safest]} has the mildest bad cases: {worst}."

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from riskrank.engine.dominance.claims import DIRECT, Claim
-from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.engine.sampling.design import ClusteredScores
 
 
@@ -35,14 +34,6 @@ def percent(share: float) -> str:
 def interval(low: float, high: float) -> str:
     """Two ends as words."""
     return f"{number(low)} to {number(high)}"
-
-
-def sizes_possible(found: SizeInterval) -> str | None:
-    """The sizes a pilot is compatible with: 40 to more than 5,000; None where all lie above the limit."""
-    if found.low is None:
-        return None
-    above = f"more than {found.limit:,}" if found.high is None else f"{found.high:,}"
-    return f"{found.low:,} to {above}"
 
 
 def names(models: Sequence[str], most: int = 4) -> str:

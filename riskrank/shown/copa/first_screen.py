@@ -11,8 +11,7 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.copa.detail import details
 from riskrank.shown.copa.objectives import objective_columns
-from riskrank.shown.means import MOST_METRICS, MOST_ROWS
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.objectives import ObjectiveTable
 from riskrank.studies.rounding import decimals_apart, rounded

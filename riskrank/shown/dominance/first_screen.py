@@ -10,8 +10,8 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.dominance.detail import details
-from riskrank.shown.means import MOST_METRICS, MOST_ROWS, also, head, seen, worst
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.means import also, head, seen, worst
+from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.dominance_columns import DominanceColumn
 from riskrank.studies.dominance_verdict import winner

@@ -15,8 +15,8 @@ from riskrank.shown.gsd.detail import details, small_delta
 from riskrank.shown.gsd.front import front_view
 from riskrank.shown.gsd.rank_tests import baseline_view
 from riskrank.shown.gsd.witness import witness_view
-from riskrank.shown.means import MOST_METRICS, MOST_ROWS, head
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.means import head
+from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gsd import GsdDocument
 from riskrank.studies.wording import counted
 

@@ -10,8 +10,8 @@ from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.mean_risk.detail import details
-from riskrank.shown.means import MOST_METRICS, MOST_ROWS, also, head, seen, worst
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.means import also, head, seen, worst
+from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.mean_risk import MeanRiskDocument
 from riskrank.studies.mean_risk_verdict import order_of
 from riskrank.studies.wording import counted

@@ -9,9 +9,9 @@ import numpy as np
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
-from riskrank.shown.means import MOST_METRICS, MOST_ROWS, also, head, seen, worst
+from riskrank.shown.means import also, head, seen, worst
 from riskrank.shown.rank.detail import details, methods_beside
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.rank.catches import listed
 from riskrank.studies.rank.leading import Leading

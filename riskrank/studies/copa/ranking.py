@@ -20,8 +20,8 @@ from riskrank.studies.copa.base import (
     weights_of,
 )
 from riskrank.studies.copa.settings import USUAL_ORDERS, order_key
+from riskrank.studies.copa.verdict import copa_verdict
 from riskrank.studies.objectives import ObjectiveTable
-from riskrank.studies.verdicts import copa_verdict
 
 CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
 

@@ -18,11 +18,11 @@ from riskrank.studies.criteria import Criteria, criteria
 from riskrank.studies.document import Provenance
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
 from riskrank.studies.gsd.settings import described, relabelling, thresholds
+from riskrank.studies.gsd.verdict import gsd_verdict
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.verdicts import gsd_verdict
 
 
 def gsd(

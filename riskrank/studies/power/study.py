@@ -25,12 +25,12 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.document import PowerDocument, PowerRow
+from riskrank.studies.power.verdict import power_verdict
 from riskrank.studies.provenance import described_inputs, portfolio_settings
 from riskrank.studies.runs import split_of_runs
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import inference_of
 from riskrank.studies.targets import check_portfolio, targets
-from riskrank.studies.verdicts import power_verdict
 
 
 def power(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.recommendation import Recommendation
@@ -20,7 +21,6 @@ from riskrank.studies.rank.catches import catches
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.said import Said, assuming, fitting
 from riskrank.studies.units import units_of
-from riskrank.studies.verdicts import aggregated_verdict
 from riskrank.studies.wording import names
 
 
@@ -258,3 +258,10 @@ def _bare(mean: MetricMeans, one: int, other: int) -> str:
 def _most(strength: np.ndarray, count: int) -> list[int]:
     """Numbers of the strongest, the strongest first."""
     return np.argsort(-np.abs(strength), kind="stable")[:count].tolist()
+
+
+def aggregated_verdict(name: str, found: Aggregation, models: Sequence[str]) -> str:
+    """Who comes first in an aggregated order."""
+    order = [models[i] for i in found.order]
+    doubt = "" if found.unique else ", though another order fits as well"
+    return f"{order[0]} comes first by {name}, before {names(order[1:])}{doubt}; no test says how sure."

@@ -1,0 +1,40 @@
+"""What a generalized stochastic dominance analysis means for a decision, in two sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.engine.gsd.analysis import GsdAnalysis
+from riskrank.studies.wording import names, percent
+
+
+def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
+    """Who is at least as good as all others at the largest threshold, or against whom nobody is."""
+    analysis, k = analyses[-1], len(models)
+    dominates = analysis.relation.dominates & ~np.eye(k, dtype=bool)
+    however = "however one values the metrics"
+    best = [models[i] for i in np.flatnonzero(dominates.sum(axis=1) == k - 1).tolist()]
+    if best:
+        whom = f"all {k - 1} others" if k > 2 else models[1 - models.index(best[0])]
+        sentences = [f"In these samples {names(best)} {_are(best)} at least as good as {whom}, {however}."]
+    else:
+        free = [models[i] for i in np.flatnonzero(analysis.front).tolist()]
+        sentences = [
+            f"In these samples no model is at least as good as all others, {however}; "
+            f"nobody is better than {names(free, 6)} in this sense."
+        ]
+    if analysis.tests:
+        proven = int(analysis.significant.sum())
+        sentences.append(
+            f"Of {int(dominates.sum())} such orders of two models in these samples {proven} {_are(proven)} "
+            f"significant at {percent(analysis.alpha)}."
+        )
+    else:
+        sentences.append("Nothing was tested, so nothing says how sure that is.")
+    return " ".join(sentences)
+
+
+def _are(what: Sequence[str] | int) -> str:
+    return "is" if (what if isinstance(what, int) else len(what)) == 1 else "are"
