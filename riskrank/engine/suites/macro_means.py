@@ -1,0 +1,121 @@
+"""Means over tasks, weighed, and their differences: of these tasks, or of tasks like these (method §8).
+
+*These tasks*: each task's mean varies by its samples; V = Σ w_t² e_t² with the degrees of freedom of
+Satterthwaite, V² / Σ (w_t² e_t²)² / (n_t − 1), e_t the standard error and n_t the samples of task t (Kish's
+number of clusters). *Tasks like these*: the tasks are the sample, T of them (Kish's number of unequal
+weights), with T − 1 degrees of freedom.
+
+References
+----------
+F. E. Satterthwaite (1946). An approximate distribution of estimates of variance components. Biometrics
+Bulletin 2(6), 110-114. doi:10.2307/3002019
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.suites.task_differences import TaskDifferences
+from riskrank.engine.suites.task_scores import TaskScores
+from riskrank.engine.types import Floats
+
+FIXED, RANDOM = "fixed", "random"
+
+# Tasks below which nothing is said of tasks like them.
+FEWEST_TASKS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Estimates of one shape that vary as Student's t says.
+
+    Attributes
+    ----------
+    value, error, df : ndarray
+        Estimate, standard error, degrees of freedom.
+    """
+
+    value: Floats
+    error: Floats
+    df: Floats
+
+    def interval(self, alpha: float = 0.05) -> tuple[Floats, Floats]:
+        """Both ends, each for one estimate at a time."""
+        wide = self.error * -stdtrit(self.df, alpha / 2)
+        return self.value - wide, self.value + wide
+
+    def p_positive(self) -> Floats:
+        """One-sided p-values of "it is not above 0"."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = self.value / self.error
+        # Without any spread there are df + 1 equal observations of one sign.
+        sure = np.where(self.value > 0, 0.5 ** (self.df + 1), 1.0)
+        return np.where(self.error > 0, stdtr(self.df, -np.where(self.error > 0, t, 0.0)), sure)
+
+    def p_pairs(self, correction: str = "holm") -> Floats:
+        """Of differences of all pairs: one-sided p-values adjusted over the k(k − 1), 1 on the diagonal."""
+        p = self.p_positive()
+        off = ~np.eye(len(p), dtype=bool)
+        adjusted = np.ones_like(p)
+        adjusted[off] = adjust(p[off], correction)
+        return adjusted
+
+
+def task_number(weights: Floats) -> float:
+    """Tasks of equal weight that tell as much: Kish's number of the weights."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def macro_means(scores: TaskScores, scope: str = FIXED) -> Estimates:
+    """Macro mean of every model, shape (k,)."""
+    if scope == RANDOM:
+        return _over_tasks(scores.mean, scores.weights)
+    error = np.zeros_like(scores.mean)
+    for task in range(scores.count):
+        for model, part in enumerate(scores.parts(task)):
+            error[model, task] = np.sqrt((part**2).sum() / (part.size * max(part.size - 1, 1)))
+    return within_tasks(scores.mean, error, scores.independent, scores.weights)
+
+
+def macro_differences(
+    scores: TaskScores, found: TaskDifferences, scope: str = FIXED, *, weights: Floats | None = None
+) -> Estimates:
+    """Differences of the macro means of all pairs, first minus second, shape (k, k).
+
+    Parameters
+    ----------
+    scores : TaskScores
+    found : TaskDifferences
+        Of the same scores.
+    scope : {"fixed", "random"}
+    weights : ndarray, shape (T,), optional
+        Others than those of the scores; they sum to 1.
+    """
+    weighed = scores.weights if weights is None else weights
+    if scope == RANDOM:
+        return _over_tasks(found.difference, weighed)
+    samples = np.minimum(scores.independent[:, None], scores.independent[None])
+    return within_tasks(found.difference, found.error, samples, weighed)
+
+
+def within_tasks(value: Floats, error: Floats, samples: Floats, weights: Floats) -> Estimates:
+    """Weighted means of T estimates with errors of so many samples each, tasks on the last axis."""
+    variance = (weights * error) ** 2
+    whole = variance.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = whole**2 / (variance**2 / np.maximum(samples - 1, 1e-9)).sum(axis=-1)
+    df = np.where(whole > 0, df, samples.sum(axis=-1) - samples.shape[-1])
+    return Estimates(value @ weights, np.sqrt(whole), df)
+
+
+def _over_tasks(value: Floats, weights: Floats) -> Estimates:
+    mean, count = value @ weights, task_number(weights)
+    away = value - mean[..., None]
+    # Rounding of the mean itself is no spread.
+    away[np.abs(away) <= 8 * np.finfo(np.float64).eps * np.abs(value).max()] = 0.0
+    variance = ((weights * away) ** 2).sum(axis=-1) * count / max(count - 1, 1e-9)
+    return Estimates(mean, np.sqrt(variance), np.full(mean.shape, max(count - 1, 1e-9)))

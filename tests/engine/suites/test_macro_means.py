@@ -1,0 +1,83 @@
+"""Macro means and their differences, against SciPy's t tests."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from riskrank.engine.suites.macro_means import RANDOM, macro_differences, macro_means, task_number
+from riskrank.engine.suites.task_differences import task_differences
+from riskrank.engine.suites.task_scores import TaskScores
+from tests.engine.suites.test_task_scores import suite
+
+
+def test_two_tasks_are_welchs_two_samples():
+    """The macro mean of two tasks is half the difference of one's scores and the other's negative."""
+    values, task, _ = suite(sizes=(7, 40))
+    scores = TaskScores.build(values, [task] * 3)
+    welch = stats.ttest_ind(values[1][task == 0], -values[1][task == 1], equal_var=False)
+    found = macro_means(scores)
+    assert found.df[1] == pytest.approx(welch.df, rel=1e-12)
+    assert 2 * found.value[1] == pytest.approx(values[1][task == 0].mean() + values[1][task == 1].mean())
+    low, high = found.interval()
+    expected = welch.confidence_interval()
+    assert (2 * low[1], 2 * high[1]) == pytest.approx((expected.low, expected.high), rel=1e-10)
+    gap = values[2] - values[0]
+    paired = stats.ttest_ind(gap[task == 0], -gap[task == 1], equal_var=False, alternative="greater")
+    differences = macro_differences(scores, task_differences(scores))
+    assert differences.p_positive()[2, 0] == pytest.approx(paired.pvalue, rel=1e-10)
+
+
+def test_tasks_like_these_are_a_t_test_of_task_means():
+    values, task, _ = suite(sizes=(5, 9, 30, 12, 8, 20, 6))
+    scores = TaskScores.build(values, [task] * 3)
+    mean = np.array([[value[task == t].mean() for t in range(7)] for value in values])
+    found = macro_differences(scores, task_differences(scores), RANDOM)
+    for i, j in [(0, 1), (2, 0), (2, 1)]:
+        expected = stats.ttest_rel(mean[i], mean[j], alternative="greater")
+        assert found.p_positive()[i, j] == pytest.approx(expected.pvalue, rel=1e-10)
+        assert found.df[i, j] == pytest.approx(6)
+    expected = stats.ttest_1samp(mean[0], 0).confidence_interval()
+    low, high = macro_means(scores, RANDOM).interval()
+    assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), rel=1e-10)
+
+
+def test_a_weight_of_two_tasks_is_worth_two_tasks():
+    """Kish's number, and a variance that copies of a task with half its weight do not change."""
+    assert task_number(np.array([0.5, 0.25, 0.25])) == pytest.approx(1 / 0.375)
+    assert task_number(np.full(6, 1 / 6)) == pytest.approx(6)
+
+
+def test_adjusted_over_all_pairs():
+    values, task, _ = suite(sizes=(30, 30))
+    scores = TaskScores.build([value + model for model, value in enumerate(values)], [task] * 3)
+    found = macro_differences(scores, task_differences(scores))
+    p, adjusted = found.p_positive(), found.p_pairs()
+    off = ~np.eye(3, dtype=bool)
+    assert adjusted[off].min() == pytest.approx(6 * p[off].min())
+    assert (np.diag(adjusted) == 1).all()
+
+
+def test_without_any_spread():
+    task = np.repeat([0, 1], 10)
+    scores = TaskScores.build([np.ones(20), np.zeros(20)], [task] * 2)
+    found = macro_differences(scores, task_differences(scores))
+    assert found.error[0, 1] == 0
+    assert found.p_positive()[0, 1] < 1e-4 < 1 == found.p_positive()[1, 0]
+    rnd = macro_differences(scores, task_differences(scores), RANDOM)
+    assert rnd.p_positive()[0, 1] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("tasks", [5, 12])
+def test_levels_of_both_scopes(tasks):
+    """Identical models on tasks that differ between them: only tasks like these knows (method §8)."""
+    rng = np.random.default_rng(8)
+    task, tables = np.repeat(np.arange(tasks), 30), 300
+    found = dict.fromkeys(("fixed", RANDOM), 0)
+    for _ in range(tables):
+        values = [rng.normal(size=task.size) + rng.normal(scale=0.3, size=tasks)[task] for _ in range(2)]
+        scores = TaskScores.build(values, [task] * 2)
+        for scope in found:
+            p = macro_differences(scores, task_differences(scores), scope).p_pairs()
+            found[scope] += p.min() <= 0.05
+    assert found[RANDOM] / tables <= 0.08
+    assert found["fixed"] / tables >= 0.25

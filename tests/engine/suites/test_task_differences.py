@@ -1,0 +1,95 @@
+"""Pairs of models on every task, against SciPy's tests and by hand."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from riskrank.engine.sampling.modified_t import mean_difference
+from riskrank.engine.suites.task_differences import task_differences
+from riskrank.engine.suites.task_scores import TaskScores
+from tests.engine.suites.test_task_scores import suite
+
+
+def test_shares_are_tested_by_mcnemars_exact_test():
+    rng = np.random.default_rng(0)
+    task = np.repeat([0, 1, 2], [12, 40, 200])
+    values = [(rng.random(task.size) < share).astype(float) for share in (0.5, 0.7, 0.95)]
+    found = task_differences(TaskScores.build(values, [task] * 3))
+    for t in range(3):
+        for i, j in [(0, 1), (0, 2), (1, 2)]:
+            gap = (values[i] - values[j])[task == t]
+            wins, losses = int((gap > 0).sum()), int((gap < 0).sum())
+            expected = stats.binomtest(wins, wins + losses).pvalue
+            assert found.p_value[i, j, t] == pytest.approx(expected, rel=1e-10)
+            assert found.p_value[j, i, t] == found.p_value[i, j, t]
+            error = gap.std(ddof=1) / np.sqrt(gap.size)
+            assert found.error[i, j, t] == pytest.approx(error, rel=1e-12)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_other_scores_are_tested_by_the_larger_of_students_and_johnsons_p_value(paired):
+    values, task, _ = suite()
+    values = [np.exp(value) for value in values]
+    found = task_differences(TaskScores.build(values, [task] * 3, paired=paired))
+    for t in range(3):
+        here = task == t
+        n, (one, other) = here.sum(), (values[0][here], values[2][here])
+        unit = np.arange(n)
+        told = mean_difference((one, unit), (other, unit), paired=paired)
+        johnson = 2 * min(told.johnson_p_value(), told.mirrored().johnson_p_value())
+        if paired:
+            student = stats.ttest_rel(one, other).pvalue
+            assert found.p_value[0, 2, t] == pytest.approx(max(student, johnson), rel=1e-9)
+        assert found.p_value[0, 2, t] >= johnson * (1 - 1e-9)
+        assert found.error[0, 2, t] == pytest.approx(told.error, rel=1e-12)
+        assert found.difference[0, 2, t] == pytest.approx(one.mean() - other.mean(), abs=1e-14)
+
+
+def test_the_family_is_all_tasks_and_pairs():
+    """Three pairs on two tasks; Holm by hand."""
+    rng = np.random.default_rng(2)
+    task = np.repeat([0, 1], 40)
+    values = [rng.normal(size=80) + 0.4 * model for model in range(3)]
+    found = task_differences(TaskScores.build(values, [task] * 2 + [task]))
+    pairs = np.triu_indices(3, 1)
+    p = found.p_value[pairs].ravel()
+    order = np.argsort(p)
+    expected = np.empty(6)
+    expected[order] = np.minimum(np.maximum.accumulate(np.sort(p) * np.arange(6, 0, -1)), 1)
+    np.testing.assert_allclose(found.p_adjusted[pairs].ravel(), expected, rtol=1e-14)
+
+
+def test_marks_of_a_pair_are_turned_around_with_it():
+    values, task, _ = suite(sizes=(200, 50, 300))
+    values[2] = values[2] + np.where(task == 0, 1.5, -1.5)
+    marks = task_differences(TaskScores.build(values, [task] * 3)).marks()
+    assert marks[2, 0].tolist() == [1, -1, -1]
+    np.testing.assert_array_equal(marks, -marks.swapaxes(0, 1))
+    assert not marks[1, 1].any()
+
+
+def test_models_that_never_differ_and_models_that_always_do():
+    task = np.repeat([0, 1], 20)
+    value = np.random.default_rng(0).normal(size=40)
+    found = task_differences(TaskScores.build([value, value + 1e6, value], [task] * 3))
+    assert found.p_value[0, 2].tolist() == [1, 1]
+    assert found.marks()[1, 0].tolist() == [1, 1]
+    assert found.p_value[1, 0, 0] == pytest.approx(2 * 0.5**20)
+
+
+def test_shares_in_two_draws_a_sample_are_no_coins():
+    """Two draws of a sample agree: by McNemar's test of draws the same samples would count twice."""
+    rng = np.random.default_rng(5)
+    task, unit = np.repeat([0, 1], 60), np.repeat(np.arange(60), 2)
+    values = [np.repeat((rng.random(60) < share).astype(float), 2) for share in (0.5, 0.8)]
+    twice = task_differences(TaskScores.build(values, [task] * 2, units=[unit] * 2))
+    once = TaskScores.build([value[::2] for value in values], [task[::2]] * 2)
+    np.testing.assert_allclose(twice.error, task_differences(once).error, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e150])
+def test_any_unit_gives_the_same_answer(scale):
+    values, task, _ = suite()
+    one = task_differences(TaskScores.build(values, [task] * 3))
+    other = task_differences(TaskScores.build([scale * value for value in values], [task] * 3))
+    np.testing.assert_allclose(one.p_value, other.p_value, rtol=1e-9)
