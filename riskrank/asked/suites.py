@@ -1,0 +1,23 @@
+"""What a suite of tasks is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from riskrank.asked.option import METHOD, Settings, ask
+
+FIXED, RANDOM = "fixed", "random"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteSettings(Settings):
+    """What a suite of tasks is asked."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    tasks: str = ask(
+        FIXED,
+        "Of a suite: which is better on these tasks, or on tasks like these, of which they are a sample.",
+        choices=(FIXED, RANDOM),
+    )
