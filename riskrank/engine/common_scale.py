@@ -42,6 +42,10 @@ class CommonScale:
         """Scores on the common scale."""
         return np.ldexp(scores - self.shift, -self.exponent)
 
+    def of_all(self, samples: Sequence[Floats]) -> tuple[Floats, ...]:
+        """Several samples on the common scale."""
+        return tuple(self.apply(scores) for scores in samples)
+
     def undo(self, scores: Floats) -> Floats:
         """Scores in their own unit; infinite where that is beyond any number."""
         with np.errstate(over="ignore"):

@@ -12,6 +12,7 @@ from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.errors import NumericalError, UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.weights import portfolio_weights
@@ -60,6 +61,17 @@ def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
         weights=portfolio_weights(table),
         paired=table.paired,
         per_model=settings.copula_scope == "model",
+        tasks=tasks_of(table),
+    )
+
+
+def tasks_of(table: ScoreTable) -> TaskDesign | None:
+    """The tasks of a suite as the engine takes them; None of other tables."""
+    suite = table.suite
+    if suite is None:
+        return None
+    return TaskDesign.build(
+        suite.names, [suite.of_sample[samples] for samples in table.row_samples], weights=suite.weights
     )
 
 
@@ -144,4 +156,6 @@ def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> 
 
 def _clustered(table: ScoreTable, columns: tuple[np.ndarray, ...]) -> ClusteredScores:
     samples = None if table.cluster_names is None else table.row_samples
-    return ClusteredScores.build(columns, table.clusters, samples=samples, paired=table.paired)
+    return ClusteredScores.build(
+        columns, table.clusters, samples=samples, paired=table.paired, tasks=tasks_of(table)
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,13 @@ import numpy as np
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.replicates import Gathering, Part, Replicates, joined
 from riskrank.engine.dominance.violation import ViolationKernel, violation_matrices
+from riskrank.engine.dominance.weighted_violation import COST, WEIGHING, WeightedKernel, weighted_matrices
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, Workers
 from riskrank.engine.sampling.resamples import BLOCK, Blocks, batches, blocks
+from riskrank.engine.sampling.steps import Steps
+from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats
 
 Task = tuple[int, Blocks]
@@ -55,19 +59,24 @@ class BootstrapColumn:
     thresholds: tuple[float, ...] = (0.5,)
     pairs: tuple[tuple[int, int], ...] | None = None
 
-    @property
+    @cached_property
     def comparisons(self) -> float:
-        """Score comparisons a resample costs: pairs times scores a model."""
+        """Score comparisons a resample costs: pairs times scores a model, as if all weighed the same."""
         k = self.scores.models
         pairs = k * (k - 1) / 2
         if self.pairs is not None:
             pairs = len({(min(pair), max(pair)) for pair in self.pairs})
-        return pairs * sum(self.scores.sizes) / k
+        if self.scores.weights is None:
+            return pairs * sum(self.scores.sizes) / k
+        # Few different values are merged at once, whatever their number; weighing them is a pass a model.
+        values = sum(np.unique(value).size for value in self.scores.values) / k
+        return COST * pairs * values + WEIGHING * sum(self.scores.sizes)
 
 
 def tail_level(scores: ClusteredScores) -> float:
     """Level of the worst share of the scores: 5 %, or five samples where they are more (method §4)."""
-    return min(max(TAIL_LEVEL, 5 / min(scores.cluster_counts)), 1.0)
+    samples = min(scores.cluster_counts) if scores.weights is None else float(scores.independent.min())
+    return min(max(TAIL_LEVEL, 5 / samples), 1.0)
 
 
 class Bootstrap:
@@ -161,7 +170,10 @@ class _Problem:
         scores = column.scores
         scale = CommonScale.of(scores.values)
         scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
-        ratios = violation_matrices([np.sort(value) for value in scores.values], orders=column.orders)
+        if scores.weights is not None:
+            ratios = weighted_matrices(scores, orders=column.orders)
+        else:
+            ratios = violation_matrices([np.sort(value) for value in scores.values], orders=column.orders)
         return cls(column, scaled, scale, ratios, tail_level(scores))
 
     def gathering(self) -> Gathering:
@@ -174,6 +186,8 @@ class _Problem:
 def _run(problems: Sequence[_Problem], task: Task) -> Part:
     at, streams = task
     problem = problems[at]
+    if problem.scores.weights is not None:
+        return _run_weighted(problem, streams)
     size = max(_BATCH // sum(problem.scores.sizes), 1)
     kernel: ViolationKernel | None = None
     parts = []
@@ -182,21 +196,26 @@ def _run(problems: Sequence[_Problem], task: Task) -> Part:
         if kernel is None or kernel.sizes != sizes:
             column = problem.column
             kernel = ViolationKernel.for_sizes(sizes, orders=column.orders, pairs=column.pairs)
-        parts.append(_summed(problem, kernel.ratios(batch.ordered), batch.ordered))
+        parts.append(_summed(problem, kernel.ratios(batch.ordered), *_statistics(problem, batch.ordered)))
     return joined(parts)
 
 
-def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats]) -> Part:
-    column = problem.column
-    o, k, _, count = ratios.shape
-    # Summed over the beaten models along the middle axis; equal models have equal sums to the last bit.
-    overall = np.empty((count, 0, k))
-    if column.pairs is None:
-        overall = ((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1)
-    crossings = np.empty((len(column.thresholds), o, k, k), dtype=np.int64)
-    for t, threshold in enumerate(column.thresholds):
-        crossings[t] = np.count_nonzero(ratios >= threshold, axis=3)
-    deviations = ratios - problem.ratios[..., None]
+def _run_weighted(problem: _Problem, streams: Blocks) -> Part:
+    """Resamples of scores that weigh differently: weights change, and no score is sorted again."""
+    scores, column = problem.scores, problem.column
+    design = WeightedDesign(scores)
+    kernel = WeightedKernel.of(design.values, max(scores.sizes), orders=column.orders, pairs=column.pairs)
+    parts = []
+    for cumulated in design.batches(streams, size=BLOCK):
+        steps = [Steps(*one) for one in zip(design.values, cumulated, strict=True)]
+        means = np.stack([one.means for one in steps])
+        tails = np.stack([one.tail_means(problem.tail_level) for one in steps])
+        parts.append(_summed(problem, kernel.ratios(cumulated), means, tails))
+    return joined(parts)
+
+
+def _statistics(problem: _Problem, ordered: Floats | list[Floats]) -> tuple[Floats, Floats]:
+    """Means and tail means of sorted resamples, shapes (k, B)."""
     # Sorted scores: models with equal scores have equal means to the last bit.
     means = (
         ordered.mean(axis=2)
@@ -209,6 +228,20 @@ def _summed(problem: _Problem, ratios: Floats, ordered: Floats | list[Floats]) -
         if isinstance(ordered, np.ndarray)
         else np.stack([tail_value_of_sorted(sample, level) for sample in ordered])
     )
+    return means, tails
+
+
+def _summed(problem: _Problem, ratios: Floats, means: Floats, tails: Floats) -> Part:
+    column = problem.column
+    o, k, _, count = ratios.shape
+    # Summed over the beaten models along the middle axis; equal models have equal sums to the last bit.
+    overall = np.empty((count, 0, k))
+    if column.pairs is None:
+        overall = ((ratios.sum(axis=2) - 0.5) / (k - 1)).transpose(2, 0, 1)
+    crossings = np.empty((len(column.thresholds), o, k, k), dtype=np.int64)
+    for t, threshold in enumerate(column.thresholds):
+        crossings[t] = np.count_nonzero(ratios >= threshold, axis=3)
+    deviations = ratios - problem.ratios[..., None]
     # A sum over a copied or a transposed array may differ in its last bit, and only some parts travel between
     # processes: all are laid out alike.
     return Part(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.bootstrap import tail_level
 from riskrank.engine.dominance.violation import violation_matrices
+from riskrank.engine.dominance.weighted_violation import WeightedKernel, same_distribution
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.steps import Steps
+from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Booleans, Floats
 
 
@@ -54,6 +57,8 @@ def estimate(scores: ClusteredScores) -> ViolationEstimates:
     -------
     ViolationEstimates
     """
+    if scores.weights is not None:
+        return _weighted(scores)
     ordered = [np.sort(value) for value in scores.values]
     ratios = violation_matrices(ordered)
     # On a common scale sums of scores near the largest double stay finite.
@@ -65,6 +70,22 @@ def estimate(scores: ClusteredScores) -> ViolationEstimates:
     identical = np.zeros((k, k), dtype=bool)
     for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
         identical[i, j] = identical[j, i] = _same_distribution(ordered[i], ordered[j])
+    return ViolationEstimates(ratios, means, identical, float(scores.independent.min()), tails, level)
+
+
+def _weighted(scores: ClusteredScores) -> ViolationEstimates:
+    """The same of scores that weigh differently (method §8)."""
+    scale, level = CommonScale.of(scores.values), tail_level(scores)
+    design = WeightedDesign(replace(scores, values=scale.of_all(scores.values)))
+    cumulated = design.of_sample()
+    steps = [Steps(*one) for one in zip(design.values, (own[0] for own in cumulated), strict=True)]
+    most = max(scores.sizes)
+    ratios = WeightedKernel.of(design.values, most).ratios(cumulated)[..., 0]
+    means = scale.undo(np.array([one.means for one in steps]))
+    tails = scale.undo(np.array([one.tail_means(level) for one in steps]))
+    identical = np.zeros((len(steps), len(steps)), dtype=bool)
+    for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
+        identical[i, j] = identical[j, i] = same_distribution(steps[i], steps[j], most)
     return ViolationEstimates(ratios, means, identical, float(scores.independent.min()), tails, level)
 
 

@@ -146,13 +146,7 @@ class ViolationKernel:
         pairs : sequence of (int, int), optional
             Pairs wanted, in either direction; all by default.
         """
-        k = len(sizes)
-        met = np.triu(np.ones((k, k), dtype=bool), 1)
-        if pairs is not None:
-            met[:] = False
-            for i, j in pairs:
-                met[min(i, j), max(i, j)] = True
-        groups = tuple((i, np.flatnonzero(met[i])) for i in range(k) if met[i].any())
+        groups = groups_of(len(sizes), pairs)
         scratch = np.empty(max(_CACHE, max(sizes))), np.empty(max(_CACHE, max(sizes)))
         return cls(tuple(int(size) for size in sizes), tuple(orders), groups, scratch, {})
 
@@ -177,10 +171,7 @@ class ViolationKernel:
             self._common_grid(np.asarray(ordered), squares, signed)
         else:
             self._merged_grids(list(ordered), squares, signed)
-        wanted = [order - 1 for order in self.orders]
-        above = _ratio(squares[wanted], signed[wanted], squares[0] == 0)
-        upper = np.triu(np.ones((k, k), dtype=bool), 1)[:, :, None]
-        return np.where(upper, above, 1 - above.swapaxes(1, 2))
+        return ratio_of(squares, signed, [order - 1 for order in self.orders])
 
     def _common_grid(self, quantiles: Floats, squares: Floats, signed: Floats) -> None:
         _, batch, n = quantiles.shape
@@ -241,6 +232,35 @@ class ViolationKernel:
             left = points[:-1]
             self._grids[n, m] = left // m, left // n, np.diff(points) / (n * m)
         return self._grids[n, m]
+
+
+def groups_of(k: int, pairs: Sequence[tuple[int, int]] | None) -> tuple[tuple[int, NDArray[np.int64]], ...]:
+    """First model i of each group of wanted pairs, and the models j > i it meets; all pairs for None."""
+    met = np.triu(np.ones((k, k), dtype=bool), 1)
+    if pairs is not None:
+        met[:] = False
+        for i, j in pairs:
+            met[min(i, j), max(i, j)] = True
+    return tuple((i, np.flatnonzero(met[i])) for i in range(k) if met[i].any())
+
+
+def ratio_of(squares: Floats, signed: Floats, wanted: Sequence[int]) -> Floats:
+    """Ratios of all ordered pairs from ``∫ D²`` and ``∫ D|D|`` of the pairs i < j.
+
+    Parameters
+    ----------
+    squares, signed : ndarray, shape (o, k, k, B)
+    wanted : sequence of int
+        Which of the o orders to look at.
+
+    Returns
+    -------
+    ndarray, shape (len(wanted), k, k, B)
+    """
+    k = squares.shape[1]
+    above = _ratio(squares[wanted], signed[wanted], squares[0] == 0)
+    upper = np.triu(np.ones((k, k), dtype=bool), 1)[:, :, None]
+    return np.where(upper, above, 1 - above.swapaxes(1, 2))
 
 
 def _ratio(squares: Floats, signed: Floats, same: NDArray[np.bool_]) -> Floats:

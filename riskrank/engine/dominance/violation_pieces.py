@@ -69,6 +69,51 @@ def weighted_lines(right: Floats, _: Floats, *, widths: Floats) -> Pieces:
     return squares, np.sum(widths * _signed_piece(left, right), axis=1)
 
 
+def piecewise_steps(difference: Floats, widths: Floats) -> Pieces:
+    """``∫ D²`` and ``∫ D|D|`` of step functions whose rows have widths of their own, shapes (B, s)."""
+    weighted = difference * widths
+    squares, signed = _dot(weighted, difference), _dot(weighted, np.abs(difference))
+    return _again_where_small(piecewise_steps, difference, widths, (squares, signed))
+
+
+def piecewise_lines(difference: Floats, widths: Floats) -> Pieces:
+    """``∫ D²`` and ``∫ D|D|`` of the integrals D of such step functions; each starts at 0."""
+    ends = np.zeros((len(difference), difference.shape[1] + 1))
+    np.multiply(difference, widths, out=ends[:, 1:])
+    np.cumsum(ends, axis=1, out=ends)
+    left, right = ends[:, :-1], ends[:, 1:]
+    both = left + right
+    # (a² + ab + b²), with the sign of a + b: right wherever a and b have one sign.
+    sizes = both * both - left * right
+    squares = _dot(sizes, widths)
+    np.copysign(sizes, both, out=sizes)
+    signed = _dot(sizes, widths)
+    negative = np.signbit(ends)
+    crossing = np.flatnonzero((negative[:, 1:] != negative[:, :-1]) & (widths > 0))
+    rows, columns = np.divmod(crossing, sizes.shape[1])
+    a, b, plain = left[rows, columns], right[rows, columns], sizes[rows, columns]
+    mended = widths[rows, columns] * (3 * _signed_piece(a, b) - plain)
+    signed += np.bincount(rows, mended, minlength=len(signed))
+    return _again_where_small(piecewise_lines, difference, widths, (squares / 3, signed / 3))
+
+
+def _again_where_small(
+    integrate: Callable[[Floats, Floats], Pieces], difference: Floats, widths: Floats, found: Pieces
+) -> Pieces:
+    """The same, again on their own scale for rows whose squares underflow, as `in_range` does."""
+    squares, signed = found
+    small = np.flatnonzero(squares < _SMALLEST_SQUARES)
+    if small.size:
+        rows = np.where(widths[small] > 0, difference[small], 0.0)
+        largest = np.abs(rows).max(axis=1)
+        some = (largest > 0) & (largest < 0.25)
+        if some.any():
+            at = small[some]
+            rows = np.ldexp(rows[some], -np.frexp(largest[some])[1][:, None])
+            squares[at], signed[at] = integrate(rows, widths[at])
+    return squares, signed
+
+
 def linear_pieces(difference: Floats, size: Floats) -> Pieces:
     """``∫ D²`` and ``∫ D|D|`` of functions linear between the given values at 1/n, ..., 1.
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats, Integers
 
 INDEPENDENT = "P(IC)"
@@ -40,6 +41,8 @@ class ScoreTables:
         Whether the empirical copula compares a row with its own model's rows only.
     row_samples : tuple of k ndarrays of int, shapes (n_i,), or None
         Sample of each row, where clusters hold several; None where the clusters are the samples.
+    tasks : TaskDesign or None
+        Tasks of the rows of a suite.
     """
 
     values: tuple[Floats, ...]
@@ -49,6 +52,7 @@ class ScoreTables:
     paired: bool = True
     per_model: bool = False
     row_samples: tuple[Integers, ...] | None = None
+    tasks: TaskDesign | None = None
 
     @classmethod
     def build(
@@ -61,6 +65,7 @@ class ScoreTables:
         weights: ArrayLike | None = None,
         paired: bool = True,
         per_model: bool = False,
+        tasks: TaskDesign | None = None,
     ) -> ScoreTables:
         """Collect arrays; weights are uniform by default, and clusters are the samples."""
         share = np.full(len(metrics), 1 / len(metrics)) if weights is None else np.asarray(weights, float)
@@ -72,6 +77,7 @@ class ScoreTables:
             paired,
             per_model,
             None if samples is None else tuple(np.asarray(sample) for sample in samples),
+            tasks,
         )
 
     def column(self, name: str) -> ClusteredScores:
@@ -86,7 +92,9 @@ class ScoreTables:
             columns = portfolio(self.values, weights=self.weights)
         else:
             columns = portfolio(self.values, copula="empirical", per_model=self.per_model)
-        return ClusteredScores.build(columns, self.clusters, samples=self.row_samples, paired=self.paired)
+        return ClusteredScores.build(
+            columns, self.clusters, samples=self.row_samples, paired=self.paired, tasks=self.tasks
+        )
 
     @property
     def samples(self) -> int:

@@ -3,17 +3,20 @@
 Method §1. A sample (prompt, patient, data set) may hold several draws of a model; they are clustered,
 so the unit of resampling is the sample. In a paired design all models share the samples. Samples may belong
 together in turn (questions about one document): then the unit of resampling is that larger cluster, and the
-number of independent observations is the number of clusters.
+number of independent observations is the number of clusters. A suite of tasks weighs its scores by task and
+draws within tasks, or draws the tasks (method §8).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskrank.engine.sampling.nesting import nested, unit_numbers
+from riskrank.engine.sampling.strata import Strata, TaskDesign
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
 
@@ -38,12 +41,18 @@ class ClusteredScores:
     samples : tuple of k ndarrays of int, shapes (n_i,), or None
         Sample of each score where clusters hold several samples, likewise non-decreasing and without gaps;
         None where every cluster is one sample.
+    strata : Strata or None
+        Tasks of the clusters; None where there is one task, or nobody told them apart.
+    weights : tuple of k ndarrays, shapes (n_i,), or None
+        Weight of each score, of sum 1 a model; None where all scores weigh the same in every resample.
     """
 
     values: tuple[Floats, ...]
     clusters: tuple[Integers, ...]
     paired: bool
     samples: tuple[Integers, ...] | None = None
+    strata: Strata | None = None
+    weights: tuple[Floats, ...] | None = None
 
     @classmethod
     def build(
@@ -53,6 +62,7 @@ class ClusteredScores:
         *,
         samples: Sequence[ArrayLike] | None = None,
         paired: bool = True,
+        tasks: TaskDesign | None = None,
     ) -> ClusteredScores:
         """Validate scores and renumber their samples and clusters.
 
@@ -67,6 +77,8 @@ class ClusteredScores:
             Sample of each score, where a cluster may hold several; by default the cluster.
         paired : bool
             Whether all models were scored on the same samples.
+        tasks : TaskDesign, optional
+            The task of each score, and how tasks weigh.
 
         Raises
         ------
@@ -89,11 +101,39 @@ class ClusteredScores:
             )
         given = [np.arange(array.size) for array in arrays] if clusters is None else clusters
         units = [np.asarray(cluster) for cluster in given]
+        tasks = None if tasks is None else tasks.present()
+        if tasks is not None:
+            if tasks.random and samples is None:
+                samples = units
+            units = tasks.labels(units)
         if samples is not None:
-            return cls(*_nested(arrays, units, [np.asarray(sample) for sample in samples], paired))
-        sortings = [np.argsort(unit, kind="stable") for unit in units]
-        ordered = tuple(array[sorting] for array, sorting in zip(arrays, sortings, strict=True))
-        return cls(ordered, _numbers(units, sortings, paired), paired)
+            found = cls(*nested(arrays, units, [np.asarray(sample) for sample in samples], paired))
+        else:
+            sortings = [np.argsort(unit, kind="stable") for unit in units]
+            ordered = tuple(array[sorting] for array, sorting in zip(arrays, sortings, strict=True))
+            found = cls(ordered, unit_numbers(units, sortings, paired), paired)
+        if tasks is None:
+            return found
+        strata = tasks.strata(units)
+        return replace(found, strata=strata, weights=strata.score_weights(found.clusters))
+
+    def of_models(self, models: Sequence[int]) -> ClusteredScores:
+        """The same design of some models alone."""
+
+        def chosen(arrays: tuple[NDArray, ...]) -> tuple[NDArray, ...]:
+            return tuple(arrays[model] for model in models)
+
+        strata = self.strata
+        if strata is not None:
+            strata = replace(strata, of_cluster=chosen(strata.of_cluster))
+        return replace(
+            self,
+            values=chosen(self.values),
+            clusters=chosen(self.clusters),
+            samples=None if self.samples is None else chosen(self.samples),
+            strata=strata,
+            weights=None if self.weights is None else chosen(self.weights),
+        )
 
     @property
     def models(self) -> int:
@@ -114,10 +154,13 @@ class ClusteredScores:
     def independent(self) -> Floats:
         """Clusters of equal size that tell as much of each model's mean, shape (k,).
 
-        Kish's number (Σm)²/Σm² of the clusters' sizes m: their count where all are of one size, little more
-        than 1 where one holds most of the scores (method §4, rule 1).
+        Kish's number (Σm)²/Σm² of the clusters' sizes m, or of their weights: their count where all are of
+        one size, little more than 1 where one holds most of the scores (method §4, rule 1).
         """
-        return np.array([kish(cluster) for cluster in self.clusters])
+        if self.weights is None:
+            return np.array([kish(cluster) for cluster in self.clusters])
+        sums = [np.bincount(*both) for both in zip(self.clusters, self.weights, strict=True)]
+        return np.array([float(own.sum() ** 2 / (own**2).sum()) for own in sums])
 
     @property
     def effective_size(self) -> int:
@@ -132,6 +175,8 @@ class ClusteredScores:
     @property
     def unit(self) -> str:
         """What is resampled, and counts as independent, in words."""
+        if self.strata is not None and self.strata.random:
+            return "tasks"
         return "samples" if self.samples is None else "clusters of samples"
 
     def draws_per_sample(self) -> int | None:
@@ -150,77 +195,21 @@ class ClusteredScores:
             means.append(np.ldexp(sums / np.bincount(sample), exponent))
         return tuple(means)
 
+    def sample_weights(self) -> Floats | None:
+        """Weight of each sample of a paired design, of sum 1; None where all weigh the same."""
+        if self.weights is None or self.strata is None:
+            return None
+        clusters = self.clusters[0]
+        numbers = clusters if self.samples is None else self.samples[0]
+        first = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+        task = self.strata.of_cluster[0][clusters[first]]
+        return self.strata.weights[task] / np.bincount(task)[task]
+
 
 def kish(clusters: Integers) -> float:
     """Clusters of equal size that tell as much of a mean: (Σm)²/Σm² of the sizes m of numbered clusters."""
     sizes = np.bincount(clusters).astype(np.int64)
     return int(sizes.sum()) ** 2 / int((sizes**2).sum())
-
-
-def _numbers(
-    labels: Sequence[NDArray], sortings: Sequence[NDArray[np.intp]], paired: bool
-) -> tuple[Integers, ...]:
-    """Number the sorted labels of each model 0, 1, ...; models of a paired design must have the same.
-
-    Raises
-    ------
-    InputError
-    """
-    found = [
-        np.unique(label[sorting], return_inverse=True)
-        for label, sorting in zip(labels, sortings, strict=True)
-    ]
-    if paired and any(not np.array_equal(names, found[0][0]) for names, _ in found):
-        raise InputError(
-            "paired models must be scored on the same samples",
-            found="models with different samples",
-            hint=f"use {option('unpaired', True)}, or keep the common samples with "
-            f"{option('missing', 'drop')}",
-        )
-    return tuple(number.astype(np.int64) for _, number in found)
-
-
-def _nested(
-    values: Sequence[Floats], clusters: Sequence[NDArray], samples: Sequence[NDArray], paired: bool
-) -> tuple[tuple[Floats, ...], tuple[Integers, ...], bool, tuple[Integers, ...] | None]:
-    """Values, clusters, pairing and samples of a design whose clusters hold several samples.
-
-    Raises
-    ------
-    InputError
-        If models of a paired design do not share samples and clusters, or a sample lies in two clusters.
-    """
-    homes: list[tuple[NDArray, NDArray]] = []
-    for cluster, sample in zip(clusters, samples, strict=True):
-        names, first, number = np.unique(sample, return_index=True, return_inverse=True)
-        homes.append((names, cluster[first]))
-        _require_one_home(names[number], cluster[first][number], cluster)
-    sortings = [np.lexsort(pair) for pair in zip(samples, clusters, strict=True)]
-    _numbers(samples, sortings, paired)
-    if paired:
-        for names, home in homes[1:]:
-            _require_one_home(names, homes[0][1], home)
-    ordered = tuple(value[sorting] for value, sorting in zip(values, sortings, strict=True))
-    numbers = _numbers(clusters, sortings, paired)
-    grouped = []
-    for sample, sorting in zip(samples, sortings, strict=True):
-        # A sample lies in one cluster, so that the next row begins another one where its name changes.
-        changes = sample[sorting][1:] != sample[sorting][:-1]
-        grouped.append(np.concatenate(([0], np.cumsum(changes))).astype(np.int64))
-    if all(np.array_equal(*both) for both in zip(numbers, grouped, strict=True)):
-        return ordered, numbers, paired, None
-    return ordered, numbers, paired, tuple(grouped)
-
-
-def _require_one_home(samples: NDArray, clusters: NDArray, others: NDArray) -> None:
-    strays = np.flatnonzero(clusters != others)
-    if strays.size:
-        at = strays[0]
-        raise InputError(
-            "a sample belongs to one cluster only",
-            found=f"sample {samples[at]} in the clusters {clusters[at]} and {others[at]}",
-            hint="give every sample one cluster, the same for all models",
-        )
 
 
 def require_testable(scores: ClusteredScores) -> None:
@@ -229,8 +218,12 @@ def require_testable(scores: ClusteredScores) -> None:
     Raises
     ------
     InputError
-        If a model has fewer than 10.
+        If a model has fewer than 10; of a suite, if a task has fewer than 2, or fewer than 6 tasks are drawn.
     """
+    if scores.strata is not None:
+        scores.strata.require_testable()
+        if scores.strata.random:
+            return
     if scores.effective_size < FEWEST_SAMPLES:
         raise InputError(
             f"a dominance test needs at least {FEWEST_SAMPLES} {scores.unit} a model",

@@ -1,11 +1,12 @@
 """Draw resamples of a sampling design: whole samples, shared by all models where they are paired.
 
 Method §1: a paired design draws sample numbers once for all models, an unpaired one draws each model
-alone, and the draws of a sample stay together.
+alone, and the draws of a sample stay together. Of a suite, samples are drawn within their tasks.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
@@ -99,7 +100,7 @@ def batches(
     Batch
         In order; the numbers depend on neither the size nor on how blocks are put together.
     """
-    parts = [_chosen_many(scores, np.random.default_rng(stream), count) for stream, count in streams]
+    parts = [chosen_many(scores, np.random.default_rng(stream), count) for stream, count in streams]
     total = sum(count for _, count in streams)
     joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
     uneven = any(np.ptp(np.bincount(cluster)) > 0 for cluster in scores.clusters)
@@ -112,15 +113,29 @@ def batches(
         yield Batch(chosen, _ordered(scores, tables, orders, chosen))
 
 
-def _chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -> list[Integers]:
-    """Sample numbers of `count` resamples: one array shared by all models if paired, else one each."""
-    counts = scores.cluster_counts
+def chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -> list[Integers]:
+    """Sample numbers of `count` resamples: one array shared by all models if paired, else one each.
+
+    Of these tasks (method §8) each one draws as many as it has; tasks that are drawn are samples here.
+    """
+    counts, strata = scores.cluster_counts, scores.strata
+    if strata is not None and not strata.random:
+        models = range(1 if scores.paired else scores.models)
+        return [_within_tasks(strata.bounds(model), rng, count) for model in models]
     if scores.paired:
         return [rng.integers(0, counts[0], (count, counts[0]))]
     if len(set(counts)) == 1:
         return list(rng.integers(0, counts[0], (count, len(counts), counts[0])).transpose(1, 0, 2))
     drawn = [[rng.integers(0, n, n) for n in counts] for _ in range(count)]
     return [np.stack(model) for model in zip(*drawn, strict=True)]
+
+
+def _within_tasks(bounds: Integers, rng: np.random.Generator, count: int) -> Integers:
+    """Unit numbers of `count` resamples, drawn task by task."""
+    found = np.empty((count, int(bounds[-1])), dtype=np.int64)
+    for first, end in itertools.pairwise(bounds.tolist()):
+        found[:, first:end] = rng.integers(first, end, (count, end - first))
+    return found
 
 
 def _tables(scores: ClusteredScores) -> list[Floats]:
@@ -151,7 +166,7 @@ def _ordered(
             resampled = np.sort(table[picks].reshape(len(picks), -1), axis=1)
         else:
             if model == 0 or picks is not chosen[model - 1]:
-                counts = _counts(picks)
+                counts = counts_of(picks)
             resampled = _repeated(table[:, 0], orders[model], counts)
         if ordered is None:
             found.append(resampled)
@@ -160,7 +175,7 @@ def _ordered(
     return found if ordered is None else ordered
 
 
-def _counts(picks: Integers) -> Integers:
+def counts_of(picks: Integers) -> Integers:
     """How often each sample is drawn in each resample, shape (B, n)."""
     count, n = picks.shape
     shifted = picks + n * np.arange(count)[:, None]

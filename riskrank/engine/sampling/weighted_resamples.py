@@ -1,0 +1,91 @@
+"""Resamples of a weighted design: how often each unit is drawn, and the weighted steps that this makes.
+
+Scores are sorted once. A resample only changes how much each of them weighs (method §8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.resamples import Blocks, chosen_many, counts_of
+from riskrank.engine.sampling.steps import StepMaker, units_of
+from riskrank.engine.types import Floats, Integers
+
+# Weights made at once, so that they stay in a core's own cache.
+_CACHE = 1 << 16
+
+
+class WeightedDesign:
+    """k models' scores, ready to be weighted by the counts of any resample.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        A suite of tasks, or scores that all weigh the same.
+    """
+
+    def __init__(self, scores: ClusteredScores) -> None:
+        self._scores = scores
+        self._makers = [StepMaker.of(*both) for both in zip(scores.values, scores.clusters, strict=True)]
+        self._sizes = [np.bincount(cluster) for cluster in scores.clusters]
+
+    @property
+    def values(self) -> list[Floats]:
+        """Different values of each model, upwards."""
+        return [maker.values for maker in self._makers]
+
+    def of_sample(self) -> list[Integers]:
+        """Cumulated weights of the sample itself, shapes (1, d_i)."""
+        return self.of_counts([np.ones((1, size.size), dtype=np.int64) for size in self._sizes])
+
+    def of_counts(self, counts: Sequence[Integers]) -> list[Integers]:
+        """Cumulated weights of resamples.
+
+        Parameters
+        ----------
+        counts : sequence of k ndarrays of int, shapes (B, C_i)
+            How often each unit is drawn; the same array for models that share their units.
+
+        Returns
+        -------
+        list of k ndarrays of int64, shapes (B, d_i)
+        """
+        found = []
+        for model, (maker, drawn) in enumerate(zip(self._makers, counts, strict=True)):
+            own = np.empty((len(drawn), maker.values.size), dtype=np.int64)
+            step = max(_CACHE // maker.units.size, 1)
+            for start in range(0, len(drawn), step):
+                rows = slice(start, start + step)
+                own[rows] = maker.cumulated(self._weights(model, drawn[rows]))
+            found.append(own)
+        return found
+
+    def batches(
+        self, streams: Blocks | Sequence[tuple[np.random.SeedSequence, int]], *, size: int
+    ) -> Iterator[list[Integers]]:
+        """Cumulated weights of the resamples of some blocks, at most `size` at a time.
+
+        The numbers depend on neither the size nor on how blocks are put together.
+        """
+        for stream, count in streams:
+            picks = chosen_many(self._scores, np.random.default_rng(stream), count)
+            for start in range(0, count, size):
+                drawn = [counts_of(rows[start : start + size]) for rows in picks]
+                yield self.of_counts(drawn * self._scores.models if self._scores.paired else drawn)
+
+    def _weights(self, model: int, counts: Integers) -> Integers:
+        """Weight in units of one score of each unit of resampling, shape (B, C)."""
+        sizes, strata = self._sizes[model], self._scores.strata
+        if strata is None:
+            drawn = counts @ sizes
+            return counts * units_of(1 / drawn[:, None])
+        if strata.random:
+            share = counts * strata.weights
+            return units_of(share / (share.sum(axis=1, keepdims=True) * sizes))
+        of_cluster = strata.of_cluster[model]
+        # Scores drawn in each task: as many as there are, unless units are of several sizes.
+        drawn = np.add.reduceat(counts * sizes, strata.bounds(model)[:-1], axis=1)
+        return counts * units_of(strata.weights / drawn).take(of_cluster, axis=1)
