@@ -136,9 +136,14 @@ def spell(text: str, *, flags: bool) -> str:
     return _PARAMETER.sub(write, text)
 
 
+def as_one_word(text: str) -> str:
+    """A text as one word of a shell, in double quotes where it has single ones of its own."""
+    return f'"{text}"' if "'" in text and not set(text) & set('"$`\\!') else shlex.quote(text)
+
+
 def _quoted(value: str) -> str:
     """Write a value so that a shell hands it on as it is, should it be copied."""
-    return shlex.quote(value) if _SHELL.search(value) else value
+    return as_one_word(value) if _SHELL.search(value) else value
 
 
 def one_of(parameter: str, value: Choice, choices: Sequence[Choice]) -> Choice:

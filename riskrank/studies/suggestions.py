@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +12,7 @@ from riskrank.asked.gsd import CriteriaSettings
 from riskrank.asked.output import OutputOptions
 from riskrank.asked.rank import RankSettings
 from riskrank.asked.reading import ReadOptions
+from riskrank.errors import as_one_word
 from riskrank.scores.table.inspection import InspectedMetric, Inspection
 from riskrank.scores.table.metrics import looks_like_a_cost
 
@@ -105,7 +105,7 @@ def _said(sources: Sequence[str], options: ReadOptions, purpose: str, command: s
     row = BY_NAME[command]
     # Groups are asked for where they divide the answer.
     words = [*sources, *flags(options, {"group_by", *row.lacks, *row.refused}), *more]
-    return Suggestion(purpose, " ".join(["riskrank", command, *map(shlex.quote, words)]))
+    return Suggestion(purpose, " ".join(["riskrank", command, *map(as_one_word, words)]))
 
 
 def _fewest(inspection: Inspection) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -36,8 +37,17 @@ def csv_columns(path: Path, data: bytes) -> Columns:
     return columns
 
 
-def json_columns(path: Path, data: bytes) -> Columns:
+def json_columns(
+    path: Path, data: bytes, *, otherwise: Callable[[object], str | None] | None = None
+) -> Columns:
     """Columns of a JSON table: ``{"columns", "data"}``, a list a column, a mapping a column, or rows.
+
+    Parameters
+    ----------
+    path : Path
+    data : bytes
+    otherwise : callable, optional
+        How a document that is no table may become one, for a hint.
 
     Raises
     ------
@@ -62,10 +72,10 @@ def json_columns(path: Path, data: bytes) -> Columns:
         names = dict.fromkeys(name for row in value for name in row)
         columns = {str(name): [row.get(name) for row in value] for name in names}
     else:
-        raise _no_table(path, json.dumps(value)[:80])
+        raise _no_table(path, json.dumps(value)[:80], otherwise and otherwise(value))
     lengths = sorted({len(cells) for cells in columns.values()})
     if len(lengths) != 1:
-        raise _no_table(path, f"columns of {listing(lengths)} values")
+        raise _no_table(path, f"columns of {listing(lengths)} values", otherwise and otherwise(value))
     if lengths == [0]:
         raise InputError(
             f"{path}: the table is empty",
@@ -80,9 +90,9 @@ def is_number(value: object) -> bool:
     return isinstance(value, bool | int | float)
 
 
-def _no_table(path: Path, found: str) -> InputError:
+def _no_table(path: Path, found: str, hint: str | None = None) -> InputError:
     return InputError(
         f"{path}: the file is not a table",
         found=found,
-        hint='write {"columns": […], "data": [[…], …]}, a list of values a column, or a list of rows',
+        hint=hint or 'write {"columns": […], "data": [[…], …]}, a list of values a column, or a list of rows',
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +12,7 @@ import polars as pl
 from riskrank.scores.exports.data_frames import json_columns
 from riskrank.scores.files.json_lines import json_text
 from riskrank.scores.files.json_objects import is_half, no_unicode
+from riskrank.scores.files.nested_json import rows_of
 from riskrank.scores.files.source import Source, decode
 
 
@@ -22,7 +25,7 @@ class JsonArraySource(Source):
         if not data.strip():
             raise self._empty(f"{len(data)} bytes")
         decode(label, data)
-        columns = json_columns(Path(label), data)
+        columns = json_columns(Path(label), data, otherwise=partial(rows_of, label))
         texts = {name: list(map(json_text, cells)) for name, cells in columns.items()}
         self._halves = {}
         for name, cells in texts.items():
@@ -34,6 +37,11 @@ class JsonArraySource(Source):
         self._frame = pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
         self._data = b""
         self._name_columns(self._frame.columns)
+
+    def rewritten(self) -> str | None:
+        """How to write the file as rows, where its scores are nested."""
+        path = Path(self.label)
+        return rows_of(self.label, json.loads(path.read_bytes())) if path.is_file() else None
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns."""

@@ -11,6 +11,7 @@ import polars as pl
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.derived import DerivedSource, FilteredSource
 from riskrank.scores.files.source import Source, first_line
+from riskrank.scores.files.sql_names import quoted_column
 from riskrank.scores.table.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
 
 TABLE = "scores"
@@ -270,16 +271,6 @@ def _advice(message: str, tables: Mapping[str, pl.DataFrame], parameter: str) ->
         return "compare numbers with numbers and texts with texts in single quotes"
     example = f"SELECT … FROM {TABLE}" if parameter == "sql" else "score > 0.5 AND split = 'test'"
     return f"write it as {option(parameter, example)}; names of more than one word in double quotes"
-
-
-def quoted_column(column: str) -> str:
-    """A column as SQL names it."""
-    return column if re.fullmatch(r"[A-Za-z_]\w*", column) else '"' + column.replace('"', '""') + '"'
-
-
-def quoted_text(text: str) -> str:
-    """A text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _examples(source: Source, condition: str) -> str:

@@ -80,6 +80,10 @@ class Source(ABC):
         """The number of rows."""
         return self.load(self.columns[:1]).height
 
+    def rewritten(self) -> str | None:
+        """How to write the file as a table, for a hint, where it holds scores in another way."""
+        return None
+
     def lacking(self, column: str) -> str | None:
         """The first file without a column that others have; None where all have it."""
         return None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
-from riskrank.errors import InputError, listing
+from riskrank.errors import InputError, as_one_word, listing
 
 
 def refuse_two_headers(label: str, rows: Sequence[Sequence[object]], *, read: str) -> None:
@@ -49,7 +48,7 @@ def refuse_two_headers(label: str, rows: Sequence[Sequence[object]], *, read: st
         f"{label}: two rows name the columns, and a table has one",
         found=f"{listing(named)} in the first row, and {listing(below)} in the second",
         hint="if they name model and metric, and the first column the sample, write a long table: python -c "
-        + (shlex.quote(code) if set(code) & set('"$`\\!') else f'"{code}"'),
+        + as_one_word(code),
     )
 
 

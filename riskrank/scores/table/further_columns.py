@@ -14,7 +14,7 @@ import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing, option
-from riskrank.scores.files.query import quoted_column, quoted_text
+from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.table.guesses import JUDGE, SETTING, numbers_runs, typed, words
 from riskrank.scores.table.path_hints import template_of_tasks, written
 from riskrank.scores.table.scores import Scores

@@ -46,8 +46,8 @@ _SAMPLE = _set(
 )
 # Words for when something was: "submission_date" names no submission.
 _TIME = _set("date datetime time timestamp created updated year month day")
-# Words for how far scores lie apart, or how sure a mean is.
-_SPREAD = _set("std sd stdev stddev se sem stderr ci variance")
+# Words for how far scores lie apart, how sure a mean is, or of how many it is one.
+_SPREAD = _set("std sd stdev stddev se sem stderr ci variance n")
 # Fewer whole numbers may be all different, or in order, by chance.
 _FEWEST_ROWS = 10
 # Epoch seconds of this century and beyond, up to nanoseconds.
@@ -125,7 +125,7 @@ def names_something(name: str) -> bool:
 
 
 def is_spread(name: str) -> bool:
-    """Whether a column's name says that it holds the spread of scores, not scores."""
+    """Whether a column's name says that it holds the spread or number of scores, not scores."""
     return bool(words(name) & _SPREAD)
 
 

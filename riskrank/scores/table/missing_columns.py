@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -21,6 +21,7 @@ from riskrank.scores.table.guesses import (
 )
 from riskrank.scores.table.parsing import column_kind
 from riskrank.scores.table.path_hints import model_by_path
+from riskrank.scores.table.written_numbers import reading_query, writing_of
 
 # Columns whose contents are looked at for a guess.
 _MOST_CANDIDATES = 20
@@ -42,6 +43,8 @@ class _Guess:
         Whether it looks like one metric a column, and was not said to be.
     measures : tuple of str
         Columns of numbers without a role.
+    query : str
+        The option that reads numbers which are written with something behind them.
     """
 
     roles: dict[str, str]
@@ -49,6 +52,7 @@ class _Guess:
     candidates: tuple[str, ...]
     wide: bool
     measures: tuple[str, ...]
+    query: str = ""
 
     def flags(self, sample: str = "", measures: Sequence[str] = ()) -> str:
         """The options that read the file so."""
@@ -59,7 +63,7 @@ class _Guess:
         named = ",".join(f"{role}={column}" for role, column in roles.items() if role != column)
         found = [option("wide", True)] if self.wide else []
         found += [option("columns", named)] if named else []
-        return " ".join([*found, *(option("metric", name) for name in measures)])
+        return " ".join(filter(None, [*found, *(option("metric", name) for name in measures), self.query]))
 
     def means(self) -> tuple[str, ...]:
         """Of a table that has spreads beside its measures, the measures."""
@@ -79,7 +83,8 @@ def missing_columns(
     return InputError(
         f"{source.label}: missing column{plural} {listing(repr(role) for role in missing)}",
         found=f"columns: {listing(source.columns, 20)}",
-        hint=_hint(source, _guess(source, roles, missing, options), missing, options, given),
+        hint=source.rewritten()
+        or _hint(source, _guess(source, roles, missing, options), missing, options, given),
     )
 
 
@@ -106,7 +111,7 @@ def _hint(
         return (
             f"one row a model cannot be tested; copa can choose among them: {flags}{flags and ' '}"
             f"{option('higher', '*')}, with {option('lower')} for what is better if less. If there are "
-            f"samples, name the column that tells samples apart: {guess.flags('…')}"
+            f"samples, name the column that tells samples apart: {replace(guess, query='').flags('…')}"
         )
     if guess.unknown:
         return _question(source, guess)
@@ -134,8 +139,15 @@ def _tells_apart(source: Source, names: Sequence[str]) -> bool:
 
 def _guess(source: Source, roles: Mapping[str, str], missing: Sequence[str], options: ReadOptions) -> _Guess:
     free = [column for column in source.columns if column and column not in roles.values()]
-    loaded = source.load(free) if free else pl.DataFrame()
-    numeric = [name for name in free if column_kind(loaded[name], source.decimal_comma) == "number"]
+    told = [roles["score"]] if "score" in roles else []
+    loaded = source.load([*free, *told]) if free or told else pl.DataFrame()
+    written = {name: writing for name in [*free, *told] if (writing := writing_of(loaded[name])) is not None}
+    own = source.own_sql or source.queried
+    numeric = [
+        name
+        for name in free
+        if column_kind(loaded[name], source.decimal_comma) == "number" or name in written
+    ]
     text = [column for column in free if column not in numeric]
     fitting = {"model": text or free, "sample": free, "metric": text, "score": numeric}
     guesses: dict[str, str] = {}
@@ -160,7 +172,15 @@ def _guess(source: Source, roles: Mapping[str, str], missing: Sequence[str], opt
     if len(models) == 1:
         known["model"] = models.pop()
         unknown = tuple(role for role in unknown if role != "model")
-    return _Guess(roles=known, unknown=unknown, candidates=tuple(models), wide=wide, measures=tuple(measures))
+    used = {name: written[name] for name in [*measures, *known.values()] if name in written}
+    return _Guess(
+        roles=known,
+        unknown=unknown,
+        candidates=tuple(models),
+        wide=wide,
+        measures=tuple(measures),
+        query=reading_query(used) if used and not own else "",
+    )
 
 
 def _models(source: Source, known: Mapping[str, str], text: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing, option
-from riskrank.scores.files.query import quoted_column, quoted_text
+from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.table.scores import Scores
 
 

@@ -16,7 +16,7 @@ from riskrank.scores.table import parsing
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.guesses import looks_like_an_identifier
 from riskrank.scores.table.metrics_file import described_metrics
-from riskrank.scores.table.percent import is_percent, without_sign
+from riskrank.scores.table.written_numbers import as_numbers, writing_of
 
 COLUMNS = ("model", "sample", "metric", "score", "state", "draw", "cluster", "group", "row")
 """Columns of the frame; what each holds is said at `riskrank.scores.table.scores.Scores`."""
@@ -153,22 +153,25 @@ def _metrics(
     kinds = {name: parsing.column_kind(frame[name], source.decimal_comma) for name in frame.columns}
     for name in (*asked, *declared):
         if kinds[name] in ("text", "other"):
+            writing = writing_of(frame[name])
             raise InputError(
                 f"{source.label}: column '{name}' is not numeric and cannot be a metric",
                 found=f"values such as {_example(frame[name])}",
-                hint=without_sign([source], [name])
-                if is_percent(frame[name])
+                hint=as_numbers([source], {name: writing})
+                if writing
                 else f"pick numeric or boolean columns with {option('metric')}",
             )
     if asked:
         return tuple(asked)
-    percent = [name for name, kind in kinds.items() if kind == "text" and is_percent(frame[name])]
-    if percent:
+    text = (name for name, kind in kinds.items() if kind == "text")
+    written = {name: writing for name in text if (writing := writing_of(frame[name])) is not None}
+    if written:
+        first = next(iter(written))
         raise InputError(
-            f"{source.label}: column{'s' if len(percent) > 1 else ''} {listing(map(repr, percent))} would be "
-            "left out: percentages as text",
-            found=f"values such as {_example(frame[percent[0]])}",
-            hint=without_sign([source], percent),
+            f"{source.label}: column{'s' if len(written) > 1 else ''} {listing(map(repr, written))} would be "
+            f"left out: {written[first].what} as text",
+            found=f"values such as {_example(frame[first])}",
+            hint=as_numbers([source], written),
         )
     for name in (name for name, kind in kinds.items() if kind == "text"):
         share = parsing.numeric_share(frame[name], source.decimal_comma)

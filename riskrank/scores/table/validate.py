@@ -9,8 +9,8 @@ import numpy as np
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table import parsing
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.percent import is_percent, without_sign
 from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.written_numbers import as_numbers, writing_of
 
 _WRONG = {
     parsing.TEXT: (
@@ -49,18 +49,20 @@ def unusable_scores(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputEr
             yield InputError(
                 f"{scores.place(first)}: the score {what}",
                 found=f"{scores.text(first)!r} for {scores.cell(first)}{more}",
-                hint=_of_percentages(scores) if kind == parsing.TEXT else hint,
+                hint=_of_text(scores) if kind == parsing.TEXT else hint,
             )
 
 
-def _of_percentages(scores: Scores) -> str:
-    """What to do about text among the scores, where all of a long table are percentages and where not."""
+def _of_text(scores: Scores) -> str:
+    """What to do about text among the scores, where all of a long table are written alike and where not."""
     columns = {file.roles.score for file in scores.notes.files}
     name = columns.pop()
     sources = [file.source for file in scores.notes.files]
-    if name is None or columns or not all(is_percent(source.load([name])[name]) for source in sources):
+    found = {writing_of(source.load([name])[name]) for source in sources} if name and not columns else {None}
+    writing = found.pop()
+    if name is None or writing is None or found:
         return _WRONG[parsing.TEXT][1]
-    return without_sign(sources, [name])
+    return as_numbers(sources, {name: writing})
 
 
 def too_large(scores: Scores, largest: float) -> Iterator[InputError]:

@@ -1,0 +1,95 @@
+"""Numbers written with something behind them, ``85%`` and ``0.81 ± 0.02``: how a query reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from riskrank.errors import option
+from riskrank.scores.files.source import Source
+from riskrank.scores.files.sql_names import quoted_column
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
+_PERCENT = rf"^\s*{_NUMBER}\s*%\s*$"
+# What stands between a mean and its spread.
+_SIGNS = ("±", "+/-", "+-", "\\pm", "(")
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How every filled cell of a column is written.
+
+    Attributes
+    ----------
+    what : str
+        For a message: ``percentages``.
+    sign : str
+        What stands behind the number.
+    dollars : bool
+        Whether a cell is a formula of LaTeX.
+    percent : bool
+        Whether the number is one of percent.
+    """
+
+    what: str
+    sign: str
+    dollars: bool = False
+    percent: bool = False
+
+    def query(self, name: str) -> str:
+        """The number alone, in SQL."""
+        found = quoted_column(name)
+        if not self.spread:
+            return f"RTRIM({found}, '%')"
+        found = f"SPLIT_PART({found}, '{self.sign}', 1)"
+        found = f"LTRIM({found}, '$')" if self.dollars else found
+        return f"RTRIM({found}, '% \\')" if self.percent else found
+
+    @property
+    def spread(self) -> bool:
+        """Whether a spread stands behind the number."""
+        return self.sign != "%"
+
+
+def writing_of(series: pl.Series) -> Writing | None:
+    """How a column of text writes its numbers: only where all cells write them alike have they one unit."""
+    if series.dtype != pl.String:
+        return None
+    filled = series.drop_nulls()
+    filled = filled.filter(filled.str.strip_chars() != "")
+    if filled.len() == 0:
+        return None
+    if filled.str.contains(_PERCENT).all():
+        return Writing("percentages", "%")
+    sign = next((sign for sign in _SIGNS if sign in filled[0]), None)
+    if sign is None:
+        return None
+    for dollars in (False, True):
+        for percent in (False, True):
+            edge, unit = r"\$" if dollars else "", r"\s*\\?%" if percent else ""
+            spread = rf"{_NUMBER}(?:{unit})?\)?"
+            if filled.str.contains(
+                rf"^\s*{edge}\s*{_NUMBER}{unit}\s*{re.escape(sign)}\s*{spread}\s*{edge}\s*$"
+            ).all():
+                return Writing("means with spreads", sign, dollars, percent)
+    return None
+
+
+def as_numbers(sources: Sequence[Source], found: Mapping[str, Writing]) -> str:
+    """The query that reads columns as numbers, for a hint."""
+    spread = any(writing.spread for writing in found.values())
+    if any(source.own_sql or source.queried for source in sources):
+        if spread:
+            sign = next(writing.sign for writing in found.values() if writing.spread)
+            return f"take the spread away in the query: SPLIT_PART(column, '{sign}', 1) is the mean"
+        return "take the sign away in the query: RTRIM(column, '%') is a number of percent"
+    return f"{reading_query(found)} reads {'the means' if spread else 'them as numbers of percent'}"
+
+
+def reading_query(found: Mapping[str, Writing]) -> str:
+    """The option that reads columns as numbers."""
+    columns = ", ".join(f"{writing.query(name)} AS {quoted_column(name)}" for name, writing in found.items())
+    return option("sql", f"SELECT * REPLACE ({columns}) FROM scores")
