@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain
@@ -17,10 +17,12 @@ from riskrank.errors import InputError, RiskrankError, UsageError, listing, near
 from riskrank.scores.files.budget import Answer, Budget, whole_column
 from riskrank.scores.files.query import no_rows, require_select
 from riskrank.scores.files.source import Source, first_line
-from riskrank.scores.files.tables import likeliest, with_columns
+from riskrank.scores.files.tables import likeliest, roles_in, with_columns
 from riskrank.scores.files.write_ahead import quiet_address
 
 Run = Callable[[str], Answer]
+# What is asked of an open database, with the names of its tables.
+Ask = Callable[[Run, Sequence[str]], Any]
 
 # Rows asked for at a time, as long as they are small; and bytes from which they are not.
 _FEWEST, _MOST = 64, 65_536
@@ -55,7 +57,9 @@ class DatabaseSource(Source):
         super().__init__(path, b"", sha256)
         self.own_sql = True
         self.queried = sql is not None
-        answer = (_ask_sqlite if kind == "sqlite" else _ask_duckdb)(path, sql, Budget(path, limit))
+        self._ask = partial(_ask_sqlite if kind == "sqlite" else _ask_duckdb, path, sql)
+        self._limit = limit
+        answer = self._ask(Budget(path, limit), partial(_query, path, sql))
         if not answer.rows:
             raise no_rows(path, sql) if sql else self._empty("a table without rows")
         self._name_columns(answer.names)
@@ -65,20 +69,32 @@ class DatabaseSource(Source):
         """The named columns."""
         return self._frame.select(names)
 
+    def rewritten(self) -> str | None:
+        """The table to ask instead, where another one looks more like scores than what a query gave."""
+        columns: dict[str, list[str]] = (
+            self._ask(Budget(self.label, self._limit), _columns) if self.queried else {}
+        )
+        best = likeliest(columns) if columns else ""
+        if not best or roles_in(columns[best]) <= roles_in(self.columns):
+            return None
+        return (
+            f"the scores may be in {with_columns({best: columns[best]})[0]}: {option('sql', _all_of(best))}"
+        )
 
-def _ask_sqlite(path: str, sql: str | None, budget: Budget) -> Answer:
+
+def _ask_sqlite(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
     address, prepare = quiet_address(Path(path).resolve())
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
                 connection.execute(f"PRAGMA {pragma}")
             connection.set_progress_handler(lambda: budget.exceeded() is not None, _STEPS)
-            return _query(path, partial(_gathered, connection, budget), sql, _SQLITE_TABLES)
+            return ask(run := partial(_gathered, connection, budget), _names(run, _SQLITE_TABLES))
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _failed(path, sql, str(error)) from None
 
 
-def _ask_duckdb(path: str, sql: str | None, budget: Budget) -> Answer:
+def _ask_duckdb(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
     try:
         import duckdb
     except ImportError:
@@ -97,7 +113,7 @@ def _ask_duckdb(path: str, sql: str | None, budget: Budget) -> Answer:
             closing(duckdb.connect(path, read_only=True, config=safe)) as connection,
             _watched(connection.interrupt, budget),
         ):
-            return _query(path, partial(_gathered, connection, budget), sql, _DUCKDB_TABLES)
+            return ask(run := partial(_gathered, connection, budget), _names(run, _DUCKDB_TABLES))
     except duckdb.Error as error:
         raise _failed(path, sql, first_line(error)) from None
 
@@ -144,8 +160,11 @@ def _gathered(connection: Any, budget: Budget, query: str) -> Answer:
         raise problem from None
 
 
-def _query(path: str, run: Run, sql: str | None, list_tables: str) -> Answer:
-    tables = list(map(str, chain.from_iterable(run(list_tables).pieces[0])))
+def _names(run: Run, list_tables: str) -> list[str]:
+    return list(map(str, chain.from_iterable(run(list_tables).pieces[0])))
+
+
+def _query(path: str, sql: str | None, run: Run, tables: Sequence[str]) -> Answer:
     if sql is not None:
         require_select(sql)
         try:
@@ -153,7 +172,7 @@ def _query(path: str, run: Run, sql: str | None, list_tables: str) -> Answer:
         except RiskrankError:
             raise
         except Exception as error:
-            raise _failed(path, sql, first_line(error), tables) from None
+            raise _failed(path, sql, first_line(error), _columns(run, tables)) from None
     if not tables:
         raise InputError(
             f"{path}: the file is empty",
@@ -161,13 +180,12 @@ def _query(path: str, run: Run, sql: str | None, list_tables: str) -> Answer:
             hint="check the program that wrote it",
         )
     if len(tables) == 1:
-        return run(f"SELECT * FROM {_quoted(tables[0])}")
+        return run(_all_of(tables[0]))
     columns = _columns(run, tables)
-    query = f"SELECT * FROM {_quoted(likeliest(columns))}"
     raise UsageError(
         f"{path}: the database holds {len(tables)} tables, and which rows count has to be said",
         found=f"tables: {listing(with_columns(columns))}",
-        hint=f"choose: {option('sql', query)}",
+        hint=f"choose: {option('sql', _all_of(likeliest(columns)))}",
     )
 
 
@@ -176,30 +194,37 @@ def _columns(run: Run, tables: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for table in tables:
         try:
-            found[table] = list(run(f"SELECT * FROM {_quoted(table)} LIMIT 0").names)
+            found[table] = list(run(f"{_all_of(table)} LIMIT 0").names)
         except Exception:  # a view on what is not there any more
             found[table] = []
     return found
 
 
-def _quoted(table: str) -> str:
-    return ".".join('"' + part.replace('"', '""') + '"' for part in table.split(".", 1))
+def _all_of(table: str) -> str:
+    """The query for all rows of a table."""
+    return "SELECT * FROM " + ".".join('"' + part.replace('"', '""') + '"' for part in table.split(".", 1))
 
 
-def _failed(path: str, sql: str | None, reason: str, tables: Sequence[str] = ()) -> InputError:
+def _failed(
+    path: str, sql: str | None, reason: str, tables: Mapping[str, Sequence[str]] | None = None
+) -> InputError:
     if sql is None:
         return InputError(
             f"{path}: the database cannot be read",
             found=reason,
             hint="check that it is a whole file of that kind, and that nobody is writing to it",
         )
-    words = [word.strip("\"';") for word in sql.replace(",", " ").split()]
-    close = next((near for word in words if word not in tables and (near := nearest(word, tables))), None)
-    missing = "no such table" in reason or "Table with name" in reason
+    hint = "write it in the database's own SQL"
+    if tables and ("no such table" in reason or "Table with name" in reason):
+        words = [word.strip("\"';") for word in sql.replace(",", " ").split()]
+        close = next((near for word in words if word not in tables and (near := nearest(word, tables))), None)
+        hint = (
+            f"did you mean the table {close}?"
+            if close
+            else f"choose: {option('sql', _all_of(likeliest(tables)))}"
+        )
     return InputError(
         f"{path}: {option('sql', sql)} fails",
-        found=f"{reason}; tables: {listing(tables)}" if tables else reason,
-        hint=f"did you mean the table {close}?"
-        if missing and close
-        else "write it in the database's own SQL",
+        found=f"{reason}; tables: {listing(with_columns(tables))}" if tables else reason,
+        hint=hint,
     )
