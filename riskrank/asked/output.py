@@ -45,7 +45,7 @@ class OutputOptions(LookOptions):
     csv_safe: bool = ask(False, "CSV for a spreadsheet: no name becomes a formula.", common=False)
     color: str = ask("auto", "Colour of tables.", choices=("auto", "always", "never"), common=False)
     ascii: bool = ask(False, "Tables and their pictures in ASCII only.", common=False)
-    quiet: bool = ask(False, "No progress on stderr, and no warnings but of dropped samples.", short="-q")
+    quiet: bool = ask(False, "No progress on stderr, and no warnings but of what is left out.", short="-q")
     yes: bool = ask(False, "Begin also what seems to need more memory than there is.", common=False)
 
 

@@ -149,7 +149,7 @@ class Session:
 
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""
-        from riskrank.scores.table.gaps import DROPPED
+        from riskrank.scores.table.gaps import tells_of_gone
         from riskrank.shown.files import write_all
 
         config = self.environment.config
@@ -164,8 +164,7 @@ class Session:
         # After the result, so that an error in writing it stays three lines.
         if not document.tells_warnings:
             for warning in document.provenance.warnings:
-                # What was asked for and not compared is no noise.
-                tell = self.environment.say if warning.startswith(DROPPED) else self.say
+                tell = self.environment.say if tells_of_gone(warning) else self.say
                 tell(one_line(f"warning: {spell(warning, flags=True)}"))
 
     def _rendered(self, document: Document) -> list[tuple[str | None, bytes]]:

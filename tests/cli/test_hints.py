@@ -1,6 +1,7 @@
 """Hints lead to the comparison that was meant: what each proposes is run, its models and samples counted."""
 
 import csv
+import json
 import re
 import shlex
 import sqlite3
@@ -10,6 +11,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from riskrank.scores.table.gaps import tells_of_gone
 
 N = 12
 
@@ -195,6 +198,33 @@ def test_dropped_samples_are_told_quietly_too(folder, run):
     assert len(outcome.stderr.splitlines()) == 1
 
 
+def test_every_count_of_an_export_is_told_quietly_too():
+    """What readers count, they leave out."""
+    root = Path(__file__).resolve().parents[2] / "riskrank" / "scores" / "exports"
+    called = re.compile(r"\.count\(\s*f?\"([^\"]*)\"", re.MULTILINE)
+    counted = [text for file in root.glob("*.py") for text in called.findall(file.read_text())]
+    assert len(counted) > 15
+    kept = {
+        "rows that ended in an error, whose score counts 0 as in promptfoo",
+        "instructions with pairwise votes (cmp_results), which are not read",
+        "{metric}: {_LEFT_OUT} {number}, not scores{advice}",
+    }
+    assert {text for text in counted if not tells_of_gone(text)} <= kept
+
+
+def test_what_an_export_leaves_out_is_told_quietly_too(folder, run):
+    judged = [
+        {"question_id": q, "model": m, "judge": ["gpt-4", "single-v1"], "user_prompt": "", "judgment": "",
+         "score": -1 if q == 3 else q % 5 + 1, "turn": 1, "tstamp": 1.0}
+        for m in "ab" for q in range(N)
+    ]  # fmt: skip
+    folder("gpt-4_single.jsonl", "".join(json.dumps(row) + "\n" for row in judged))
+    given = ["rank", "gpt-4_single.jsonl", "--from", "mt-bench", "--no-test", "--quiet", "--missing", "drop"]
+    outcome = run(*given)
+    assert outcome.status == 0, outcome.stderr
+    assert "warning: score: judgments of -1, which could not be read: 2" in outcome.stderr
+
+
 @pytest.mark.parametrize("wide", [False, True])
 def test_percentages_become_numbers_and_are_never_left_out(folder, hint, meta, wide):
     rows = [
@@ -229,6 +259,24 @@ def test_the_table_of_scores_is_chosen_among_those_of_a_database(folder, hint, m
         base.commit()
     text = hint("rank", "t.db")
     assert meta("rank", "t.db", "--no-test", *words(text, "choose: ")) == (["a", "b"], N, ["acc"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "start"), [("logs", "the scores may be in .*?: "), ("scores", "choose: "), ("resultz", "")]
+)
+def test_the_wrong_table_of_a_database_is_told(folder, hint, meta, asked, start):
+    with closing(sqlite3.connect("t.db")) as base:
+        base.execute("CREATE TABLE logs (id INT, message TEXT)")
+        base.execute("INSERT INTO logs VALUES (1, 'started')")
+        base.execute("CREATE TABLE results (model TEXT, sample INT, metric TEXT, score REAL)")
+        rows = [(m, s, "acc", v) for at, m in enumerate("ab") for s, v in enumerate(column(at))]
+        base.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
+        base.commit()
+    text = hint("rank", "t.db", "--sql", f"SELECT * FROM {asked}")
+    if not start:
+        assert text == "did you mean the table results?"
+        return
+    assert meta("rank", "t.db", "--no-test", *words(text, start)) == (["a", "b"], N, ["acc"])
 
 
 def test_the_sheet_of_scores_is_chosen_among_those_of_a_workbook(folder, hint, meta):
@@ -310,3 +358,35 @@ def test_means_and_spreads_go_to_copa_without_the_spreads(folder, hint, run, hea
     assert outcome.status == 0, outcome.stderr
     found = outcome.document["meta"]
     assert (found["models"], [metric["name"] for metric in found["metrics"]]) == (["a", "b"], metrics)
+
+
+@pytest.mark.parametrize(
+    ("sign", "end"), [("±", ""), ("+/-", ""), (" ± ", " %"), (" (", ")"), (r" \pm ", "$")]
+)
+@pytest.mark.parametrize("long", [False, True])
+def test_means_with_spreads_go_to_copa(folder, hint, run, long, sign, end):
+    mean = {("a", "acc"): 81.5, ("b", "acc"): 79.0, ("a", "f1"): 70.0, ("b", "f1"): 72.25}
+    start = "$" if end == "$" else ""
+    unit = end if "%" in end else ""
+    cell = {of: f"{start}{value}{unit}{sign}0.5{end}" for of, value in mean.items()}
+    rows = (
+        [(m, k, text) for (m, k), text in cell.items()]
+        if long
+        else [(m, cell[m, "acc"], cell[m, "f1"]) for m in "ab"]
+    )
+    folder("t.csv", lines("model,metric,score" if long else "model,acc,f1", rows))
+    text = hint("rank", "t.csv")
+    assert text.startswith("one row a model cannot be tested; copa can choose among them: ")
+    outcome = run("copa", "t.csv", *words(text, "among them: ", ", with --lower"), "--format", "json")
+    assert outcome.status == 0, outcome.stderr
+    found = {row["model"]: row["values"] for row in outcome.document["results"]}
+    assert found == {m: {k: mean[m, k] for k in ("acc", "f1")} for m in "ab"}
+
+
+def test_scores_with_spreads_lose_them(folder, hint, meta):
+    rows = [(m, s, "acc", f"{v} ± 0.1") for at, m in enumerate("ab") for s, v in enumerate(column(at))]
+    folder("t.csv", lines("model,sample,metric,score", rows))
+    query = words(hint("rank", "t.csv"), "", " reads the means")
+    assert meta("rank", "t.csv", "--no-test", *query) == (["a", "b"], N, ["acc"])
+    again = hint("rank", "t.csv", "--where", "metric = 'acc'", "--sql", "SELECT * FROM scores")
+    assert again == "take the spread away in the query: SPLIT_PART(column, '±', 1) is the mean"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from riskrank.asked.flags import among_commas
@@ -19,6 +21,16 @@ _CHOOSE = (
 _MOST_NAMED = 8
 # What a warning of samples that are not compared begins with.
 DROPPED = "dropped "
+# What else says so: notes on exports of harnesses, too.
+_GONE = re.compile(
+    rf"^{DROPPED}|left out|without (a )?scores?\b|no score|not scored|(could not|cannot) be read"
+    r"|that failed|failed in|an error|fewer samples|the run ended|not finished"
+)
+
+
+def tells_of_gone(warning: str) -> bool:
+    """Whether a warning tells that something was asked for and is not compared: that is no noise."""
+    return _GONE.search(warning) is not None
 
 
 def completed(scores: Scores, rows: Rows, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
