@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.hidden_risk import WorseTail, worse_tails
@@ -53,33 +54,35 @@ class Leading:
         """The model that comes first."""
         return int(self.ranking.order[0])
 
-    @property
+    @cached_property
     def identical(self) -> list[int]:
         """Others whose scores are those of the first, in the order of the ranking."""
-        same = self.found.dominance.estimates.identical[self.first]
-        return [i for i in self.ranking.order.tolist() if i != self.first and same[i]]
+        first, same = self.first, self.found.dominance.estimates.identical[self.first]
+        return [i for i in self.ranking.order.tolist() if i != first and same[i]]
 
-    @property
+    @cached_property
     def others(self) -> list[int]:
         """Models with other scores than the first, in the order of the ranking."""
-        return [i for i in self.ranking.order.tolist() if i not in (self.first, *self.identical)]
+        same = {self.first, *self.identical}
+        return [i for i in self.ranking.order.tolist() if i not in same]
 
-    @property
+    @cached_property
     def beaten(self) -> list[int]:
         """Others that the tests of the method put behind the first."""
         tests = self.found.tests_of(self.method)
         return [] if tests is None else [i for i in self.others if tests.dominates[self.first, i]]
 
-    @property
+    @cached_property
     def undecided(self) -> list[int]:
         """Others of which more resamples would tell."""
         tests = self.found.tests_of(self.method)
         return [] if tests is None else [i for i in self.others if not tests.decided[self.first, i]]
 
-    @property
+    @cached_property
     def level(self) -> list[int]:
         """Others that no test puts behind the first."""
-        return [i for i in self.others if i not in (*self.beaten, *self.undecided)]
+        told = {*self.beaten, *self.undecided}
+        return [i for i in self.others if i not in told]
 
 
 def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
