@@ -79,9 +79,6 @@ mutate: $(VENV)/.group-test $(VENV)/.group-mutate  ## break the engine in 150 sm
 
 calibrate: $(VENV)/.group-rivals  ## simulate what the tests find and where they err; writes docs/calibration.md
 	$(BIN)/python tests/benchmarks/calibrate.py --tables $(TABLES)
-	$(BIN)/python tests/benchmarks/calibrate_answers.py --tables $(TABLES)
-	$(BIN)/python tests/benchmarks/calibrate_gsd.py
-	$(BIN)/python tests/benchmarks/calibrate_gates.py
 
 bench: $(VENV)/.group-bench  ## measure speed and memory, other packages beside ours
 	$(BIN)/python tests/benchmarks/bench_main.py

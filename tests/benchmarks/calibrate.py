@@ -1,8 +1,9 @@
 """Measure the tests on simulated tables whose truth is known: ``make calibrate``.
 
-Family-wise error with identical models, boundaries, power, rank sets, intervals, hidden risks, and what other
-packages say of the same tables. Results are appended to a file as they come: an interrupted run goes on where
-it stopped, as long as the engine's code is the same. At the end the page docs/calibration.md is written.
+Family-wise error with identical models, boundaries, power, rank sets, answers that used to go wrong,
+intervals, hidden risks, gates, dominance of vectors, and what other packages say of the same tables. Results
+are appended to a file as they come: an interrupted run goes on where it stopped, as long as the code it
+measures is the same. At the end the page docs/calibration.md is written.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from calibration_answers import ANSWER_CASES, ROW_CASES, answer_rows, row_name, row_rows
 from calibration_boundaries import boundaries
 from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED
 from calibration_effects import COVERAGE, RISKS
-from calibration_page import Page, replace_section, section_of
+from calibration_gsd import CORRELATIONS, gsd_key, gsd_rows
+from calibration_page import Page
 from calibration_rivals import CASES, RIVALS, rival_task
-from calibration_store import ROOT, Job, Store, engine_version
+from calibration_store import ROOT, Job, Store, code_version
 from calibration_tables import boundary_task, coverage_rows, disaster_task, risk_rows, table_task
+from gate_simulation import CASES as GATES
+from gate_simulation import gate_rows
 
 
 def identical_jobs(tables: int) -> list[Job]:
@@ -65,6 +70,29 @@ def risk_jobs(tables: int) -> list[Job]:
     ]
 
 
+def answer_jobs(tables: int) -> list[Job]:
+    return [
+        Job("answers", case.name, answer_rows, case.name, tables // case.costs, 5) for case in ANSWER_CASES
+    ]
+
+
+def row_jobs(tables: int) -> list[Job]:
+    return [Job("rows", row_name(case), row_rows, case, 5 * tables, 50) for case in ROW_CASES]
+
+
+def gate_jobs(tables: int) -> list[Job]:
+    # Families of twenty claims take as long as a hundred of one.
+    return [
+        Job("gates", case.key(n), gate_rows, (at, n), tables if case.columns > 1 else 4 * tables, 20)
+        for at, case in enumerate(GATES)
+        for n in case.sizes
+    ]
+
+
+def gsd_jobs(tables: int) -> list[Job]:
+    return [Job("gsd", gsd_key(one), gsd_rows, one, tables) for one in CORRELATIONS]
+
+
 def rival_jobs(tables: int) -> list[Job]:
     return [
         Job(
@@ -90,6 +118,10 @@ PARTS = {
     "boundaries": boundary_jobs,
     "intervals": interval_jobs,
     "risks": risk_jobs,
+    "answers": answer_jobs,
+    "rows": row_jobs,
+    "gates": gate_jobs,
+    "gsd": gsd_jobs,
     "rivals": rival_jobs,
 }
 
@@ -98,12 +130,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=400, help="tables a case")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--store", type=Path, help="file of results; default by the engine's code, in build/")
+    parser.add_argument(
+        "--store", type=Path, help="file of results; default in build/, named by the code it measures"
+    )
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "calibration.md", help="page to write")
     parser.add_argument("--page-only", action="store_true", help="simulate nothing, write what is there")
     parser.add_argument("--part", action="append", choices=list(PARTS), help="only these parts; repeatable")
     options = parser.parse_args()
-    store = Store(options.store or ROOT / "build" / "calibration" / f"{engine_version()}.jsonl")
+    store = Store(options.store or ROOT / "build" / "calibration" / f"{code_version()}.jsonl")
     start = time.perf_counter()
     jobs = {part: make(options.tables) for part, make in PARTS.items()}
     if not options.page_only:
@@ -111,10 +145,6 @@ def main() -> None:
         store.run(asked, processes=options.jobs)
     page = Page(store, [job for some in jobs.values() for job in some]).text()
     options.page.parent.mkdir(parents=True, exist_ok=True)
-    if options.page.exists():  # other programs write sections of their own
-        for title in ("Gates", "Answers"):
-            kept = section_of(options.page.read_text(encoding="utf-8"), title)
-            page = replace_section(page, title, kept) if kept else page
     options.page.write_text(page, encoding="utf-8")
     print(page)
     print(f"{time.perf_counter() - start:.0f} s; results in {store.path}")

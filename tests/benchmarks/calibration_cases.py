@@ -191,7 +191,7 @@ IDENTICAL = (
     same("0/1, 95 % ones", 5, 200),
     same("0/1, 95 % ones", 8, 50),
     same("normal", 2, 20, design="clusters"),
-    same("lognormal, σ = 2", 5, 10, design="clusters"),
+    same("lognormal, σ = 2", 5, 20, design="clusters"),
     same(PORTFOLIO, 2, 200),
     same(PORTFOLIO, 5, 20, 0.7),
     same(PORTFOLIO, 12, 50),

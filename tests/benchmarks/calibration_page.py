@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from calibration_boundaries import boundaries
 from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED, Case
 from calibration_effects import COVERAGE, RISKS
 from calibration_rivals import CASES, RIVALS
+from calibration_sections import answers, dominance_of_vectors, gates
 from calibration_store import Job, Store
 from calibration_tables import CLAIM_NAMES, COVERED, FALSE, FOUND, RESAMPLES, SECONDS, SETS_FIRST, SETS_SECOND
+from calibration_text import MISSED, OK, TOO_FEW, mean, share, shown, table
 
 # What the family-wise error may be at a nominal 0.05, one Monte-Carlo error on top.
 MOST_ERROR = 0.07
@@ -23,8 +24,6 @@ LEAST_TABLES = 150
 
 LEAST_TABLES_OF_PAIRS = 75
 LEAST_TABLES_OF_INTERVALS = 500
-
-OK, MISSED, TOO_FEW = "ok", "MISSED", "too few tables"
 
 INTRODUCTION = """# Calibration
 
@@ -81,47 +80,6 @@ packages saw fewer tables, and deepsig, which takes seconds a pair, two models o
 """
 
 
-def share(values: np.ndarray) -> tuple[float, float]:
-    """A share and its Monte-Carlo error."""
-    rate = float(np.mean(values))
-    return rate, math.sqrt(rate * (1 - rate) / len(values))
-
-
-def mean(values: np.ndarray) -> tuple[float, float]:
-    return float(np.mean(values)), float(np.std(values) / math.sqrt(len(values)))
-
-
-def shown(found: tuple[float, float], digits: int = 3) -> str:
-    return f"{found[0]:.{digits}f} ± {found[1]:.{digits}f}"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, the first column to the left and numbers to the right."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
-def replace_section(page: str, title: str, text: str) -> str:
-    """The page with the text of one section, which is added at the end if there is none.
-
-    Parameters
-    ----------
-    page : str
-        Markdown; sections start with ``## ``.
-    title, text : str
-        Of the section, the text without its heading.
-    """
-    before, _, rest = page.partition(f"## {title}\n")
-    _, separator, after = rest.partition("\n## ")
-    following = f"\n{separator.strip()} {after}" if separator else ""
-    return f"{before.rstrip()}\n\n## {title}\n\n{text.rstrip()}\n{following}"
-
-
-def section_of(page: str, title: str) -> str:
-    """Text of one section, empty if there is none."""
-    return page.partition(f"## {title}\n")[2].partition("\n## ")[0].strip()
-
-
 class Page:
     """Sections of the page, and what was missed or is lacking.
 
@@ -146,10 +104,13 @@ class Page:
             self.errors(),
             self.power(),
             self.rank_sets(),
+            answers(self),
             self.boundaries(),
             self.disasters(),
             self.intervals(),
             self.risks(),
+            gates(self),
+            dominance_of_vectors(self),
             self.rivals(),
         ]
         return "\n".join([INTRODUCTION, self.summary(), *parts])

@@ -41,10 +41,14 @@ class Job:
     chunk: int = 10
 
 
-def engine_version() -> str:
+# Where the tests are made, and the answers of gates.
+MEASURED = ("riskrank/engine", "riskrank/studies/gate")
+
+
+def code_version() -> str:
     """Changes whenever the code that is measured does."""
     digest = hashlib.sha256()
-    for path in sorted((ROOT / "riskrank" / "engine").rglob("*.py")):
+    for path in sorted(path for folder in MEASURED for path in (ROOT / folder).rglob("*.py")):
         digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from riskrank.engine.sampling.design import require_testable
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
@@ -24,6 +26,7 @@ def test_cases_are_drawn_as_they_say():
         scores = case.draw(np.random.default_rng(0))
         assert scores.models == case.k
         assert min(scores.cluster_counts) == case.n
+        require_testable(scores)
         assert scores.paired == (case.design != "unpaired")
         assert case.identical != (case.better(1).any() or case.better(2).any())
 
@@ -114,3 +117,56 @@ def test_rivals_that_are_not_installed_are_named(tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "evalsig", None)
     assert "Not installed when this page was written" in Page(Store(tmp_path / "none.jsonl"), []).rivals()
+
+
+def outcomes_in(path, part, key, outcomes):
+    entry = {"part": part, "key": key, "seeds": list(range(len(outcomes))), "outcomes": outcomes}
+    path.write_text(json.dumps(entry) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("false", "found", "kept"),
+    [(8, 190, True), (8, 160, False), (40, 190, False)],
+    ids=["kept", "blind", "false"],
+)
+def test_an_answer_has_to_stay_silent_and_to_be_found(tmp_path, false, found, kept):
+    from calibration_answers import ANSWER_CASES
+    from calibration_page import Page
+    from calibration_sections import answers
+    from calibration_store import Store
+
+    case = next(case for case in ANSWER_CASES if case.promised)
+    rows = [[0.0, table < false, 1.0, table < found, 1.0] for table in range(200)]
+    outcomes_in(tmp_path / "store.jsonl", "answers", case.name, rows)
+    page = Page(Store(tmp_path / "store.jsonl"), [])
+    assert f"{found / 200:.3f}" in answers(page)
+    assert (page.missed == []) == kept
+
+
+@pytest.mark.parametrize(("wrong", "kept"), [(12, True), (30, False)])
+def test_gates_on_bounded_scores_are_promised_less(tmp_path, wrong, kept):
+    from calibration_page import Page
+    from calibration_sections import gates
+    from calibration_store import Store
+    from gate_simulation import CASES
+
+    case = next(case for case in CASES if case.promised == 0.04)
+    outcomes_in(
+        tmp_path / "store.jsonl",
+        "gates",
+        case.key(case.sizes[0]),
+        [[table < wrong, 0, 1] for table in range(400)],
+    )
+    page = Page(Store(tmp_path / "store.jsonl"), [])
+    assert case.name in gates(page)
+    assert (page.missed == []) == kept
+
+
+def test_a_better_model_is_better_and_a_null_is_none():
+    """Of few normals the better is so many standard deviations of a difference ahead."""
+    from calibration_answers import few
+
+    draw, rng = few(2, 100_000, 1.5), np.random.default_rng(0)
+    null, ahead = (np.subtract(*draw(rng, better).values) for better in (False, True))
+    assert [null.mean(), ahead.mean()] == pytest.approx([0, 1.5], abs=0.02)
+    assert [null.std(), ahead.std()] == pytest.approx([1, 1], abs=0.02)

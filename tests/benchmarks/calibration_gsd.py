@@ -1,0 +1,46 @@
+"""Size of the dominance test of vectors: two models whose labels mean nothing. Used by ``make calibrate``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.engine.gsd.quality import quality_table
+from riskrank.engine.gsd.relabelling import relabelling_tests
+from riskrank.engine.gsd.threshold import Threshold
+
+LEVEL = 0.05
+DELTAS = (0.0, 1e-5)
+CORRELATIONS = (0.0, 0.7)
+SAMPLES = 15
+RESAMPLES = 199
+
+
+def gsd_key(correlation: float) -> str:
+    """Names the case in the store of results."""
+    return f"two equal models; correlation={correlation:g}; n={SAMPLES}"
+
+
+def equal_models(rng: np.random.Generator, correlation: float) -> np.ndarray:
+    """Two models with one distribution: a cardinal metric and an ordinal one of five levels."""
+    common = np.sqrt(correlation) * rng.normal(size=(1, SAMPLES, 2))
+    scores = common + np.sqrt(1 - correlation) * rng.normal(size=(2, SAMPLES, 2))
+    scores[..., 1] = np.digitize(scores[..., 1], (-1, -0.3, 0.3, 1))
+    return scores.round(3)
+
+
+def gsd_rows(correlation: float, seeds: Sequence[int]) -> list[list[int]]:
+    """Tables: whether the first model is called dominant over the second, a number a δ."""
+    outcomes = []
+    for seed in seeds:
+        scores = equal_models(np.random.default_rng(seed), correlation)
+        table = quality_table(scores, ordinal=[False, True])
+        tests = [
+            relabelling_tests(
+                table, [(0, 1)], threshold=Threshold(delta), resampling="swap", resamples=RESAMPLES, seed=seed
+            )[0]
+            for delta in DELTAS
+        ]
+        outcomes.append([int(test.p_value <= LEVEL) for test in tests])
+    return outcomes

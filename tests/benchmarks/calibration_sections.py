@@ -1,0 +1,139 @@
+"""Sections of the page docs/calibration.md on answers, gates, and the dominance of vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+from calibration_answers import ANSWER_CASES, ROW_CASES, row_name
+from calibration_gsd import CORRELATIONS, DELTAS, LEVEL, SAMPLES, gsd_key
+from calibration_text import OK, share, shown, table
+from gate_simulation import CASES, Case
+
+MOST_FALSE = 0.07
+LEAST_ROWS = 0.93
+
+ANSWERS = """## Answers
+
+Identical models beside models of which one is better than all others: the share of tables in which anything
+is claimed of the first, promised to be at most 0.07 as above, and the shares of true claims found of the
+second, in orders 1 and 2, next to the best known test: Wilcoxon's or Mann and Whitney's with Holm's
+correction over all pairs; for rare disasters the worst 5 %, as `rank` tests them. Standard deviations (sd) of
+paired normals are those of their differences. Figures in bold are promised to be at least 0.85.
+
+A tenth of both models' scores at −8, twelve samples against forty-eight: if one of the twelve lies there, it
+may be three in ten of all that there are, and a mean as well as a distribution may be the worse one. Mann
+and Whitney's test asks which model wins more often, and needs to know nothing of that.
+
+"""
+
+ROWS = """
+Share of tables in which the intervals of all rows of a ranking by the mean hold the true differences
+together.
+
+"""
+
+GATES = """## Gates
+
+Share of tables in which `riskrank gate` shows a claim, or refutes one, at level 0.05; of 20
+claims, any of them. Without a margin the claim is that the new model is not worse, and equal models are at
+its boundary: a refuted claim is a false failure of `--not-worse`, a shown one a false pass of `--not-worse`
+and of `--better` alike, which are then the same claim. With a margin, a true loss of the margin or of twice
+the margin must not pass. Shares in bold are promised to be at most 0.05, of 0/1 scores 0.04, of lognormal
+losses 0.08, one Monte-Carlo error on top. Next to them is the share of tables in which all true differences
+lie in their intervals; dominance has none. n is the number of samples, of groups that of the usual one.
+
+"""
+
+VECTORS = f"""## Generalized stochastic dominance
+
+Share of tables in which `gsd` finds one of two identical models dominant at level {LEVEL:g}, by relabelling
+{SAMPLES} samples of a cardinal and an ordinal metric; at most that much is promised, two Monte-Carlo errors
+on top.
+
+"""
+
+
+def answers(page) -> str:
+    """Each null beside its alternative, and the rows of rankings."""
+    lines, rows = [], []
+    for case in ANSWER_CASES:
+        outcomes = page.found("answers", case.name)
+        if outcomes is None:
+            continue
+        rates = [share(column) for column in outcomes.T]
+        worst = max(rates[:2], key=lambda rate: rate[0] - rate[1])
+        marks = [
+            page.mark(
+                worst[0] <= MOST_FALSE + worst[1],
+                f"false alarms, {case.name}: {shown(worst)}",
+                tables=len(outcomes),
+            )
+        ]
+        cells = [shown(rate) for rate in rates]
+        for order in (1, 2):
+            if order not in case.orders:
+                cells[1 + order] = "–"
+            elif case.promised is not None:
+                found = rates[1 + order]
+                cells[1 + order] = f"**{shown(found)}**"
+                what = f"found in order {order}, {case.name}: {shown(found)}"
+                marks.append(page.mark(found[0] >= case.promised, what, tables=len(outcomes)))
+        verdict = next((mark for mark in marks if mark != OK), OK)
+        lines.append([case.name, f"{len(outcomes):,}", *cells, verdict])
+    for case in ROW_CASES:
+        outcomes = page.found("rows", row_name(case))
+        if outcomes is not None:
+            held, name = share(outcomes[:, 0]), row_name(case)
+            mark = page.mark(held[0] >= LEAST_ROWS, f"all rows, {name}: {shown(held)}", tables=len(outcomes))
+            rows.append([name, f"{len(outcomes):,}", shown(held), mark])
+    found = "found, order 1", "found, order 2", "best known", "kept"
+    head = ("models", "tables", "false, order 1", "false, order 2", *found)
+    together = table(("models", "tables", "all rows hold", f"≥ {LEAST_ROWS}"), rows)
+    return ANSWERS + table(head, lines) + ROWS + together
+
+
+def gates(page) -> str:
+    """What gates show and refute of pairs with a known difference."""
+    rows = []
+    for case in CASES:
+        for n in case.sizes:
+            outcomes = page.found("gates", case.key(n))
+            if outcomes is None:
+                continue
+            rates = [share(column) for column in outcomes.T]
+            errors = [rates[column] for column in _errors(case)]
+            worst = max(errors, key=lambda rate: rate[0] - rate[1])
+            mark = page.mark(
+                worst[0] <= case.promised + worst[1],
+                f"gate, {case.key(n)}: {shown(worst)}",
+                tables=len(outcomes),
+            )
+            rows.append([case.name, str(n), f"{len(outcomes):,}", *_cells(case, rates), mark])
+    head = ("models", "n", "tables", "claim shown", "claim refuted", "intervals hold", "kept")
+    return GATES + table(head, rows)
+
+
+def _errors(case: Case) -> tuple[int, ...]:
+    """Columns that are errors: what is shown beyond the boundary, and what is refuted on it."""
+    return (0, 1) if case.truth == -case.margin else (0,)
+
+
+def _cells(case: Case, rates: list[tuple[float, float]]) -> list[str]:
+    cells = [shown(rate) for rate in rates]
+    for column in _errors(case):
+        cells[column] = f"**{cells[column]}**"
+    return [*cells[:2], "–" if case.order else cells[2]]
+
+
+def dominance_of_vectors(page) -> str:
+    """Size of the relabelling test."""
+    rows = []
+    for correlation in CORRELATIONS:
+        outcomes = page.found("gsd", gsd_key(correlation))
+        if outcomes is None:
+            continue
+        for delta, column in zip(DELTAS, np.asarray(outcomes).T, strict=True):
+            rate = share(column)
+            what = f"gsd, correlation {correlation:g}, δ = {delta:g}: {shown(rate)}"
+            mark = page.mark(rate[0] <= LEVEL + 2 * rate[1], what, tables=len(outcomes))
+            rows.append([f"{correlation:g}", f"{delta:g}", f"{len(outcomes):,}", shown(rate), mark])
+    return VECTORS + table(("correlation", "δ", "tables", "called dominant", f"≤ {LEVEL:g}"), rows)

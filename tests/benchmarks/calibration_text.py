@@ -1,0 +1,30 @@
+"""How figures of a calibration are written: shares and means with their errors, tables, marks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+OK, MISSED, TOO_FEW = "ok", "MISSED", "too few tables"
+
+
+def share(values: np.ndarray) -> tuple[float, float]:
+    """A share and its Monte-Carlo error."""
+    rate = float(np.mean(values))
+    return rate, math.sqrt(rate * (1 - rate) / len(values))
+
+
+def mean(values: np.ndarray) -> tuple[float, float]:
+    return float(np.mean(values)), float(np.std(values) / math.sqrt(len(values)))
+
+
+def shown(found: tuple[float, float], digits: int = 3) -> str:
+    return f"{found[0]:.{digits}f} ± {found[1]:.{digits}f}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table, the first column to the left and numbers to the right."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
