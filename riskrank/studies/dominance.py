@@ -12,7 +12,10 @@ from riskrank.asked.dominance import DominanceSettings
 from riskrank.engine.dominance.column import DominanceStudy, study_dominance
 from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.freedom import Freedom
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance_columns import DominanceColumn
@@ -129,7 +132,8 @@ def dominance(
             study = study_dominance(target.scores, claims_of(settings), inference, progress=progress)
         units = units_of(target.name, table.metrics)
         tail = TailMeans(target.name, worst_of(study), table.metrics)
-        found.append(DominanceColumn(target, study, _differences(study, inference), units, tail))
+        differences = _differences(target.scores, study, inference)
+        found.append(DominanceColumn(target, study, differences, units, tail))
     means = metric_means(table)
     said = dominance_verdict(DominanceCase(found, means, table.models, inference))
     return DominanceDocument(
@@ -145,11 +149,12 @@ def dominance(
     )
 
 
-def _differences(study: DominanceStudy, inference: Inference) -> Differences:
+def _differences(scores: ClusteredScores, study: DominanceStudy, inference: Inference) -> Differences:
     """Differences of the means of all pairs, larger is better."""
+    behind = behind_pairs(scores)
     return pairwise_differences(
         study.estimates.means,
-        samples=study.estimates.samples,
+        samples=behind if isinstance(behind, Freedom) else study.estimates.samples,
         replicates=None if study.replicates is None else study.replicates.means,
         confidence=1 - inference.alpha,
     )

@@ -15,6 +15,7 @@ from scipy.special import bdtrc
 from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.tail import FEWEST_IN_TAIL, TAIL_SHARE
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
+from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -58,8 +59,8 @@ class ClaimFamily:
 
     Parameters
     ----------
-    samples : ndarray, shape (m,)
-        Independent samples n behind each pair.
+    samples : ndarray or Freedom, shape (m,)
+        Independent samples n behind each pair, or degrees of freedom.
     guard : ndarray, shape (m,)
         Rank p-values p_g; 0 where there is no guard.
     guard_share : float
@@ -75,7 +76,7 @@ class ClaimFamily:
 
     def __init__(
         self,
-        samples: Floats,
+        samples: Floats | Freedom,
         guard: Floats,
         *,
         guard_share: float,
@@ -83,7 +84,7 @@ class ClaimFamily:
         correction: str,
         most: int,
     ) -> None:
-        m = len(samples)
+        m = len(guard)
         self._samples, self._guard, self._guard_share = samples, guard, guard_share
         self._alpha, self._correction, self._most = alpha, correction, most
         self.p_value: Floats = np.ones(m)

@@ -14,6 +14,7 @@ from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
 from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.paper_algorithm import paper_test
 from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
@@ -220,8 +221,7 @@ def _rounds(question: Question, inference: Inference) -> tuple[int, ...]:
         return (FIRST_ROUND if inference.resamples == "auto" else int(inference.resamples),)
     scores = question.scores
     family = family_of(scores.models, question.pairs)
-    independent = scores.independent
-    fewest = float(np.minimum(independent[family[0]], independent[family[1]]).min())
+    fewest = least(behind_pairs(scores)[family])
     return inference.rounds(len(family[0]), _column(question).comparisons, fewest)
 
 

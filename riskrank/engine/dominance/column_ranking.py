@@ -17,13 +17,16 @@ from riskrank.engine.dominance.column import (
 from riskrank.engine.dominance.effect_sizes import EffectSizes, effect_sizes
 from riskrank.engine.dominance.hidden_risk import HiddenRisks, hidden_risk
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.rank_sets import Separation, separation
 from riskrank.engine.dominance.ranking import Ranking, rank_by_ratio, rank_by_score, rank_by_wins
 from riskrank.engine.dominance.simultaneous import Spread, spread_of_differences
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
-from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, model_win_rate
+from riskrank.engine.dominance.win_rate import beaten_on_sample, best_on_sample, mean_over, model_win_rate
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.freedom import Freedom
+from riskrank.engine.types import Floats
 
 MODEL_WIN_RATE = "MWR"
 SAMPLE_WIN_RATE = "MWR(sample)"
@@ -89,6 +92,7 @@ def rank_column(
     RankStudy
     """
     replicates, estimates = dominance.replicates, dominance.estimates
+    behind = behind_pairs(scores)
     rankings = {tests.claim.method: _ranking(tests, by_wins=by_wins) for tests in dominance.tests}
     rankings |= _win_rates(scores, dominance)
     risks = None
@@ -98,12 +102,12 @@ def rank_column(
             estimates.tails,
             replicates.tails,
             rank=rankings[leading_method(rankings)].rank,
-            samples=scores.independent,
+            samples=behind,
             alpha=inference.alpha,
             correction=inference.correction,
         )
     leaders = {int(ranking.order[0]) for ranking in rankings.values()}
-    effects = dict(zip(leaders, _effects(scores, dominance, leaders, inference), strict=True))
+    effects = dict(zip(leaders, _effects(behind, dominance, leaders, inference), strict=True))
     return RankStudy(
         dominance,
         rankings,
@@ -117,10 +121,10 @@ def rank_column(
 
 
 def _effects(
-    scores: ClusteredScores, dominance: DominanceStudy, leaders: Iterable[int], inference: Inference
+    behind: Floats | Freedom, dominance: DominanceStudy, leaders: Iterable[int], inference: Inference
 ) -> list[EffectSizes]:
     """Effect sizes to each of several leaders; what holds all differences at once is found once."""
-    estimates, replicates, independent = dominance.estimates, dominance.replicates, scores.independent
+    estimates, replicates = dominance.estimates, dominance.replicates
     spreads: list[Spread | None] = [None, None]
     if replicates is not None:
         spreads = [
@@ -136,7 +140,7 @@ def _effects(
             estimates.tails,
             leader=leader,
             level=estimates.tail_level,
-            samples=np.minimum(independent, independent[leader]),
+            samples=behind[leader],
             mean_spread=spreads[0],
             tail_spread=spreads[1],
         )
@@ -161,7 +165,7 @@ def _ranking(tests: DominanceTests, *, by_wins: bool) -> Ranking:
 def _win_rates(scores: ClusteredScores, dominance: DominanceStudy) -> dict[str, Ranking]:
     rankings = {MODEL_WIN_RATE: rank_by_score(model_win_rate(dominance.estimates.means))}
     if scores.paired:
-        means = np.stack(scores.sample_means())
-        rankings[SAMPLE_WIN_RATE] = rank_by_score(best_on_sample(means).mean(axis=1))
-        rankings[PAIRWISE_WIN_RATE] = rank_by_score(beaten_on_sample(means).mean(axis=1))
+        means, weights = np.stack(scores.sample_means()), scores.sample_weights()
+        rankings[SAMPLE_WIN_RATE] = rank_by_score(mean_over(best_on_sample(means), weights))
+        rankings[PAIRWISE_WIN_RATE] = rank_by_score(mean_over(beaten_on_sample(means), weights))
     return rankings

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.simultaneous import Spread
 from riskrank.engine.sampling.expanded_percentile import expanded_interval
+from riskrank.engine.sampling.freedom import Behind, Freedom
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError
 
@@ -68,13 +69,13 @@ class EffectSizes:
     tail_difference: Differences
 
 
-def samples_behind_tail(samples: float | Floats, level: float, tails: ArrayLike = 2.0) -> Integers:
+def samples_behind_tail(samples: Behind, level: float, tails: ArrayLike = 2.0) -> Integers:
     """Samples a difference of two tail means rests on: the worst n·p of either model, at most n.
 
     Parameters
     ----------
-    samples : float or ndarray
-        Independent samples n.
+    samples : float, ndarray or Freedom
+        Independent samples n; of degrees of freedom as many as have these.
     level : float
         Share p of the worst scores.
     tails : array_like
@@ -85,6 +86,8 @@ def samples_behind_tail(samples: float | Floats, level: float, tails: ArrayLike 
     ndarray of int
         The shape of ``tails``; at least 2.
     """
+    if isinstance(samples, Freedom):
+        samples = samples.df + 1
     behind = np.rint(np.asarray(tails, dtype=np.float64) * samples * level)
     return np.clip(behind, 2, np.maximum(samples, 2)).astype(np.int64)
 
@@ -115,7 +118,7 @@ def effect_sizes(
     *,
     leader: int,
     level: float,
-    samples: float | Floats,
+    samples: Behind,
     mean_spread: Spread | None = None,
     tail_spread: Spread | None = None,
 ) -> EffectSizes:
@@ -129,7 +132,7 @@ def effect_sizes(
         The model to compare with.
     level : float
         Share of the worst scores in the tail means: 5 %, or what holds five samples.
-    samples : float or ndarray, shape (k,)
+    samples : float, ndarray of shape (k,), or Freedom
         Independent samples of the least-sampled model, or of each pair with the leader.
     mean_spread, tail_spread : Spread, optional
         How far the differences vary from resample to resample; without them there are no intervals.
@@ -144,7 +147,7 @@ def effect_sizes(
         If a difference is too large for a number.
     """
     means, tails = (np.asarray(values, dtype=np.float64) for values in (mean, tail_mean))
-    behind: float | Floats | Integers = samples
+    behind: Behind = samples
     if tail_spread is not None:
         variances = tail_spread.variances
         behind = samples_behind_tail(samples, level, equivalent_tails(variances, variances[leader]))
@@ -159,7 +162,11 @@ def effect_sizes(
 
 
 def pairwise_differences(
-    estimate: ArrayLike, *, samples: float, replicates: Floats | None = None, confidence: float = 0.95
+    estimate: ArrayLike,
+    *,
+    samples: float | Freedom,
+    replicates: Floats | None = None,
+    confidence: float = 0.95,
 ) -> Differences:
     """Differences of the means of all ordered pairs of models, one model's row at a time to spare memory.
 
@@ -167,8 +174,8 @@ def pairwise_differences(
     ----------
     estimate : array_like, shape (k,)
         Means of the sample.
-    samples : float
-        Independent samples of the least-sampled model.
+    samples : float, or Freedom of shape (k, k)
+        Independent samples of the least-sampled model, or degrees of freedom of every pair.
     replicates : ndarray, shape (B, k), optional
         The same of each resample.
     confidence : float
@@ -190,15 +197,14 @@ def pairwise_differences(
     if replicates is not None:
         low, high = np.zeros((k, k)), np.zeros((k, k))
         for i in range(k - 1):
-            ends = _interval(replicates[:, i + 1 :], replicates[:, [i]], samples, confidence)
+            behind = samples[i + 1 :, i] if isinstance(samples, Freedom) else samples
+            ends = _interval(replicates[:, i + 1 :], replicates[:, [i]], behind, confidence)
             low[i + 1 :, i], high[i + 1 :, i] = ends
             high[i, i + 1 :], low[i, i + 1 :] = -ends[0], -ends[1]
     return Differences(_subtract(values[:, None], values), low, high)
 
 
-def _to_one(
-    estimate: Floats, leader: int, spread: Spread | None, behind: float | Floats | Integers
-) -> Differences:
+def _to_one(estimate: Floats, leader: int, spread: Spread | None, behind: Behind) -> Differences:
     """Differences to the leader, with intervals that hold together."""
     difference = _subtract(estimate, estimate[leader])
     if spread is None:
@@ -211,7 +217,7 @@ def _to_one(
 
 
 def _interval(
-    minuend: Floats, subtrahend: Floats, samples: float | Integers, confidence: float
+    minuend: Floats, subtrahend: Floats, samples: Behind, confidence: float
 ) -> tuple[Floats, Floats]:
     return expanded_interval(_subtract(minuend, subtrahend), samples, level=confidence)
 

@@ -25,7 +25,9 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskrank.engine.dominance.pair_freedom import least
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
+from riskrank.engine.sampling.freedom import Behind, Freedom
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -83,7 +85,7 @@ def hidden_risk(
     tail_replicates: Floats,
     *,
     rank: ArrayLike,
-    samples: float | Floats,
+    samples: Behind,
     alpha: float = 0.05,
     correction: str = "holm",
 ) -> HiddenRisks:
@@ -97,8 +99,8 @@ def hidden_risk(
         Tail means of resamples that were drawn for all models together where they are paired.
     rank : array_like of int, shape (k,)
         Ranks by the method that a reader is advised to follow, 1 for the best.
-    samples : float or ndarray, shape (k,)
-        Independent samples of every model.
+    samples : float, ndarray of shape (k,) or (k, k), or Freedom
+        Independent samples of every model or behind every pair, or degrees of freedom.
     alpha : float
         Level of the family.
     correction : str
@@ -138,7 +140,7 @@ def hidden_risk(
         tail_mean=tails,
         p_adjusted=np.where(has, p_adjusted[np.arange(k), against], 1.0),
         decided=status != NOT_DECIDED,
-        resamples_needed=_resamples_for(alpha / family, float(behind.min())),
+        resamples_needed=_resamples_for(alpha / family, least(behind)),
     )
 
 
@@ -168,7 +170,7 @@ def worse_tails(
     leader: int,
     equals: Iterable[int],
     *,
-    samples: float | Floats,
+    samples: Behind,
     alpha: float = 0.05,
     correction: str = "holm",
 ) -> list[WorseTail]:
@@ -186,8 +188,8 @@ def worse_tails(
         The first model of the ranking.
     equals : iterable of int
         Models no test tells apart from it; other models are not compared.
-    samples : float or ndarray, shape (k,)
-        Independent samples of every model.
+    samples : float, ndarray of shape (k,) or (k, k), or Freedom
+        Independent samples of every model or behind every pair, or degrees of freedom.
     alpha : float
         Level of the family, which is all ordered pairs of the k models.
     correction : str
@@ -212,14 +214,19 @@ def worse_tails(
     return sorted(found, key=lambda one: (one.p_adjusted, one.worse_tail - one.better_tail))
 
 
-def _behind(samples: float | Floats, k: int) -> Floats:
-    """Independent samples behind every pair, shape (k, k)."""
-    each = np.broadcast_to(np.asarray(samples, dtype=np.float64), (k,))
+def _behind(samples: Behind, k: int) -> Floats | Freedom:
+    """What stands behind every pair, shape (k, k)."""
+    if isinstance(samples, Freedom):
+        return samples
+    each = np.asarray(samples, dtype=np.float64)
+    if each.ndim == 2:
+        return each
+    each = np.broadcast_to(each, (k,))
     return np.minimum(each[:, None], each)
 
 
 def _adjusted(
-    crossings: Integers, resamples: int, asked: Booleans, behind: Floats, correction: str
+    crossings: Integers, resamples: int, asked: Booleans, behind: Floats | Freedom, correction: str
 ) -> Floats:
     """Adjusted p-values of "tail i is not worse than tail j" in the family asked for; 1 elsewhere."""
     p_adjusted = np.ones(crossings.shape)
@@ -239,6 +246,6 @@ def _crossings(replicates: Floats, slack: float) -> Integers:
     return found
 
 
-def _resamples_for(level: float, samples: float) -> int:
+def _resamples_for(level: float, samples: float | Freedom) -> int:
     """Fewest resamples of which none has to cross for a p-value of at most the level."""
     return ceil(1 / float(expanded_share(level, samples))) - 1

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from riskrank.engine.sampling.expanded_percentile import expanded_share
+from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.sampling.multiplicity import METHODS
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.sampling.resamples import BLOCK
@@ -88,7 +89,7 @@ class Inference:
         """Whether anything is resampled."""
         return self.test and self.variance == "bootstrap"
 
-    def rounds(self, tests: int, work: float, samples: float) -> tuple[int, ...]:
+    def rounds(self, tests: int, work: float, samples: float | Freedom) -> tuple[int, ...]:
         """Totals of resamples after each round (method §4, rule 2).
 
         Parameters
@@ -97,8 +98,8 @@ class Inference:
             Tests in one family, m.
         work : float
             Score comparisons a resample costs.
-        samples : float
-            Independent samples behind the pair that has fewest.
+        samples : float or Freedom
+            Independent samples behind the pair that has fewest, or degrees of freedom.
 
         Returns
         -------
@@ -116,19 +117,20 @@ class Inference:
         wanted = (FIRST_ROUND, *(self.planned(tests, samples, crossings) for crossings in (2, 5)))
         return tuple(sorted({max(FIRST_ROUND, min(total, most)) for total in wanted}))
 
-    def planned(self, tests: int, samples: float, crossings: float = 5) -> int:
+    def planned(self, tests: int, samples: float | Freedom, crossings: float = 5) -> int:
         """Resamples that make 1/(B + 1) small beside s, the share rule 1 turns into α/m, in whole blocks.
 
         Parameters
         ----------
         tests : int
             Tests in one family, m.
-        samples : float
+        samples : float or Freedom
             Independent samples n, by which rule 1 widens; infinite for no widening.
         crossings : float
             Crossings to be expected where the p-value is α/m.
         """
         level = self.alpha / (1 if self.correction == "none" else tests)
-        share = level if np.isinf(samples) else float(expanded_share(level, samples))
+        plain = not isinstance(samples, Freedom) and np.isinf(samples)
+        share = level if plain else float(expanded_share(level, samples))
         wanted = min(ceil(crossings / max(share, 1 / MOST) * (1 - 1e-12)), MOST)
         return max(FIRST_ROUND, -(-wanted // BLOCK) * BLOCK)

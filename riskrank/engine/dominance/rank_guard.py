@@ -13,14 +13,17 @@ with q ≤ 8 no number of samples would show that it avoids a disaster in one of
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from riskrank.engine.dominance.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.sampling.strata import Strata
+from riskrank.engine.types import Floats
 
 # The claim's own p-value stands unless the ranks' is more than this many times larger.
 _PAIRED, _UNPAIRED = 10.0, 3.0
@@ -62,15 +65,12 @@ def relative_guard(scores: ClusteredScores) -> Floats:
 
 
 def _relative(scores: ClusteredScores) -> Floats:
-    pooled = np.sort(np.concatenate(scores.values))
     independent, k = scores.independent, scores.models
+    pooled = Pool.of(scores, range(k))
     most = powers(float(independent.max()))
-    units = [
-        _unit_scores(_mid_ranks(value, [pooled]), cluster, most)
-        for value, cluster in zip(scores.values, scores.clusters, strict=True)
-    ]
+    units = [_unit_scores(scores, model, [pooled], most) for model in range(k)]
     found = np.ones((k, k))
-    if scores.paired and all(np.array_equal(size, units[0][1]) for _, size in units):
+    if scores.drawn_together and all(np.array_equal(size, units[0][1]) for _, size in units):
         together = np.stack([sums for sums, _ in units], axis=1)
         for i in range(k):
             difference = together[:, i, None] - together
@@ -81,7 +81,7 @@ def _relative(scores: ClusteredScores) -> Floats:
         for j in range(i + 1, k):
             few = len(powers(float(min(independent[i], independent[j]))))
             pair = [(sums[:few], sizes) for sums, sizes in (units[i], units[j])]
-            found[i, j], found[j, i] = _pair(*pair, paired=scores.paired)
+            found[i, j], found[j, i] = _pair(scores, (i, j), *pair)
     return found
 
 
@@ -102,42 +102,49 @@ def direct_guard(scores: ClusteredScores, pairs: Sequence[tuple[int, int]]) -> F
     ndarray, shape (k, k)
         1 on the diagonal and for pairs that were not asked for.
     """
-    ordered = [np.sort(value) for value in scores.values]
+    pools = [Pool.of(scores, [model]) for model in range(scores.models)]
     found = np.ones((scores.models, scores.models))
     independent = scores.independent
     for i, j in sorted({(min(pair), max(pair)) for pair in pairs}):
-        both = [ordered[i], ordered[j]]
+        both = [pools[i], pools[j]]
         asked = powers(float(min(independent[i], independent[j])))
-        units = [_unit_scores(_mid_ranks(scores.values[m], both), scores.clusters[m], asked) for m in (i, j)]
-        found[i, j], found[j, i] = _pair(*units, paired=scores.paired)
+        units = [_unit_scores(scores, model, both, asked) for model in (i, j)]
+        found[i, j], found[j, i] = _pair(scores, (i, j), *units)
     return found
 
 
-def _mid_ranks(values: Floats, ordered: Sequence[Floats]) -> Floats:
-    """Mid-rank share in (0, 1) of each value among the pooled sorted samples."""
-    places = np.zeros(values.shape)
-    for sample in ordered:
-        places += np.searchsorted(sample, values, "left") + np.searchsorted(sample, values, "right")
-    return places / (2 * sum(sample.size for sample in ordered))
+def _unit_scores(
+    scores: ClusteredScores, model: int, pools: Sequence[Pool], asked: Sequence[int]
+) -> tuple[Floats, NDArray[np.int_]]:
+    """Sums per cluster of the scores −(1 − r)^q, shape (powers, n), and the size of each cluster.
 
-
-def _unit_scores(share: Floats, cluster: Integers, asked: Sequence[int]) -> tuple[Floats, NDArray[np.int_]]:
-    """Sums per cluster of the scores −(1 − r)^q, shape (powers, n), and the size of each cluster."""
-    sums = np.stack([np.bincount(cluster, -((1 - share) ** power)) for power in asked])
-    return sums.astype(np.float64), np.bincount(cluster)
+    Scores of a suite have their weights in the sums, which then compare whatever the sizes.
+    """
+    share, cluster = mid_rank_shares(scores.values[model], pools), scores.clusters[model]
+    weights: Floats | float = 1.0
+    if scores.strata is not None:
+        weights = 1 / share.size if scores.weights is None else scores.weights[model]
+    sums = np.stack([np.bincount(cluster, -((1 - share) ** power) * weights) for power in asked])
+    sizes = np.bincount(cluster)
+    return sums.astype(np.float64), sizes if scores.strata is None else np.ones_like(sizes)
 
 
 def _pair(
-    first: tuple[Floats, NDArray[np.int_]], second: tuple[Floats, NDArray[np.int_]], *, paired: bool
+    scores: ClusteredScores,
+    models: tuple[int, int],
+    first: tuple[Floats, NDArray[np.int_]],
+    second: tuple[Floats, NDArray[np.int_]],
 ) -> tuple[float, float]:
     """P-values of "the first is not better" and of "the second is not better"."""
     (a, size_a), (b, size_b) = first, second
     if not np.array_equal(size_a, size_b):
         # Clusters of different sizes have comparable means, not comparable sums.
         a, b = a / size_a, b / size_b
-    if paired:
+    if scores.drawn_together:
         difference = a - b
         effect, variance = difference.sum(axis=1), np.sum(difference**2, axis=1)
+    elif scores.strata is not None:
+        effect, variance = _within_tasks(scores.strata, models, a, b)
     else:
         n, m = a.shape[1], b.shape[1]
         pooled = np.concatenate([a, b], axis=1)
@@ -146,6 +153,20 @@ def _pair(
     z = _scaled(effect, variance)
     many = len(a)
     return min(1.0, many * float(ndtr(-z).min())), min(1.0, many * float(ndtr(z).min()))
+
+
+def _within_tasks(strata: Strata, models: tuple[int, int], a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Effects of unpaired models, and their variances under permutations of the units of each task."""
+    effect, variance = np.zeros(len(a)), np.zeros(len(a))
+    bounds = [strata.bounds(model).tolist() for model in models]
+    for own, other in zip(*map(itertools.pairwise, bounds), strict=True):
+        first, second = a[:, slice(*own)], b[:, slice(*other)]
+        n, m = first.shape[1], second.shape[1]
+        # The sums hold w_t/n_t: what may be exchanged are scores that weigh the same.
+        pooled = np.concatenate([first * n, second * m], axis=1)
+        effect += first.sum(axis=1) - second.sum(axis=1)
+        variance += pooled.var(axis=1, ddof=1) * (1 / n + 1 / m)
+    return effect, variance
 
 
 def _scaled(effect: Floats, variance: Floats) -> Floats:

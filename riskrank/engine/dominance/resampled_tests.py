@@ -8,6 +8,7 @@ from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.closing import ClaimFamily, Counted
 from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.rank_guard import direct_guard, guard_share, relative_guard
 from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.tail import relative_tail
@@ -46,9 +47,9 @@ class BootstrapTest:
     ) -> None:
         self._estimates, self._claim = estimates, claim
         self._pairs = family_of(scores.models, pairs)
-        winners, losers = self._pairs
-        independent = scores.independent
-        samples = np.minimum(independent[winners], independent[losers])
+        winners = self._pairs[0]
+        own = None if claim.kind == RELATIVE else [*zip(*self._pairs, strict=True)]
+        samples = behind_pairs(scores, own)[self._pairs]
         if claim.kind == RELATIVE:
             guard = relative_guard(scores)[self._pairs]
         else:
@@ -59,7 +60,7 @@ class BootstrapTest:
                 guard = direct_guard(scores, [*zip(*self._pairs, strict=True)])[self._pairs]
         # Where the sample itself speaks for the null hypothesis, no count of resamples speaks against it.
         against = claim.statistic(estimates.ratios[claim.order - 1])[self._pairs] >= claim.boundary
-        share = guard_share(paired=scores.paired)
+        share = guard_share(paired=scores.drawn_together)
         guard = np.where(against, 0.5 * share, guard)
         self._family = ClaimFamily(
             samples,
@@ -67,7 +68,7 @@ class BootstrapTest:
             alpha=inference.alpha,
             correction=inference.correction,
             guard_share=share,
-            most=inference.planned(len(winners), float(samples.min())),
+            most=inference.planned(len(winners), least(samples)),
         )
 
     @property

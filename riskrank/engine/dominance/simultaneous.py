@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtrit
 
+from riskrank.engine.sampling.freedom import Behind, Widening
 from riskrank.engine.types import Floats
 
 # A spread that is this small beside the numbers themselves is their rounding.
@@ -39,18 +40,18 @@ class Spread:
     wide: float
     variances: Floats
 
-    def half_widths(self, leader: int, samples: ArrayLike) -> Floats:
+    def half_widths(self, leader: int, samples: Behind) -> Floats:
         """Half the width of the interval of each model's difference to a leader, shape (k,).
 
         Parameters
         ----------
         leader : int
             The model the differences are to.
-        samples : float or ndarray, shape (k,)
-            Independent samples behind each difference, at least 2.
+        samples : float, ndarray of shape (k,), or Freedom
+            Independent samples behind each difference, at least 2, or degrees of freedom.
         """
-        n = np.asarray(samples, dtype=np.float64)
-        times = np.sqrt(n / (n - 1)) * -stdtrit(n - 1, ndtr(-self.wide))
+        of = Widening.of(samples)
+        times = of.widen * -stdtrit(of.df, ndtr(-self.wide))
         with np.errstate(over="ignore"):
             return np.asarray(times * self.errors[leader], dtype=np.float64)
 

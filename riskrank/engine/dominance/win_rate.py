@@ -6,7 +6,7 @@ Source: [RAB] remark 1, eq. 22 and 23; method §5.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.ties import competition_ranks
@@ -86,4 +86,13 @@ def share_better(scores: ClusteredScores, one: int, other: int) -> float | None:
     if not scores.paired:
         return None
     means = scores.sample_means()
-    return float((np.sign(means[one] - means[other]).mean() + 1) / 2)
+    better = np.sign(means[one] - means[other])
+    return float((mean_over(better, scores.sample_weights()) + 1) / 2)
+
+
+def mean_over(shares: NDArray, weights: Floats | None) -> Floats:
+    """Mean over samples, the last axis; of a suite each sample weighs as its task says (method §8)."""
+    if weights is None:
+        return np.asarray(shares.mean(axis=-1), dtype=np.float64)
+    found: Floats = np.einsum("...s,s->...", shares.astype(np.float64), weights)
+    return found

@@ -136,6 +136,11 @@ class ClusteredScores:
         )
 
     @property
+    def drawn_together(self) -> bool:
+        """Whether a resample draws the same units for every model: their samples, or the tasks of a suite."""
+        return self.paired or (self.strata is not None and self.strata.random)
+
+    @property
     def models(self) -> int:
         """Number of models, k."""
         return len(self.values)

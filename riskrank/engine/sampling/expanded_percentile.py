@@ -15,57 +15,56 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.sampling.freedom import Behind, Widening
+from riskrank.engine.types import Floats
 
 
-def expanded_p_value(share: ArrayLike, samples: float | Floats | Integers) -> Floats:
+def expanded_p_value(share: ArrayLike, samples: Behind) -> Floats:
     """P-value of a counted share of replicates: F_t(√((n − 1)/n)·Φ⁻¹(p₀)) with n − 1 degrees of freedom.
 
     Parameters
     ----------
     share : array_like
         Shares p₀ in (0, 1], such as (1 + crossings)/(B + 1).
-    samples : float or ndarray
-        Independent samples n, at least 2; of unequal clusters Kish's number.
+    samples : float, ndarray or Freedom
+        Independent samples n, at least 2; of unequal clusters Kish's number. Or degrees of freedom.
 
     Returns
     -------
     ndarray
         Same shape; 1 where the share is 1.
     """
-    n = samples
-    return stdtr(n - 1, np.sqrt((n - 1) / n) * ndtri(np.asarray(share, dtype=np.float64)))
+    of = Widening.of(samples)
+    return stdtr(of.df, of.narrow * ndtri(np.asarray(share, dtype=np.float64)))
 
 
-def expanded_share(p_value: ArrayLike, samples: float | Floats | Integers) -> Floats:
+def expanded_share(p_value: ArrayLike, samples: Behind) -> Floats:
     """Share p₀ of replicates that `expanded_p_value` turns into a p-value; its inverse.
 
     Parameters
     ----------
     p_value : array_like
         P-values in (0, 1].
-    samples : float or ndarray
-        Independent samples n, at least 2; of unequal clusters Kish's number.
+    samples : float, ndarray or Freedom
+        Independent samples n, at least 2; of unequal clusters Kish's number. Or degrees of freedom.
 
     Returns
     -------
     ndarray
         Same shape. With B resamples of which none crosses, p-values below that of 1/(B + 1) cannot be shown.
     """
-    n = samples
-    return ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, np.asarray(p_value, dtype=np.float64)))
+    of = Widening.of(samples)
+    return ndtr(of.widen * stdtrit(of.df, np.asarray(p_value, dtype=np.float64)))
 
 
-def expanded_interval(
-    replicates: Floats, samples: float | Floats | Integers, *, level: float = 0.95
-) -> tuple[Floats, Floats]:
+def expanded_interval(replicates: Floats, samples: Behind, *, level: float = 0.95) -> tuple[Floats, Floats]:
     """Expanded percentile interval of each column of replicates.
 
     Parameters
     ----------
     replicates : ndarray, shape (B, ...)
         Bootstrap replicates of one or more statistics.
-    samples : float or ndarray, shape (...)
+    samples : float, ndarray of shape (...), or Freedom
         Independent samples n behind the statistics, or behind each of them; at least 2.
     level : float
         Coverage wanted.

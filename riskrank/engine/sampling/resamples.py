@@ -122,7 +122,7 @@ def chosen_many(scores: ClusteredScores, rng: np.random.Generator, count: int) -
     if strata is not None and not strata.random:
         models = range(1 if scores.paired else scores.models)
         return [_within_tasks(strata.bounds(model), rng, count) for model in models]
-    if scores.paired:
+    if scores.drawn_together:
         return [rng.integers(0, counts[0], (count, counts[0]))]
     if len(set(counts)) == 1:
         return list(rng.integers(0, counts[0], (count, len(counts), counts[0])).transpose(1, 0, 2))

@@ -74,7 +74,7 @@ class WeightedDesign:
             picks = chosen_many(self._scores, np.random.default_rng(stream), count)
             for start in range(0, count, size):
                 drawn = [counts_of(rows[start : start + size]) for rows in picks]
-                yield self.of_counts(drawn * self._scores.models if self._scores.paired else drawn)
+                yield self.of_counts(drawn * self._scores.models if self._scores.drawn_together else drawn)
 
     def _weights(self, model: int, counts: Integers) -> Integers:
         """Weight in units of one score of each unit of resampling, shape (B, C)."""

@@ -10,6 +10,7 @@ from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.hidden_risk import WorseTail, worse_tails
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Ranked, Recommendation, recommend
 from riskrank.engine.portfolio.score_tables import ScoreTables
@@ -130,7 +131,7 @@ def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:
         dominance.replicates.tails,
         one.first,
         one.level,
-        samples=one.scores.independent,
+        samples=behind_pairs(one.scores),
         alpha=inference.alpha,
         correction=inference.correction,
     )

@@ -1,0 +1,142 @@
+"""Degrees of freedom and rank guards of suites against the formulas of method §8 written plainly."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import rankdata
+
+from riskrank.engine.dominance.mid_ranks import Pool, mid_rank_shares
+from riskrank.engine.dominance.pair_freedom import behind_pairs, least
+from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
+from riskrank.engine.sampling.freedom import Freedom, satterthwaite
+from riskrank.engine.sampling.strata import TaskDesign
+
+SIZES, WEIGHTS = np.array([4, 15, 30, 7]), np.array([0.4, 0.3, 0.2, 0.1])
+task_of = np.repeat(np.arange(4), SIZES)
+
+
+def table(k=3, seed=0, decimals=1):
+    return np.round(
+        np.random.default_rng(seed).normal([[0.3 * i] for i in range(k)], size=(k, task_of.size)), decimals
+    )
+
+
+def suite(values, *, random=False, paired=True):
+    design = TaskDesign.build("abcd", [task_of] * len(values), weights=WEIGHTS, random=random)
+    return ClusteredScores.build([*values], tasks=design, paired=paired)
+
+
+def shares_of(values):
+    """Weighted mid-rank shares: how much lies below each score, and half of what equals it."""
+    weight = np.tile((WEIGHTS / SIZES)[task_of], len(values)) / len(values)
+    pooled = values.ravel()
+    below = [weight[pooled < x].sum() + weight[pooled == x].sum() / 2 for x in pooled]
+    return np.reshape(below, values.shape)
+
+
+def by_hand(d):
+    """V, df and factor of method §8."""
+    parts = [WEIGHTS[t] ** 2 * d[task_of == t].var(ddof=1) / SIZES[t] for t in range(4)]
+    total = sum(parts)
+    df = total**2 / sum(part**2 / (n - 1) for part, n in zip(parts, SIZES, strict=True))
+    factor = sum(part * (n - 1) / n for part, n in zip(parts, SIZES, strict=True)) / total
+    return df, factor
+
+
+def guard_by_hand(first, second):
+    p_values = []
+    for power in (1, 2, 8):
+        d = -((1 - first) ** power) + (1 - second) ** power
+        means = sum(WEIGHTS[t] * d[task_of == t].mean() for t in range(4))
+        spread = sum(WEIGHTS[t] ** 2 * (d[task_of == t] ** 2).sum() / SIZES[t] ** 2 for t in range(4))
+        p_values.append(ndtr(-means / np.sqrt(spread)))
+    return min(1, 3 * min(p_values))
+
+
+def test_weighted_shares_are_mid_ranks_where_weights_are_equal():
+    values = table()
+    scores = ClusteredScores.build([*values])
+    found = mid_rank_shares(scores.values[1], [Pool.of(scores, range(3))])
+    assert found == pytest.approx(((rankdata(values) - 0.5) / values.size).reshape(3, -1)[1])
+
+
+def test_freedom_and_guard_against_their_definitions():
+    values = table()
+    scores = suite(values)
+    found, guard = behind_pairs(scores), relative_guard(scores)
+    direct, direct_ranks = behind_pairs(scores, [(0, 2)]), direct_guard(scores, [(0, 2)])
+    shares, two = shares_of(values), shares_of(values[[0, 2]])
+    assert isinstance(found, Freedom)
+    assert isinstance(direct, Freedom)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        df, factor = by_hand(shares[i] - shares[j])
+        assert found.df[i, j] == found.df[j, i] == pytest.approx(df)
+        assert found.seen[i, j] == pytest.approx(factor)
+        assert guard[i, j] == pytest.approx(guard_by_hand(shares[i], shares[j]))
+    assert direct.df[0, 2] == pytest.approx(by_hand(two[0] - two[1])[0])
+    assert direct_ranks[2, 0] == pytest.approx(guard_by_hand(two[1], two[0]))
+
+
+def test_one_task_in_all_but_name_has_the_freedom_of_its_samples():
+    found = satterthwaite(np.array([0.0, 2.0, 0.0]), np.array([5.0, 12.0, 9.0]))
+    assert found.df == pytest.approx(11)
+    assert found.seen == pytest.approx(11 / 12)
+    share = np.array([0.001, 0.01, 0.2])
+    assert expanded_p_value(share, found) == pytest.approx(expanded_p_value(share, 12))
+    assert expanded_share(expanded_p_value(share, found), found) == pytest.approx(share)
+
+
+def test_freedom_lies_between_the_smallest_task_and_all_together():
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        counts = rng.integers(2, 50, 6).astype(float)
+        found = satterthwaite(rng.exponential(size=6), counts)
+        assert counts.min() - 1 <= found.df + 1e-9
+        assert found.df <= (counts - 1).sum() + 1e-9
+    scaled = satterthwaite(np.array([3e-200, 1e-200]), np.array([5.0, 9.0]))
+    assert scaled.df == pytest.approx(satterthwaite(np.array([3.0, 1.0]), np.array([5.0, 9.0])).df)
+
+
+def test_models_that_never_differ_still_have_some():
+    scores = suite(np.tile(table(1), (2, 1)))
+    found = behind_pairs(scores)
+    assert isinstance(found, Freedom)
+    assert 1 < found.df[0, 1] < task_of.size
+    assert np.isfinite(found.df[0, 1])
+
+
+def test_unpaired_models_have_the_freedom_of_the_one_that_has_less():
+    values = table(2)
+    found = behind_pairs(suite(values, paired=False))
+    shares = shares_of(values)
+    assert isinstance(found, Freedom)
+    assert found.df[0, 1] == pytest.approx(min(by_hand(share)[0] for share in shares))
+
+
+def test_unpaired_guard_permutes_within_tasks():
+    values = table(2)
+    guard = relative_guard(suite(values, paired=False))
+    shares, p_values = shares_of(values), []
+    for power in (1, 2, 8):
+        a, b = (-((1 - share) ** power) for share in shares)
+        effect = sum(WEIGHTS[t] * (a[task_of == t].mean() - b[task_of == t].mean()) for t in range(4))
+        variance = sum(
+            WEIGHTS[t] ** 2 * np.r_[a[task_of == t], b[task_of == t]].var(ddof=1) * 2 / SIZES[t]
+            for t in range(4)
+        )
+        p_values.append(ndtr(-effect / np.sqrt(variance)))
+    assert guard[0, 1] == pytest.approx(min(1, 3 * min(p_values)))
+
+
+def test_drawn_tasks_flip_their_signs_whole():
+    values = table(2)
+    guard = relative_guard(suite(values, random=True))
+    shares, p_values = shares_of(values), []
+    for power in (1, 2, 8):
+        a, b = (-((1 - share) ** power) for share in shares)
+        parts = np.array([WEIGHTS[t] * (a[task_of == t].mean() - b[task_of == t].mean()) for t in range(4)])
+        p_values.append(ndtr(-parts.sum() / np.sqrt((parts**2).sum())))
+    assert guard[0, 1] == pytest.approx(min(1, 3 * min(p_values)))
+    assert least(behind_pairs(suite(values, random=True))) == pytest.approx(1 / (WEIGHTS**2).sum())
