@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.sampling.cluster_means import cluster_means
+from riskrank.engine.sampling.task_parts import task_column_means
 from riskrank.engine.types import Floats
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.rounding import decimals_of, rounded
+from riskrank.studies.targets import tasks_of
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class MetricMeans:
 
 
 def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
-    """Means and standard errors of all metrics.
+    """Means and standard errors of all metrics; of a suite weighted over its tasks.
 
     Parameters
     ----------
@@ -61,13 +63,15 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
     tuple of MetricMeans
         In the order of the table's metrics.
     """
-    raw = [table.raw(model) for model in range(len(table.models))]
+    raw, tasks = [table.raw(model) for model in range(len(table.models))], tasks_of(table)
     found = []
     for at, spec in enumerate(table.metrics):
         columns = [scores[:, at] for scores in raw]
         each = [
             cluster_means(column[:, None], np.unique(cluster, return_inverse=True)[1])
-            for column, cluster in zip(columns, table.clusters, strict=True)
+            if tasks is None
+            else task_column_means(column[:, None], cluster, tasks, model)
+            for model, (column, cluster) in enumerate(zip(columns, table.clusters, strict=True))
         ]
         mean, error = (np.array([float(getattr(one, name)[0]) for one in each]) for name in ("mean", "error"))
         share = all(np.isin(column, (0.0, 1.0)).all() for column in columns)

@@ -15,8 +15,8 @@ import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.replicates import Gathering, Part, Replicates, joined
-from riskrank.engine.dominance.violation import ViolationKernel, violation_matrices
-from riskrank.engine.dominance.weighted_violation import COST, WEIGHING, WeightedKernel, weighted_matrices
+from riskrank.engine.dominance.violation import ViolationKernel
+from riskrank.engine.dominance.weighted_violation import COST, WEIGHING, WeightedKernel, matrices_of
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, Workers
@@ -170,10 +170,7 @@ class _Problem:
         scores = column.scores
         scale = CommonScale.of(scores.values)
         scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
-        if scores.weights is not None:
-            ratios = weighted_matrices(scores, orders=column.orders)
-        else:
-            ratios = violation_matrices([np.sort(value) for value in scores.values], orders=column.orders)
+        ratios = matrices_of(scores, orders=column.orders)
         return cls(column, scaled, scale, ratios, tail_level(scores))
 
     def gathering(self) -> Gathering:

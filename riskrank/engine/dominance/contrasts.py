@@ -16,6 +16,8 @@ from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import kish
 from riskrank.engine.sampling.modified_t import p_above
 from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.sampling.strata import TaskDesign
+from riskrank.engine.sampling.task_parts import TaskParts
 from riskrank.engine.types import Booleans, Floats
 
 
@@ -59,12 +61,14 @@ class Contrasts:
 class _Units:
     """How far each unit of resampling moves a model's m means: ``parts``, shape (C, m), sum to 0.
 
-    They tell as much as ``samples`` units of equal size.
+    They tell as much as ``samples`` units of equal size. Of a suite ``suite`` holds them by task, and
+    ``samples`` is not asked for.
     """
 
     parts: Floats
     mean: Floats
     samples: float
+    suite: TaskParts | None = None
 
 
 def contrasts(tables: ScoreTables, against: int, *, correction: str = "holm") -> Contrasts:
@@ -82,15 +86,16 @@ def contrasts(tables: ScoreTables, against: int, *, correction: str = "holm") ->
     -------
     Contrasts
     """
-    units = [_units(values, cluster) for values, cluster in zip(tables.values, tables.clusters, strict=True)]
+    design = None if tables.tasks is None else tables.tasks.present()
+    both = enumerate(zip(tables.values, tables.clusters, strict=True))
+    units = [_units(*arrays) if design is None else _of_suite(*arrays, design, i) for i, arrays in both]
+    paired = tables.paired or (design is not None and design.random)
     k, m = len(units), len(tables.metrics)
     difference, error = np.zeros((k, m)), np.zeros((k, m))
     better, worse = np.ones((k, m)), np.ones((k, m))
     for i in range(k):
         if i != against:
-            difference[i], error[i], better[i], worse[i] = _contrast(
-                units[i], units[against], paired=tables.paired
-            )
+            difference[i], error[i], better[i], worse[i] = _contrast(units[i], units[against], paired=paired)
     others = np.arange(k) != against
     for found in (better, worse):
         found[others] = adjust(found[others].ravel(), correction).reshape(-1, m)
@@ -106,20 +111,30 @@ def _units(values: Floats, cluster: NDArray) -> _Units:
     return _Units(away / len(values), mean, kish(numbers))
 
 
+def _of_suite(values: Floats, cluster: NDArray, design: TaskDesign, model: int) -> _Units:
+    """The same of weighted means over tasks."""
+    found = TaskParts.of(values, cluster, design, model)
+    return _Units(found.parts, found.mean, float(found.counts.sum()), found)
+
+
 def _contrast(other: _Units, reference: _Units, *, paired: bool) -> tuple[Floats, Floats, Floats, Floats]:
     """Difference, standard error, and p-values of "not better" and of "not worse", shapes (m,)."""
     difference = other.mean - reference.mean
     sides = [other.parts - reference.parts] if paired else [other.parts, -reference.parts]
     scale = np.maximum(np.max([np.abs(side).max(axis=0) for side in sides], axis=0), np.finfo(float).tiny)
     variance, third = np.zeros_like(scale), np.zeros_like(scale)
-    for side in sides:
+    df: Floats | float = min(other.samples, reference.samples) - 1
+    for unit, side in zip((other, reference), sides, strict=False):
         count = len(side)
-        variance += ((side / scale) ** 2).sum(axis=0) * count / (count - 1)
+        if unit.suite is None:
+            variance += ((side / scale) ** 2).sum(axis=0) * count / (count - 1)
+        else:
+            variance += unit.suite.variances(side / scale).sum(axis=1)
+            df = np.minimum(df, unit.suite.df(side / scale))
         third += ((side / scale) ** 3).sum(axis=0)
     error = np.sqrt(variance)
-    df = min(other.samples, reference.samples) - 1
     # Signs of so many differing units fall like that by chance with this probability: no p-value is smaller.
-    least = np.exp2(-_differing(difference, sides))
+    least = np.exp2(-_differing(difference, other, reference, sides))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(difference == 0, 0.0, difference / scale / error)
         skewness = np.where(error > 0, third / error**3, 0.0)
@@ -131,10 +146,13 @@ def _contrast(other: _Units, reference: _Units, *, paired: bool) -> tuple[Floats
     return difference, error * scale, found[0], found[1]
 
 
-def _differing(difference: Floats, sides: list[Floats]) -> Floats:
+def _differing(difference: Floats, other: _Units, reference: _Units, sides: list[Floats]) -> Floats:
     """Units in which paired models differ, or those of the smaller of two unpaired ones, shape (m,)."""
     if len(sides) > 1:
         return np.full(len(difference), float(min(map(len, sides))))
-    own = difference / len(sides[0]) + sides[0]
+    if other.suite is not None and reference.suite is not None:
+        own = other.suite.shares - reference.suite.shares
+    else:
+        own = difference / len(sides[0]) + sides[0]
     rounding = 1e-12 * (np.abs(sides[0]).max(axis=0) + np.abs(difference))
     return (np.abs(own) > rounding).sum(axis=0).astype(np.float64)

@@ -8,7 +8,7 @@ looked for, and the first of them by the metrics' own rankings together, RA(R-SS
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,8 @@ from riskrank.engine.dominance.contrasts import Contrasts, contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
+from riskrank.engine.dominance.violation import one_versus_all
+from riskrank.engine.dominance.weighted_violation import matrices_of
 from riskrank.engine.portfolio.folding import portfolios_without_each
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
@@ -202,8 +203,7 @@ def head_to_head(ranked: Ranked, model: int, inference: Inference) -> DominanceT
 
 def metric_places(tables: ScoreTables, order: int) -> Integers:
     """Ranks by the one-versus-all violation ratio of every metric alone, shape (m, k); without a test."""
-    columns = [[np.sort(values[:, at]) for values in tables.values] for at in range(len(tables.metrics))]
-    return np.array([competition_ranks(_ratios(column, order)) for column in columns])
+    return np.array([competition_ranks(_ratios(tables.column(name), order)) for name in tables.metrics])
 
 
 def leaders_without(ranked: Ranked, leader: int) -> dict[int, int] | None:
@@ -223,29 +223,37 @@ def leaders_without(ranked: Ranked, leader: int) -> dict[int, int] | None:
     if k < 3 or ranked.name == EMPIRICAL or k * k * (k - 1) / 2 * max(ranked.scores.sizes) > _WORK:
         return None
     found = {}
-    for out, columns in enumerate(_columns_without(ranked)):
+    for out, scores in enumerate(_columns_without(ranked)):
         if out == leader:
             continue
         left = [i for i in range(k) if i != out]
-        first = left[int(np.argmin(_ratios([np.sort(values) for values in columns], ranked.order)))]
+        first = left[int(np.argmin(_ratios(scores, ranked.order)))]
         if first != leader:
             found[out] = first
     return found
 
 
-def _columns_without(ranked: Ranked) -> Iterator[Sequence[Floats]]:
+def _columns_without(ranked: Ranked) -> Iterator[ClusteredScores]:
     """The column as it is without each model in turn: a portfolio pools the scores of those who are there."""
-    if ranked.name == INDEPENDENT and INDEPENDENT not in ranked.tables.metrics:
-        yield from portfolios_without_each(ranked.tables.values, weights=ranked.tables.weights)
-        return
-    values = ranked.scores.values
-    for out in range(len(values)):
-        yield [own for i, own in enumerate(values) if i != out]
+    tables, models = ranked.tables, range(ranked.scores.models)
+    pooled = ranked.name == INDEPENDENT and INDEPENDENT not in tables.metrics
+    if pooled and tables.tasks is None:
+        without = portfolios_without_each(tables.values, weights=tables.weights)
+    for out in models:
+        left = [i for i in models if i != out]
+        if not pooled:
+            yield ranked.scores.of_models(left)
+        elif tables.tasks is None:
+            # The order of scores, and who is drawn with whom, change no ratio.
+            values = next(without)
+            yield ClusteredScores(values, tuple(np.arange(own.size) for own in values), paired=False)
+        else:
+            yield tables.of_models(left).column(ranked.name)
 
 
-def _ratios(ordered: list[Floats], order: int) -> Floats:
-    """One-versus-all ratios of sorted scores, rounded as sums of the same numbers in another order are."""
-    return np.round(one_versus_all(violation_matrices(ordered, orders=(order,))[0]), 12)
+def _ratios(scores: ClusteredScores, order: int) -> Floats:
+    """One-versus-all ratios, rounded as sums of the same numbers in another order are."""
+    return np.round(one_versus_all(matrices_of(scores, orders=(order,))[0]), 12)
 
 
 def _together(places: Integers, weights: Floats) -> Integers:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.common_scale import CommonScale
-from riskrank.engine.dominance.violation import ORDERS, groups_of, ratio_of
+from riskrank.engine.dominance.violation import ORDERS, groups_of, ratio_of, violation_matrices
 from riskrank.engine.dominance.violation_pieces import Pieces, piecewise_lines, piecewise_steps
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.steps import Steps, rounding_of
@@ -109,6 +109,13 @@ class WeightedKernel:
                 difference -= steps[i][0].take(merged.first)
                 for order, found in enumerate(_pieces(difference, merged.widths, len(squares))):
                     squares[order, i, j], signed[order, i, j] = found
+
+
+def matrices_of(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:
+    """Violation ratios of all ordered pairs of any design, shape (orders, k, k)."""
+    if scores.weights is not None:
+        return weighted_matrices(scores, orders=orders)
+    return violation_matrices([np.sort(value) for value in scores.values], orders=orders)
 
 
 def weighted_matrices(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:

@@ -96,6 +96,20 @@ class ScoreTables:
             columns, self.clusters, samples=self.row_samples, paired=self.paired, tasks=self.tasks
         )
 
+    def of_models(self, models: Sequence[int]) -> ScoreTables:
+        """The tables of some models alone."""
+
+        def chosen(arrays: Sequence[NDArray]) -> tuple[NDArray, ...]:
+            return tuple(arrays[model] for model in models)
+
+        return replace(
+            self,
+            values=chosen(self.values),
+            clusters=chosen(self.clusters),
+            row_samples=None if self.row_samples is None else chosen(self.row_samples),
+            tasks=None if self.tasks is None else replace(self.tasks, of_row=chosen(self.tasks.of_row)),
+        )
+
     @property
     def samples(self) -> int:
         """Number of independent samples, or clusters of them, of the least-sampled model."""
