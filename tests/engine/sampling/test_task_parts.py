@@ -1,4 +1,4 @@
-"""Weighted means over tasks and their standard errors against plain formulas and against samples drawn again."""
+"""Weighted means over tasks, their standard errors and contrasts against formulas written plainly."""
 
 import numpy as np
 import pytest
