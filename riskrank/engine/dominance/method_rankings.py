@@ -147,7 +147,9 @@ def _lists_of(
     lists: list[Integers] = []
     for column in over:
         if method.statistic == MEAN_RISK:
-            lists += list(mean_risk(columns[column].values, consistent_columns()).rank.T)
+            scores = columns[column]
+            found = mean_risk(scores.values, consistent_columns(), weights=scores.weights)
+            lists += list(found.rank.T)
         else:
             lists.append(studies[column].rankings[method.statistic].rank)
     # A metric brings as many lists as any other; aggregation looks at the ratios of their weights only.

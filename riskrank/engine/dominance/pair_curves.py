@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile
+from riskrank.engine.portfolio.quantiles import integrated_quantile, quantile, weighted_steps
 from riskrank.engine.types import Floats
 
 _MOST = 1000
 """Breakpoints up to which curves are exact; beyond, as many levels evenly spaced."""
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,13 @@ class PairCurves:
     band: tuple[Floats, Floats] | None = None
 
 
-def pair_curves(winner: Floats, loser: Floats, ratios: Sequence[float]) -> PairCurves:
+def pair_curves(
+    winner: Floats,
+    loser: Floats,
+    ratios: Sequence[float],
+    *,
+    weights: tuple[Floats, Floats] | None = None,
+) -> PairCurves:
     """Curves of two models at their merged breakpoints.
 
     Parameters
@@ -46,18 +54,33 @@ def pair_curves(winner: Floats, loser: Floats, ratios: Sequence[float]) -> PairC
         Scores, larger is better; the winner is the model whose dominance is looked at.
     ratios : sequence of two float
         Its violation ratios, orders 1 and 2.
+    weights : (ndarray, ndarray), shapes (n,) and (m,), optional
+        How much each score counts; all the same by default.
 
     Returns
     -------
     PairCurves
         Without a band.
     """
-    steps = [np.arange(1, sample.size + 1) / sample.size for sample in (winner, loser)]
+    if weights is None:
+        steps = [np.arange(1, sample.size + 1) / sample.size for sample in (winner, loser)]
+    else:
+        steps = [_ends(*both) for both in zip((winner, loser), weights, strict=True)]
     levels = np.unique(np.concatenate(steps))
+    if weights is not None:  # the ends of both that differ by rounding are one
+        levels = levels[np.diff(levels, prepend=0.0) > _ROUNDING]
     if levels.size > _MOST:
         levels = np.arange(1, _MOST + 1) / _MOST
 
-    def both(sample: Floats) -> Floats:
-        return np.array([quantile(sample, levels), integrated_quantile(sample, levels)])
+    def both(sample: Floats, own: Floats | None) -> Floats:
+        return np.array([quantile(sample, levels, own), integrated_quantile(sample, levels, own)])
 
-    return PairCurves(levels, both(winner), both(loser), (float(ratios[0]), float(ratios[1])))
+    first, second = (None, None) if weights is None else weights
+    return PairCurves(levels, both(winner, first), both(loser, second), (float(ratios[0]), float(ratios[1])))
+
+
+def _ends(sample: Floats, weights: Floats) -> Floats:
+    """Cumulated weights of a sample upwards, to 1."""
+    steps = weighted_steps(sample, weights)
+    ends = steps.cumulated / float(steps.cumulated[-1])
+    return ends[np.diff(ends, prepend=0.0) > _ROUNDING]

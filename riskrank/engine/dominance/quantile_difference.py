@@ -9,10 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from riskrank.engine.dominance.effect_sizes import Differences
+from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.portfolio.quantiles import quantile
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.expanded_percentile import expanded_interval
 from riskrank.engine.sampling.resamples import batches, blocks
+from riskrank.engine.sampling.steps import Steps
+from riskrank.engine.sampling.weighted_resamples import WeightedDesign
+from riskrank.engine.types import Floats
 
 _BATCH = 64
 
@@ -49,15 +53,23 @@ def quantile_difference(
         Arrays of shape (l,); expanded percentiles (method §4).
     """
     levels = np.asarray(levels, dtype=np.float64)
-    estimate = quantile(scores.values[winner], levels) - quantile(scores.values[loser], levels)
+    pair = scores.of_models((winner, loser))
+    weights = (None, None) if pair.weights is None else pair.weights
+    estimate = quantile(pair.values[0], levels, weights[0]) - quantile(pair.values[1], levels, weights[1])
     if not resamples:
         return Differences(estimate, None, None)
-    pair = ClusteredScores(
-        values=(scores.values[winner], scores.values[loser]),
-        clusters=(scores.clusters[winner], scores.clusters[loser]),
-        paired=scores.paired,
-        samples=None if scores.samples is None else (scores.samples[winner], scores.samples[loser]),
+    found = (
+        _weighted(pair, levels, resamples, seed)
+        if pair.weights is not None
+        else _plain(pair, levels, resamples, seed)
     )
+    behind = least(behind_pairs(pair, [(0, 1)]))
+    low, high = expanded_interval(found, behind, level=1 - alpha)
+    return Differences(estimate, low, high)
+
+
+def _plain(pair: ClusteredScores, levels: Floats, resamples: int, seed: int) -> Floats:
+    """Replicates of the differences, shape (B, l)."""
     found = []
     for batch in batches(pair, blocks(resamples, seed), size=_BATCH):
         # The place of a quantile among sorted scores is that quantile of the places.
@@ -65,5 +77,16 @@ def quantile_difference(
             rows[:, quantile(np.arange(rows.shape[1]), levels).astype(int)] for rows in batch.ordered
         )
         found.append(first - second)
-    low, high = expanded_interval(np.concatenate(found), float(pair.independent.min()), level=1 - alpha)
-    return Differences(estimate, low, high)
+    return np.concatenate(found)
+
+
+def _weighted(pair: ClusteredScores, levels: Floats, resamples: int, seed: int) -> Floats:
+    """The same of scores that weigh differently."""
+    design, found = WeightedDesign(pair), []
+    for cumulated in design.batches(blocks(resamples, seed), size=_BATCH):
+        first, second = (
+            np.stack([value[Steps(value, row).at(levels)] for row in rows])
+            for value, rows in zip(design.values, cumulated, strict=True)
+        )
+        found.append(first - second)
+    return np.concatenate(found)

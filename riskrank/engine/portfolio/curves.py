@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.portfolio.quantiles import quantile, tail_value_at_risk
+from riskrank.engine.portfolio.quantiles import mean_of, quantile, tail_value_at_risk
 from riskrank.engine.types import Floats, Integers
 
 _GRID = 200
@@ -34,25 +34,28 @@ class Curves:
     order: Integers
 
 
-def curves(scores: Sequence[Floats]) -> Curves:
+def curves(scores: Sequence[Floats], weights: Sequence[Floats] | None = None) -> Curves:
     """Curves of all models at common levels: every step of the data where they are few.
 
     Parameters
     ----------
     scores : sequence of k ndarrays, shapes (n_i,)
         Larger is better.
+    weights : sequence of k ndarrays, shapes (n_i,), optional
+        How much each score counts; all the same by default.
 
     Returns
     -------
     Curves
     """
     sizes = {column.size for column in scores}
-    steps = sizes.pop() if len(sizes) == 1 else _GRID
+    steps = sizes.pop() if len(sizes) == 1 and weights is None else _GRID
+    both = list(zip(scores, [None] * len(scores) if weights is None else weights, strict=True))
     count = min(steps, _GRID)
     levels = np.arange(1, count + 1) / count
     return Curves(
         levels=levels,
-        quantiles=np.array([quantile(column, levels) for column in scores]),
-        tail_values=np.array([tail_value_at_risk(column, levels) for column in scores]),
-        order=np.argsort([-column.mean() for column in scores], kind="stable"),
+        quantiles=np.array([quantile(column, levels, own) for column, own in both]),
+        tail_values=np.array([tail_value_at_risk(column, levels, own) for column, own in both]),
+        order=np.argsort([-mean_of(column, own) for column, own in both], kind="stable"),
     )

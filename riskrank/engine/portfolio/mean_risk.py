@@ -9,8 +9,10 @@ import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.copa.pareto import pareto_front
+from riskrank.engine.portfolio.quantiles import weighted_steps
 from riskrank.engine.portfolio.risks import RiskColumn, risk_columns
-from riskrank.engine.portfolio.sorted_scores import sorted_scores
+from riskrank.engine.portfolio.sorted_scores import SortedScores, sorted_scores, weighted_scores
+from riskrank.engine.sampling.steps import Steps
 from riskrank.engine.ties import TOLERANCE, competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, NumericalError
@@ -79,11 +81,15 @@ class MeanRisk:
         return pareto_front(np.column_stack([self.mean, -self.risk[:, column]]))
 
 
-def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = None) -> MeanRisk:
+def mean_risk(
+    samples: Sequence[Floats],
+    columns: Sequence[RiskColumn] | None = None,
+    *,
+    weights: Sequence[Floats] | None = None,
+) -> MeanRisk:
     """Mean, risk, mean − risk and ranks of several samples.
 
-    Integrals of the empirical quantile function are exact, so samples may differ in size. Every row counts
-    equally.
+    Integrals of the empirical quantile function are exact, so samples may differ in size.
 
     Parameters
     ----------
@@ -91,6 +97,8 @@ def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = 
         Scores, larger is better.
     columns : sequence of RiskColumn, optional
         From `risk_columns`; all risks at the default levels if left out.
+    weights : sequence of k ndarrays, shapes (n_i,), optional
+        How much each row counts; all the same by default.
 
     Returns
     -------
@@ -108,7 +116,11 @@ def mean_risk(samples: Sequence[Floats], columns: Sequence[RiskColumn] | None = 
     ordered = _validated(samples)
     columns = tuple(columns) if columns is not None else risk_columns()
     scale = unit_of(ordered, columns)
-    parts = [mean_risk_of_sorted(scale.apply(row)[None, :], columns) for row in ordered]
+    if weights is None:
+        parts = [mean_risk_of_sorted(scale.apply(row)[None, :], columns) for row in ordered]
+    else:
+        each = [weighted_steps(scale.apply(row), own) for row, own in zip(samples, weights, strict=True)]
+        parts = [mean_risk_of_steps(Steps(one.values, one.cumulated[None]), columns) for one in each]
     mean = np.concatenate([part[0] for part in parts])
     risk = np.concatenate([part[1] for part in parts])
     value = mean[:, None] - risk
@@ -174,8 +186,19 @@ def mean_risk_of_sorted(ordered: Floats, columns: Sequence[RiskColumn]) -> tuple
     mean : ndarray, shape (...)
     risk : ndarray, shape (..., R)
     """
-    levels = sorted({column.level for column in columns if column.level is not None})
-    scores = sorted_scores(ordered, levels)
+    return _of(sorted_scores(ordered, _levels(columns)), columns)
+
+
+def mean_risk_of_steps(steps: Steps, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:
+    """The same of resamples of scores that weigh differently, shapes (B,) and (B, R)."""
+    return _of(weighted_scores(steps, _levels(columns)), columns)
+
+
+def _levels(columns: Sequence[RiskColumn]) -> list[float]:
+    return sorted({column.level for column in columns if column.level is not None})
+
+
+def _of(scores: SortedScores, columns: Sequence[RiskColumn]) -> tuple[Floats, Floats]:
     risk = np.empty((*scores.mean.shape, len(columns)))
     for at, column in enumerate(columns):
         risk[..., at] = column.risk.of(scores, column.level or 0.0)

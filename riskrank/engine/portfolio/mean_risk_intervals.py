@@ -16,12 +16,15 @@ from riskrank.engine.portfolio.mean_risk import (
     contradicted_by_consistent,
     mean_risk,
     mean_risk_of_sorted,
+    mean_risk_of_steps,
     unit_of,
 )
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, run_tasks
 from riskrank.engine.sampling.resamples import batches, blocks
+from riskrank.engine.sampling.steps import Steps
+from riskrank.engine.sampling.weighted_resamples import WeightedDesign
 from riskrank.engine.types import Floats
 
 # Scores resampled in one process before a second one pays for its own start.
@@ -91,7 +94,7 @@ def study_mean_risk(
     MeanRiskStudy
         Identical for any number of jobs.
     """
-    found = mean_risk(scores.values, columns)
+    found = mean_risk(scores.values, columns, weights=scores.weights)
     low = high = None
     if resamples:
         scale = unit_of(scores.values, found.columns)
@@ -157,9 +160,24 @@ def _block(
     problem: tuple[ClusteredScores, tuple[RiskColumn, ...]], task: tuple[np.random.SeedSequence, int]
 ) -> Floats:
     scores, columns = problem
+    if scores.weights is not None:
+        return _weighted_block(scores, columns, task)
     size = max(_BATCH // sum(scores.sizes), 1)
     values = []
     for batch in batches(scores, [task], size=size):
         found = [mean_risk_of_sorted(ordered, columns) for ordered in batch.ordered]
+        values.append(np.stack([mean[:, None] - risk for mean, risk in found], axis=1))
+    return np.concatenate(values)
+
+
+def _weighted_block(
+    scores: ClusteredScores, columns: tuple[RiskColumn, ...], task: tuple[np.random.SeedSequence, int]
+) -> Floats:
+    """Of scores that weigh differently; the weights change, and no score is sorted again."""
+    design = WeightedDesign(scores)
+    values = []
+    for cumulated in design.batches([task], size=max(_BATCH // sum(scores.sizes), 1)):
+        steps = [Steps(*one) for one in zip(design.values, cumulated, strict=True)]
+        found = [mean_risk_of_steps(one, columns) for one in steps]
         values.append(np.stack([mean[:, None] - risk for mean, risk in found], axis=1))
     return np.concatenate(values)

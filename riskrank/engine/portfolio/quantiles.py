@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.sampling.steps import StepMaker, Steps, units_of
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError
 
 
-def quantile(sample: ArrayLike, level: ArrayLike) -> Floats:
+def quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     """Left-continuous inverse of the empirical CDF.
 
     Parameters
@@ -23,6 +24,8 @@ def quantile(sample: ArrayLike, level: ArrayLike) -> Floats:
         Scores, in any order.
     level : array_like
         Probabilities in (0, 1].
+    weights : array_like, shape (n,), optional
+        How much each score counts; all the same by default.
 
     Returns
     -------
@@ -34,11 +37,14 @@ def quantile(sample: ArrayLike, level: ArrayLike) -> Floats:
     InputError
         If a level lies outside (0, 1] or the sample is empty.
     """
+    if weights is not None:
+        steps = weighted_steps(sample, weights)
+        return steps.values[steps.at(_levels(level))]
     ordered = np.sort(np.asarray(sample, dtype=np.float64))
     return ordered[_steps(ordered.size, _levels(level)) - 1]
 
 
-def integrated_quantile(sample: ArrayLike, level: ArrayLike) -> Floats:
+def integrated_quantile(sample: ArrayLike, level: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     """Integral of the quantile function from 0 to ``level``, ``F^(-2)(p)`` ([RAB] eq. 3).
 
     Parameters
@@ -47,6 +53,8 @@ def integrated_quantile(sample: ArrayLike, level: ArrayLike) -> Floats:
         Scores, in any order.
     level : array_like
         Probabilities in (0, 1].
+    weights : array_like, shape (n,), optional
+        As of :func:`quantile`.
 
     Returns
     -------
@@ -58,14 +66,16 @@ def integrated_quantile(sample: ArrayLike, level: ArrayLike) -> Floats:
     InputError
         If a level lies outside (0, 1] or the sample is empty.
     """
-    ordered = np.sort(np.asarray(sample, dtype=np.float64))
     levels = _levels(level)
+    if weights is not None:
+        return weighted_steps(sample, weights).integrated(levels)
+    ordered = np.sort(np.asarray(sample, dtype=np.float64))
     steps = _steps(ordered.size, levels)
     below = np.concatenate(([0.0], np.cumsum(ordered)))[steps - 1] / ordered.size
     return below + (levels - (steps - 1) / ordered.size) * ordered[steps - 1]
 
 
-def tail_value_at_risk(sample: ArrayLike, level: ArrayLike) -> Floats:
+def tail_value_at_risk(sample: ArrayLike, level: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     """Mean of the worst share ``level`` of the scores, ``F^(-2)(p) / p`` (method §3).
 
     Parameters
@@ -74,6 +84,8 @@ def tail_value_at_risk(sample: ArrayLike, level: ArrayLike) -> Floats:
         Scores, larger is better, in any order.
     level : array_like
         Probabilities in (0, 1].
+    weights : array_like, shape (n,), optional
+        As of :func:`quantile`.
 
     Returns
     -------
@@ -85,7 +97,7 @@ def tail_value_at_risk(sample: ArrayLike, level: ArrayLike) -> Floats:
     InputError
         If a level lies outside (0, 1] or the sample is empty.
     """
-    return integrated_quantile(sample, level) / _levels(level)
+    return integrated_quantile(sample, level, weights) / _levels(level)
 
 
 def tail_value_of_sorted(ordered: Floats, level: float) -> Floats:
@@ -106,6 +118,19 @@ def tail_value_of_sorted(ordered: Floats, level: float) -> Floats:
     steps = int(_steps(n, _levels(level)))
     part = n * level - (steps - 1)
     return (ordered[..., : steps - 1].sum(axis=-1) + part * ordered[..., steps - 1]) / (n * level)
+
+
+def mean_of(sample: Floats, weights: Floats | None = None) -> float:
+    """Mean of scores, of which each counts as its weight says."""
+    return float(sample.mean() if weights is None else np.dot(sample, weights) / weights.sum())
+
+
+def weighted_steps(sample: ArrayLike, weights: ArrayLike) -> Steps:
+    """A distribution of scores that count differently, as steps."""
+    values = np.asarray(sample, dtype=np.float64)
+    shares = np.asarray(weights, dtype=np.float64)
+    maker = StepMaker.of(values, np.arange(values.size))
+    return Steps(maker.values, maker.cumulated(units_of(shares / shares.sum())[None])[0])
 
 
 def _levels(level: ArrayLike) -> Floats:

@@ -7,23 +7,20 @@ waiting threads cost a hundred times the sum.
 
 from __future__ import annotations
 
-from math import ceil
-
 import numpy as np
 
-from riskrank.engine.portfolio.sorted_scores import SortedScores, steps_to
+from riskrank.engine.portfolio.sorted_scores import SortedScores
 from riskrank.engine.types import Floats
 
 
 def standard_deviation(scores: SortedScores, _level: float) -> Floats:
     """√E(X − μ)²."""
-    away = scores.away
-    return np.sqrt(np.einsum("...i,...i->...", away, away) / scores.size)
+    return np.sqrt(scores.squared(scores.away))
 
 
 def semideviation(scores: SortedScores, _level: float) -> Floats:
     """E(μ − X)₊; deviations sum to zero, so those below the mean are half of all."""
-    return np.abs(scores.away).sum(axis=-1) / (2 * scores.size)
+    return scores.expected(np.abs(scores.away)) / 2
 
 
 def negative_tvar(scores: SortedScores, level: float) -> Floats:
@@ -38,11 +35,12 @@ def quantile_deviation(scores: SortedScores, level: float) -> Floats:
 
 def gini_tail(scores: SortedScores, _level: float) -> Floats:
     """2∫(μp − F(p))dp = μ − 2∫F, and ∫F = ∫(1−t)Q(t)dt gives each order statistic its slice of 1 − t."""
-    n = scores.size
-    weights = (2 * n - 2 * np.arange(1, n + 1) + 1) / n**2
-    return scores.mean - np.einsum("...i,i->...", scores.ordered, weights)
+    slices = scores.slices
+    if slices.ndim == 1:
+        return scores.mean - np.einsum("...i,i->...", scores.ordered, slices)
+    return scores.mean - np.einsum("...i,...i->...", scores.ordered, slices)
 
 
 def negative_var(scores: SortedScores, level: float) -> Floats:
     """−Q(p)."""
-    return -scores.ordered[..., max(ceil(steps_to(level, scores.size)), 1) - 1]
+    return -scores.quantile(level)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.portfolio.quantiles import quantile, tail_value_at_risk
+from riskrank.engine.portfolio.quantiles import mean_of, quantile, tail_value_at_risk
 from riskrank.engine.types import Floats, Integers
 
 DEFAULT_LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
@@ -42,7 +42,9 @@ class Summary:
         return np.argsort(-self.mean, kind="stable")
 
 
-def summarise(scores: Sequence[Floats], levels: Sequence[float]) -> Summary:
+def summarise(
+    scores: Sequence[Floats], levels: Sequence[float], weights: Sequence[Floats] | None = None
+) -> Summary:
     """Summarise each model's scores.
 
     Parameters
@@ -51,6 +53,8 @@ def summarise(scores: Sequence[Floats], levels: Sequence[float]) -> Summary:
         Scores, larger is better.
     levels : sequence of float
         Probabilities in (0, 1].
+    weights : sequence of k ndarrays, shapes (n_i,), optional
+        How much each score counts; all the same by default.
 
     Returns
     -------
@@ -61,11 +65,23 @@ def summarise(scores: Sequence[Floats], levels: Sequence[float]) -> Summary:
     InputError
         If a level lies outside (0, 1].
     """
+    both = list(zip(scores, [None] * len(scores) if weights is None else weights, strict=True))
     return Summary(
         np.array([column.size for column in scores]),
-        np.array([column.mean() for column in scores]),
-        np.array([column.std(ddof=1) if column.size > 1 else 0.0 for column in scores]),
+        np.array([mean_of(column, own) for column, own in both]),
+        np.array([_deviation(column, own) for column, own in both]),
         tuple(levels),
-        np.array([quantile(column, levels) for column in scores]),
-        np.array([tail_value_at_risk(column, levels) for column in scores]),
+        np.array([quantile(column, levels, own) for column, own in both]),
+        np.array([tail_value_at_risk(column, levels, own) for column, own in both]),
     )
+
+
+def _deviation(column: Floats, weights: Floats | None) -> float:
+    if column.size < 2:
+        return 0.0
+    if weights is None:
+        return float(column.std(ddof=1))
+    share = weights / weights.sum()
+    variance = np.dot(share, (column - np.dot(share, column)) ** 2)
+    # n/(n − 1) of equal weights.
+    return float(np.sqrt(variance / (1 - np.dot(share, share))))

@@ -31,7 +31,7 @@ class Steps:
     Attributes
     ----------
     values : ndarray, shape (d,)
-        Strictly or weakly upwards.
+        Upwards.
     cumulated : ndarray of int64, shape (..., d)
         Weight up to and including each value, in units; about `TOTAL` at the end.
     """
@@ -50,12 +50,35 @@ class Steps:
         """Weighted mean, shape (...)."""
         return np.einsum("...d,d->...", self.widths, self.values)
 
+    def held(self) -> Steps:
+        """The same of values that every resample holds: one of no weight gives way to the next that has some.
+
+        Returns
+        -------
+        Steps
+            With values of shape (B, d): the first is the worst there is, the last the best.
+        """
+        count = self.cumulated.shape[-1]
+        some = np.diff(self.cumulated, prepend=0, axis=-1) > 0
+        places = np.where(some, np.arange(count), count)
+        following = np.minimum.accumulate(places[..., ::-1], axis=-1)[..., ::-1]
+        last = count - 1 - np.argmax(some[..., ::-1], axis=-1)
+        return Steps(self.values[np.minimum(following, last[..., None])], self.cumulated)
+
     def tail_means(self, level: float) -> Floats:
         """Mean of the worst share, ``F^(-2)(p) / p``, shape (...)."""
         ends = self.cumulated / self.cumulated[..., -1:].astype(np.float64)
         inside = np.clip(level - (ends - self.widths), 0.0, self.widths)
         sums: Floats = np.einsum("...d,d->...", inside, self.values)
         return sums / level
+
+    def integrated(self, levels: Floats) -> Floats:
+        """Integral of the quantile function up to each level, of one resample alone."""
+        step, widths = self.at(levels), self.widths
+        below = np.concatenate(([0.0], np.cumsum(widths * self.values)))[step]
+        ends = np.concatenate(([0.0], np.cumsum(widths)))[step]
+        found: Floats = below + (levels - ends) * self.values[step]
+        return found
 
     def at(self, levels: Floats) -> Integers:
         """Number of the value that is the quantile at each level, of one resample alone."""

@@ -116,7 +116,7 @@ class RankDocument(GroupedDocument[RankRow]):
 
     def curves(self, column: str) -> Curves:
         """Quantile functions and Tail Value at Risk of all models on a column."""
-        return curves(self.scores[column].values)
+        return curves(self.scores[column].values, self.scores[column].weights)
 
     def agreement_with(self, ranking: Ranking) -> dict[str, float]:
         """Kendall's tau of each method's order to that of one ranking of the same models."""
