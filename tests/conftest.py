@@ -1,4 +1,6 @@
-"""Shared test set-up: Hypothesis without deadlines, as a machine may be busy; what is slow."""
+"""Shared test set-up: Hypothesis without deadlines, as a machine may be busy; what is slow; one process."""
+
+import os
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -10,7 +12,7 @@ settings.load_profile("riskrank")
 
 
 # Fixtures that start the program, copy the house, or call make in a project.
-STARTING = {"start", "house", "project"}
+STARTING = {"start", "house", "project", "program"}
 
 
 def _takes_its_time(item) -> bool:
@@ -19,6 +21,14 @@ def _takes_its_time(item) -> bool:
         return True
     many = getattr(item, "callspec", None) and item.callspec.params.get("count")
     return "legible" in item.fixturenames and isinstance(many, int) and many >= 60
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_process():
+    """A study that is not told otherwise runs in this process: the tests have the other cores."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the markers

@@ -14,6 +14,7 @@ import pytest
 
 import riskrank as rr
 from riskrank import errors
+from tests.cli.conftest import run_command
 
 ROOT = Path(__file__).resolve().parents[1]
 CLASSIFIERS = str(ROOT / "sample_data" / "classifiers.parquet")
@@ -22,10 +23,9 @@ QUICK = {"resamples": 100, "jobs": 1}
 
 
 def printed(*args: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "riskrank", *args], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return done.stdout
+    outcome = run_command(*args)
+    assert outcome.status == 0, outcome.stderr
+    return outcome.stdout
 
 
 def long_table() -> dict[str, list]:

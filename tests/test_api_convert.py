@@ -9,6 +9,7 @@ import pytest
 
 import riskrank as rr
 from riskrank import errors
+from tests.cli.conftest import run_command
 
 ROOT = Path(__file__).resolve().parents[1]
 VERDICTS = str(ROOT / "sample_data" / "verdicts.csv")
@@ -50,15 +51,9 @@ def test_verdicts_become_scores_from_files_and_frames(tmp_path):
     assert rr.rank(tmp_path / "scores.parquet", no_test=True).rows
 
 
-def test_it_is_what_the_command_writes(tmp_path):
-    import subprocess
-    import sys
-
-    asked = ["convert", "verdicts", VERDICTS, "--quiet", "--format", "json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "riskrank", *asked], capture_output=True, text=True, check=True
-    )
-    assert rr.convert(VERDICTS, from_="verdicts").to_json() == done.stdout
+def test_it_is_what_the_command_writes():
+    outcome = run_command("convert", "verdicts", VERDICTS, "--quiet", "--format", "json")
+    assert rr.convert(VERDICTS, from_="verdicts").to_json() == outcome.stdout
 
 
 @pytest.mark.parametrize(

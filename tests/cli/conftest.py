@@ -52,17 +52,18 @@ class _Stream(io.TextIOWrapper):
         return self.buffer.getvalue().decode(self.encoding)
 
 
+def run_command(*args, stdin=b"", tty=False, variables=None, encoding="utf-8") -> Outcome:
+    """Run a command in this process."""
+    stdout, stderr = _Stream(encoding, tty), _Stream(encoding, False)
+    stdin = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
+    environment = Environment(stdin, stdout, stderr, variables or {})
+    status = COMMAND.main([str(arg) for arg in args], standalone_mode=False, obj=environment)
+    return Outcome(status, stdout.text(), stderr.text())
+
+
 @pytest.fixture(scope="session")
 def run():
     """Run a command in this process; returns its Outcome."""
-
-    def run_command(*args, stdin=b"", tty=False, variables=None, encoding="utf-8") -> Outcome:
-        stdout, stderr = _Stream(encoding, tty), _Stream(encoding, False)
-        stdin = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
-        environment = Environment(stdin, stdout, stderr, variables or {})
-        status = COMMAND.main([str(arg) for arg in args], standalone_mode=False, obj=environment)
-        return Outcome(status, stdout.text(), stderr.text())
-
     return run_command
 
 

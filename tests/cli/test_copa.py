@@ -502,6 +502,7 @@ def test_infeasible_constraints_say_how_far_the_nearest_model_is():
     assert "postbot/gpt2-medium-emailgen, has co2 = 0.078186, off by 0.008186" in found.stderr
 
 
+@pytest.mark.slow
 def test_the_process_exits_with_the_status():
     """One real process: entry point, start-up and exit status."""
     done = subprocess.run(

@@ -205,6 +205,7 @@ def test_names_with_colons(run, write, make_scores):
     assert "b:1 is not better than gpt:4:a" in outcome.stderr
 
 
+@pytest.mark.slow
 def test_from_an_export_in_one_pipe(tmp_path):
     """``riskrank convert lm-eval runs/ | riskrank gate -``, with every status kept."""
     rng = np.random.default_rng(0)

@@ -115,6 +115,7 @@ def test_a_file_and_a_pipe_larger_than_allowed(refused, run, write):
     assert "--max-bytes" in refused(*piped, stdin=TABLE.encode())[2]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space as Linux counts them")
 def test_a_limit_on_memory_is_told_of_beforehand(write):
     path = write("t.csv", TABLE)

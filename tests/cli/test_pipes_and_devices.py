@@ -75,6 +75,7 @@ def test_streams_and_files_are_read_whole(tmp_path, size):
             read_bytes(str(path), size - 1)
 
 
+@pytest.mark.slow
 @POSIX
 def test_a_small_pipe_under_a_limit_on_memory():
     def limited():

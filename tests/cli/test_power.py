@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLE = (ROOT / "sample_data/classifiers.parquet", "--metrics-file", ROOT / "sample_data/classifiers.toml")
 SMALL = ("--variance", "clt", "--jobs", "1", "--simulations", "30")
+CLASSIFIERS = ROOT / "sample_data/classifiers"
+FEW = (f"{CLASSIFIERS}.parquet", "--metrics-file", f"{CLASSIFIERS}.toml", "--where", "dataset = 'cancer'")
 TWO = ("A=normal:0.5,1", "B=normal:0,1")
 
 
@@ -80,10 +81,10 @@ def test_row_fields(run):
 def test_the_order_of_a_pilot(run):
     models = ("--models", "neural_net,lda,logistic")
     document = run(
-        "power", *SAMPLE, *models, *SMALL, "--sizes", "50,300", "--limit", "300", "--format", "json"
+        "power", *FEW, *models, *SMALL, "--sizes", "50,300", "--limit", "300", "--format", "json"
     ).document
     found = run(
-        "dominance", *SAMPLE, *models, "--order", "2", "--test", "relative", "--jobs", "1", "--format", "json"
+        "dominance", *FEW, *models, "--order", "2", "--test", "relative", "--jobs", "1", "--format", "json"
     ).document["results"]
     significant = {(row["winner"], row["loser"]) for row in found if row["dominates"]}
     rows = document["results"]
@@ -93,20 +94,24 @@ def test_the_order_of_a_pilot(run):
         of_pairs = [power_at(document, *pair)[size] for pair in significant]
         assert together[size] <= min(of_pairs)
         assert sum(of_pairs) - len(of_pairs) + 1 <= together[size]
-    assert document["meta"]["samples"] == 2366
+    assert document["meta"]["samples"] == 569
 
 
 def test_one_pair_of_a_pilot_in_words(run):
     outcome = run(
         "power",
-        *SAMPLE,
+        *FEW,
         *SMALL,
+        "--models",
+        "logistic,lda,neural_net",
         "--metric",
         "log_loss",
         "--pair",
         "logistic:lda",
         "--sizes",
         "100",
+        "--limit",
+        "400",
         "--explain",
     )
     assert outcome.status == 0
@@ -117,13 +122,13 @@ def test_one_pair_of_a_pilot_in_words(run):
     assert "paired data sets" in outcome.stdout
 
 
-def test_many_pairs_are_folded_but_none_is_lost(run):
-    call = ("power", *SAMPLE, *SMALL[:4], "--simulations", "1", "--sizes", "300", "--limit", "300")
-    outcome = run(*call, "--explain")
-    assert "easier pairs" in outcome.stdout
-    assert "more than 300 samples" in outcome.stdout
-    pairs = [line for line in run(*call, "--format", "csv").stdout.splitlines() if ",pair," in line]
-    assert len(pairs) > 35
+def test_many_pairs_are_folded_but_none_is_lost(run, tmp_path):
+    page, table = tmp_path / "page.txt", tmp_path / "rows.csv"
+    call = ("power", *FEW, *SMALL[:4], "--simulations", "1", "--sizes", "100", "--limit", "100", "--explain")
+    assert run(*call, "-o", page, "-o", table).status == 0
+    assert "easier pairs" in page.read_text()
+    assert "more than 100 samples" in page.read_text()
+    assert len([line for line in table.read_text().splitlines() if ",pair," in line]) > 25
 
 
 def test_what_no_number_of_samples_shows(run):
@@ -194,23 +199,23 @@ def pilot_rows(gap):
     return rows
 
 
-def test_what_else_a_pilot_could_have_suggested(run, write):
+def test_what_else_a_pilot_could_have_suggested(run, write, tmp_path):
     rows = pilot_rows(0.45)
     paths = [
         write(name, "".join(json.dumps(row) + "\n" for row in some))
         for name, some in (("rows.jsonl", rows), ("turned.jsonl", rows[::-1]))
     ]
     call = ("--pair", "new:old", "--higher", "m", "--variance", "clt", "--simulations", "40", "--sizes", "60")
-    found = [
-        run("power", path, *call, "--format", "json", "--jobs", jobs).document["meta"]["required_size"]
-        for path, jobs in ((paths[0], "1"), (paths[0], "2"), (paths[1], "1"))
-    ]
+    found, page, document = [], tmp_path / "page.txt", tmp_path / "document.json"
+    for path, jobs in ((paths[0], "2"), (paths[1], "1"), (paths[0], "1")):
+        assert run("power", path, *call, "--jobs", jobs, "-o", document, "-o", page).status == 0
+        found.append(json.loads(document.read_text())["meta"]["required_size"])
     assert found[0] == found[1] == found[2]
     low, size, high = (found[0][key] for key in ("size_low", "size", "size_high"))
     assert 10 <= low < size
     assert high is None or high > size
     assert found[0]["size_level"] == 0.95
-    words = run("power", paths[0], *call).stdout
+    words = page.read_text()
     above = "more than 300" if high is None else f"{high:,}"
     assert f"anything from {low} to {above} is possible." in " ".join(words.split())
     assert "Pilot: 40 samples, compatible with" in words

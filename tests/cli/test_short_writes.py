@@ -23,7 +23,7 @@ COMMANDS = {
     "gsd": ("--higher", "*", "--models", "A,B", "--no-test"),
     "copa": ("--higher", "*"),
     "portfolio": (),
-    "power": ("--pair", "A:B", "--simulations", "2", "--sizes", "12", *SMALL),
+    "power": ("--simulations", "2", "--sizes", "12", "--limit", "12", *SMALL),
     "gate": ("--better", "A:C", "--higher", "*", *SMALL),
     "check": (),
     "report": ("--higher", "*", *SMALL),
@@ -61,6 +61,8 @@ def _sipped(words) -> tuple[int, str]:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_and_format_arrives_whole(run, write, command):
     words = [command, write("scores.csv", n=12), *COMMANDS[command]]
+    if command == "power":  # a pilot's interval takes a second a run
+        words[1:2] = ["A=normal:1", "B=normal"]
     if command == "convert":
         words = ["convert", "verdicts", write("v.csv", VERDICTS)]
     written = 0
@@ -79,7 +81,12 @@ def test_a_schema_arrives_whole(run):
 
 @POSIX
 @pytest.mark.parametrize(
-    "words", [["rank", "FILE", "--no-test", "--format", "json"], ["schema", "rank"], ["rank", "--help"]]
+    "words",
+    [
+        pytest.param(["rank", "FILE", "--no-test", "--format", "json"], marks=pytest.mark.slow),
+        ["schema", "rank"],
+        ["rank", "--help"],
+    ],
 )
 def test_a_full_place_is_told_where_nothing_is_buffered(write, tmp_path, words):
     """A file may have 1,024 bytes: as ``ulimit -f 1`` has it, and a full disk."""

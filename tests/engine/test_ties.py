@@ -69,9 +69,10 @@ def found_rankings(table, unit=1.0):
     return {name: ranking.rank.tolist() for name, ranking in found.rankings.items()}
 
 
-def test_a_thousand_tables_against_fractions():
+@pytest.mark.parametrize("tables", [250, pytest.param(1000, marks=pytest.mark.slow)])
+def test_many_tables_against_fractions(tables):
     rng = np.random.default_rng(0)
-    for _ in range(1000):
+    for _ in range(tables):
         table = rng.integers(0, 3, (int(rng.integers(2, 7)), int(rng.integers(1, 8)))).astype(float)
         expected = exact_rankings(table)
         assert found_rankings(table) == expected
@@ -82,12 +83,12 @@ def test_seven_fifteenths_three_times_over():
     """Means of the same shares in another order differ in their last bit, and ranks did."""
     rng = np.random.default_rng(1)
     met = 0
-    for _ in range(300):
+    for _ in range(100):
         table = rng.integers(0, 2, (6, 3)).astype(float)
         expected = exact_rankings(table)["MWR(pairwise)"]
         met += len(set(expected)) < 6
         assert found_rankings(table)["MWR(pairwise)"] == expected
-    assert met > 200
+    assert met > 66
 
 
 @pytest.mark.parametrize("times", [2, 3, 7])

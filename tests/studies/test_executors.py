@@ -26,6 +26,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.processes import Workers
 from riskrank.errors import InputError, NumericalError, UsageError
 from riskrank.studies import executors
+from riskrank.studies.runtime import available_jobs
 from tests.engine.dominance.helpers import replicate
 
 ROOT = Path(riskrank.__file__).parents[1]
@@ -372,3 +373,10 @@ def test_an_executor_that_is_none(tmp_path):
     done = command("rank", table, "--executor", "dask:x", "--jobs", "2")
     assert done.returncode == 2
     assert done.stderr.startswith(b"error: --jobs and --executor say different things")
+
+
+def test_one_process_a_core_unless_told(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 5}, raising=False)
+    assert (available_jobs(None), available_jobs(2)) == (3, 2)
+    with pytest.raises(UsageError, match="jobs must be at least 1"):
+        available_jobs(0)

@@ -128,7 +128,9 @@ def test_the_advice_decides_what_it_speaks_of():
     assert set(str(advised)[2:]) <= {"0"}
 
 
-@pytest.mark.parametrize(("company", "seed"), [(2, 0), (2, 1), (3, 0), (9, 0), (9, 1)])
+@pytest.mark.parametrize(
+    ("company", "seed"), [(2, 0), (2, 1), (3, 0), (9, 0), pytest.param(9, 1, marks=pytest.mark.slow)]
+)
 def test_872_against_20_is_significant_in_any_company_with_any_seed(company, seed):
     claims = [Claim(1, kind) for kind in KINDS]
     study = study_dominance(chat_models(company), claims, Inference(seed=seed))
@@ -181,11 +183,11 @@ def test_any_number_of_jobs_gives_the_same_verdicts(monkeypatch):
 
 
 def test_the_limit_of_work_leaves_claims_undecided():
-    scores = chat_models()
+    scores = chat_models(8)
     claim = [Claim(1, "direct")]
     study = study_dominance(scores, claim, Inference(work_limit=1.0))
     assert study.resamples == 1000
-    assert not study.tests[0].decided[0, 8]
+    assert not study.tests[0].decided[0, 7]
     assert study_dominance(scores, claim, Inference()).tests[0].decided.all()
 
 

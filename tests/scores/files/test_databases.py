@@ -144,7 +144,7 @@ def _with_view(path, kind, view):
 @pytest.mark.parametrize("asked", [ROWS, "count(*) AS n"])
 @pytest.mark.parametrize("queried", [False, True])
 def test_a_view_without_end_is_left_after_a_time(tmp_path, monkeypatch, kind, asked, queried):
-    monkeypatch.setattr(budget, "MOST_SECONDS", 0.5)
+    monkeypatch.setattr(budget, "MOST_SECONDS", 0.1)
     path = _with_view(tmp_path / f"t.{kind}", kind, ENDLESS.format(asked, ""))
     options = ReadOptions(sql="SELECT * FROM scores ORDER BY 1" if queried else None)
     with pytest.raises(InputError, match="no end within 0 seconds") as caught:
