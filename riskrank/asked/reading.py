@@ -19,6 +19,9 @@ RENAMED = {"metrics": "metrics_file"}
 # Rules only a person can decide about an export.
 RULES = ("filter", "split", "model_from_path", "parts", "skip_bad")
 
+# In the place of the column of tasks: there are none.
+NO_TASKS = "none"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions(Settings):
@@ -30,6 +33,8 @@ class ReadOptions(Settings):
         A table without a sample column has one row per model (its only sample is called ``""``).
     min_models : int
         Fewest models the caller can work with.
+    weighs_tasks : bool
+        The caller weighs the tasks of a suite, which takes two samples of each; others pool their samples.
     allow_constant : bool
         Accept a metric that has the same value everywhere.
     paired_only : bool
@@ -51,6 +56,19 @@ class ReadOptions(Settings):
     group_by: str | None = ask(
         None, "Column of groups of samples: each group, and all together.", metavar="COL"
     )
+    task: str | None = ask(
+        None,
+        "Column of the tasks samples belong to: each task counts alike. Without it the column called task; "
+        "none pools all samples.",
+        metavar="COL",
+    )
+    task_weight: tuple[str, ...] = ask(
+        (),
+        "How much a task weighs: equal, samples (by size), or TASK=VALUE for some, the others 1.",
+        metavar="TASK=VALUE",
+        unset="equal",
+        common=False,
+    )
     wide: bool = ask(False, "One row a model and sample, a column a metric.")
     matrix: str | None = ask(
         None, "One row a sample, a column a model; this is the metric.", metavar="METRIC", common=False
@@ -63,7 +81,7 @@ class ReadOptions(Settings):
         common=False,
     )
     models: tuple[str, ...] = ask((), "Keep these models.", metavar="A,B,...", commas=True)
-    metric: tuple[str, ...] = ask((), "Keep this metric.", metavar="NAME")
+    metric: tuple[str, ...] = ask((), "Keep this metric; TASK=NAME keeps it of a task.", metavar="NAME")
     metrics_file: str | None = ask(
         None, "Direction, weight, scale, transform, bounds of each metric.", metavar="FILE.toml"
     )
@@ -96,7 +114,7 @@ class ReadOptions(Settings):
         "best (max: one does), or keep as draws.",
         choices=("error", "mean", "min", "max", "draws"),
     )
-    unpaired: bool = ask(False, "Models have samples of their own.")
+    unpaired: bool = ask(False, "Models have samples of their own.", common=False)
     input_format: str | None = ask(
         None, "Format of the input where no file name tells it.", choices=FORMATS, common=False
     )
@@ -131,6 +149,7 @@ class ReadOptions(Settings):
     )
     sample_optional: bool = False
     min_models: int = 2
+    weighs_tasks: bool = False
     allow_constant: bool = False
     paired_only: bool = False
     largest: float = math.inf
@@ -139,6 +158,8 @@ class ReadOptions(Settings):
         super().__post_init__()
         self._check_export()
         self._check_matrix()
+        if self.task == NO_TASKS and self.task_weight:
+            contradict(option("task", NO_TASKS), option("task_weight", self.task_weight[0]))
         self._unfold_metrics()
         both = sorted(set(self.lower) & set(self.higher))
         if both:

@@ -164,12 +164,15 @@ def test_a_model_without_samples_of_a_group():
     given = columns(sizes=(("easy", 30), ("ten", 10)))
     keep = [at for at, task in enumerate(given["task"]) if (task, given["model"][at]) != ("ten", "B")]
     lacking = {name: [values[at] for at in keep] for name, values in given.items()}
-    with pytest.raises(InputError, match="model 'B' has no sample in the group 'ten' of task") as caught:
-        dominance(read(lacking, group_by="task", unpaired=True), DominanceSettings(**QUICK))
+    with pytest.raises(InputError, match="model 'B' has no score of task 'ten'"):
+        read(lacking, group_by="task", unpaired=True)
+    lacking["level"] = lacking.pop("task")
+    with pytest.raises(InputError, match="model 'B' has no sample in the group 'ten' of level") as caught:
+        dominance(read(lacking, group_by="level", unpaired=True), DominanceSettings(**QUICK))
     assert caught.value.lines()[1] == "found: it has samples in easy"
-    assert "task NOT IN ('ten')" in caught.value.lines()[2]
+    assert "level NOT IN ('ten')" in caught.value.lines()[2]
     with pytest.raises(InputError, match="B"):  # of paired models, scores are missing
-        read(lacking, group_by="task")
+        read(lacking, group_by="level")
 
 
 def test_reversals_are_those_tests_show():

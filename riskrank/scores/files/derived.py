@@ -103,11 +103,12 @@ class JoinedSource(DerivedSource):
         wanted = dict.fromkeys(part for name in names for part in self._joined.get(name, (name,)))
         frame = self._inner.load(list(wanted))
         return frame.select(
-            _join(parts).alias(name) if (parts := self._joined.get(name)) else pl.col(name) for name in names
+            as_one_name(parts).alias(name) if (parts := self._joined.get(name)) else pl.col(name)
+            for name in names
         )
 
 
-def _join(parts: Sequence[str]) -> pl.Expr:
+def as_one_name(parts: Sequence[str]) -> pl.Expr:
     """Join columns with "+"; a "+" inside a part is escaped, so that different parts stay different."""
     texts = [
         pl.col(part)

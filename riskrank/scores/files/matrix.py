@@ -16,7 +16,7 @@ from riskrank.scores.table.parsing import column_kind, numeric_share
 
 # A text column with at least this share of numbers may be a model with failures in it.
 _DOUBTFUL_SHARE = 0.2
-_ROLES = ("sample", "draw", "cluster")
+_ROLES = ("sample", "draw", "task", "cluster")
 _COUNTERS = re.compile(r"index|row|id|(sample|item|question|case|example|doc).*|.*_id", re.IGNORECASE)
 
 
@@ -29,7 +29,7 @@ class MatrixSource(DerivedSource):
     metric : str
         What the numbers are.
     named : dict of str to str
-        Columns of the roles sample, draw and cluster, as they were given.
+        Columns of the roles sample, draw, task and cluster, as they were given.
     models : sequence of str
         Columns asked for; all numeric ones by default.
 
@@ -51,7 +51,7 @@ class MatrixSource(DerivedSource):
                     hint="leave one of the two out",
                 )
         # A column that happens to be called cluster has to be named: it is not among those looked for.
-        self._of_sample = named_columns(inner, named, _ROLES[:2])
+        self._of_sample = named_columns(inner, named, _ROLES[:-1])
         self._models = _models(inner, tuple(self._of_sample.values()), models)
         if "sample" not in self._of_sample:
             _refuse_unnamed_samples(inner)

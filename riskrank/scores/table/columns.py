@@ -1,4 +1,4 @@
-"""Which column of a file plays which role: model, sample, metric, score, draw, cluster."""
+"""Which column of a file plays which role: model, sample, metric, score, draw, task, cluster."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.asked.reading import NO_TASKS, ReadOptions
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.missing_columns import missing_columns
 
-ROLES = ("model", "sample", "metric", "score", "draw", "cluster")
+ROLES = ("model", "sample", "metric", "score", "draw", "task", "cluster")
 
 # A column that happens to be called cluster must not change the unit of resampling: it has to be named.
 FOUND_BY_NAME = ROLES[:-1]
+
+# What samples belong to: roles with an option of their own, whose column may be that of groups, too.
+_SAYING = {"task": "which task a sample is of", "cluster": "which samples belong together"}
+_WHOLES = tuple(_SAYING)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
     """Column of each role in one file; None where the role has no column.
 
-    `values` holds, for wide tables, the columns that are not needed for another role.
+    `values` holds, for wide tables, the columns that are not needed for another role. `pools_tasks` says
+    that tasks tell samples apart, and nothing else.
     """
 
     model: str | None
@@ -29,9 +34,11 @@ class Roles:
     metric: str | None
     score: str | None
     draw: str | None
+    task: str | None = None
     cluster: str | None = None
     group: str | None = None
     values: tuple[str, ...] = ()
+    pools_tasks: bool = False
 
 
 def assign_roles(source: Source, options: ReadOptions, given: Sequence[Source] = ()) -> Roles:
@@ -41,7 +48,8 @@ def assign_roles(source: Source, options: ReadOptions, given: Sequence[Source] =
     ----------
     source : Source
     options : ReadOptions
-        `columns` renames roles and `cluster` names one; `wide` and `sample_optional` say which are needed.
+        `columns` renames roles, `cluster` and `task` name one each; `wide` and `sample_optional` say which
+        are needed.
     given : sequence of Source
         All that was opened, as it was opened, for hints.
 
@@ -59,6 +67,8 @@ def assign_roles(source: Source, options: ReadOptions, given: Sequence[Source] =
     named = named_roles(options)
     _refuse_shared(source, named)
     roles = named_columns(source, named, FOUND_BY_NAME)
+    if "task" not in named and "sample" not in roles:
+        roles.pop("task", None)
     # Under a label a file needs no column for its only model.
     needed = [] if source.model_label is not None else ["model"]
     needed += [] if options.sample_optional else ["sample"]
@@ -71,7 +81,7 @@ def assign_roles(source: Source, options: ReadOptions, given: Sequence[Source] =
         _require_in_all_parts(source, column)
     values: tuple[str, ...] = ()
     if options.wide:
-        used = {roles.get(role) for role in ("model", "sample", "draw", "cluster")} | {group}
+        used = {roles.get(role) for role in ("model", "sample", "draw", "task", "cluster")} | {group}
         values = tuple(name for name in source.columns if name not in {*used, *source.folder_columns})
     return Roles(
         model=roles.get("model"),
@@ -79,6 +89,8 @@ def assign_roles(source: Source, options: ReadOptions, given: Sequence[Source] =
         metric=None if options.wide else roles["metric"],
         score=None if options.wide else roles["score"],
         draw=roles.get("draw"),
+        task=roles.get("task"),
+        pools_tasks=options.task == NO_TASKS,
         cluster=roles.get("cluster"),
         group=group,
         values=values,
@@ -100,7 +112,7 @@ def _group_column(source: Source, roles: Mapping[str, str], options: ReadOptions
     column = options.group_by
     if column is None:
         return None
-    role = next((role for role, name in roles.items() if name == column and role != "cluster"), None)
+    role = next((role for role, name in roles.items() if name == column and role not in _WHOLES), None)
     if role is not None:
         hint = "name a column that says something of the samples: a task, a language, a split"
         if role == "metric":
@@ -199,40 +211,54 @@ def parse_columns(text: str | None, *, wide: bool = False, roles: Sequence[str] 
 
 
 def named_roles(options: ReadOptions) -> dict[str, str]:
-    """Roles whose columns were named, that of the clusters also by an option of its own.
+    """Roles whose columns were named, those of tasks and clusters also by options of their own.
 
     Raises
     ------
     UsageError
         If the options contradict each other.
     """
-    named, cluster = parse_columns(options.columns, wide=options.wide), options.cluster
-    if cluster is None:
-        return named
-    taken = next((role for role, column in named.items() if column == cluster and role != "cluster"), None)
-    if taken is not None or named.get("cluster", cluster) != cluster:
-        role = taken or "cluster"
-        raise UsageError(
-            f"{option('cluster', cluster)} contradicts {option('columns', f'{role}={named[role]}')}",
-            found="two columns for one role" if taken is None else f"column '{cluster}' for two roles",
-            hint="name each role and each column once",
-        )
-    return named | {"cluster": cluster}
+    named = parse_columns(options.columns, wide=options.wide)
+    for whole in _WHOLES:
+        asked = getattr(options, whole)
+        if asked is not None and not (whole == "task" and asked == NO_TASKS and "task" not in named):
+            _refuse_twice(named, whole, asked)
+            named[whole] = asked
+    return named
 
 
-def _refuse_shared(source: Source, named: Mapping[str, str]) -> None:
-    """Refuse clusters of a column that plays another role by its name.
+def _refuse_twice(named: Mapping[str, str], whole: str, asked: str) -> None:
+    """Refuse a column that has a role already, and a role that has a column.
 
     Raises
     ------
     UsageError
     """
-    role = named.get("cluster", "")
-    if role in FOUND_BY_NAME and role not in named:
+    taken = next((role for role, column in named.items() if column == asked and role != whole), None)
+    if taken is not None or named.get(whole, asked) != asked:
+        role = taken or whole
         raise UsageError(
-            f"{source.label}: column '{role}' cannot hold both the {role} and the cluster",
-            found=option("cluster", role),
-            hint="leave it out: samples are drawn one by one then"
-            if role == "sample"
-            else "name the column that says which samples belong together",
+            f"{option(whole, asked)} contradicts {option('columns', f'{role}={named[role]}')}",
+            found="two columns for one role" if taken is None else f"column '{asked}' for two roles",
+            hint="name each role and each column once",
         )
+
+
+def _refuse_shared(source: Source, named: Mapping[str, str]) -> None:
+    """Refuse clusters or tasks of a column that plays another role by its name.
+
+    Raises
+    ------
+    UsageError
+    """
+    for whole in _WHOLES:
+        role = named.get(whole, "")
+        # The column task is that of the tasks only while nobody says otherwise.
+        if role in FOUND_BY_NAME and role not in (*named, "task"):
+            raise UsageError(
+                f"{source.label}: column '{role}' cannot hold both the {role} and the {whole}",
+                found=option(whole, role),
+                hint="leave it out: samples are drawn one by one then"
+                if role == "sample"
+                else f"name the column that says {_SAYING[whole]}",
+            )

@@ -12,6 +12,7 @@ import numpy as np
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.table.metrics_file import MetricSpec, described_metrics
+from riskrank.scores.table.scores import Scores
 
 # Stands in --lower or --higher for the metrics that have no direction otherwise.
 ALL_OTHERS = "*"
@@ -96,22 +97,15 @@ def resolve_metrics(
     )
 
 
-def oriented(values: np.ndarray, metric: np.ndarray, specs: Sequence[MetricSpec]) -> np.ndarray:
-    """Apply transforms and make larger better; NaN stays NaN.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Scores as they stand in the files.
-    metric : ndarray of int, shape (n,)
-        Of each score, an index into `specs`.
-    specs : sequence of MetricSpec
-    """
+def oriented(scores: Scores, specs: Sequence[MetricSpec]) -> np.ndarray:
+    """Apply transforms and make larger better; NaN stays NaN."""
+    values = scores.values
     for code, spec in enumerate(specs):
         if spec.transform == "neg_log":
-            values = np.where(metric == code, -np.log(np.where(metric == code, values, 1.0)), values)
+            of_metric = scores.codes("metric") == code
+            values = np.where(of_metric, -np.log(np.where(of_metric, values, 1.0)), values)
     if any(spec.sign < 0 for spec in specs):
-        values = values * np.array([spec.sign for spec in specs])[metric]
+        values = values * np.array([spec.sign for spec in specs])[scores.codes("metric")]
     # Adding zero turns −0 into 0, which would compare equal but not be the same bytes.
     return values + 0.0
 

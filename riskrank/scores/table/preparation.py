@@ -42,7 +42,12 @@ def prepared(sources: Sequence[Source], options: ReadOptions) -> tuple[list[Sour
     if options.matrix is None:
         return found, options
     found = [_matrix(source, named, options) for source in found]
-    return found, replace(options, columns=None, cluster="cluster" if "cluster" in named else None)
+    return found, replace(
+        options,
+        columns=None,
+        task="task" if "task" in named else options.task,
+        cluster="cluster" if "cluster" in named else None,
+    )
 
 
 def _matrix(source: Source, named: dict[str, str], options: ReadOptions) -> MatrixSource:

@@ -9,14 +9,15 @@ from typing import BinaryIO
 
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
+from riskrank.asked.reading import NO_TASKS, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.interface import export_rules
 from riskrank.scores.files.opening import Source, open_sources
 from riskrank.scores.table.columns import Roles, assign_roles
 from riskrank.scores.table.preparation import prepared
-from riskrank.scores.table.scores import FileRead, Notes, Scores, unknown_metric
+from riskrank.scores.table.scores import FileRead, Notes, Scores, metrics_asked
+from riskrank.scores.table.tasks import told_apart
 from riskrank.scores.table.told_directions import told_directions
 from riskrank.scores.table.typed_rows import list_of, long_rows, united, wide_rows
 
@@ -99,10 +100,14 @@ def _with_roles(
 def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions) -> Scores:
     """The rows of all files as one frame."""
     typed = [wide_rows(*one, options) if options.wide else long_rows(*one) for one in read]
-    _require_samples_of_all_or_none(read)
+    for role in ("sample", "task"):
+        _require_of_all_or_none(read, role)
     starts = [*accumulate((part.height for part in typed), initial=0)]
     parts = zip(typed, starts, strict=False)
     frame = united([part.frame.with_columns(pl.col("row") + start) for part, start in parts])
+    frame, notes = told_apart(frame)
+    if options.task == NO_TASKS:
+        frame, notes = frame.with_columns(task=pl.lit(None, dtype=pl.Null)), _pooled(read)
     draw_column = all(roles.draw is not None for _, roles in read)
     if options.wide and not draw_column:
         frame = frame.with_columns(draw="row")
@@ -120,20 +125,31 @@ def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions) -> Scores
             draw_column=draw_column,
             known_metrics=_known_metrics(read, frame, options),
             directions={} if options.wide else told_directions(read, options),
-            warnings=tuple(doubt for part in typed for doubt in part.doubts),
+            warnings=(
+                *(doubt for part in typed for doubt in part.doubts),
+                *notes,
+            ),
         ),
     )
 
 
-def _require_samples_of_all_or_none(read: Sequence[tuple[Source, Roles]]) -> None:
-    has_samples = read[0][1].sample is not None
-    mixed = next((source for source, roles in read if (roles.sample is not None) != has_samples), None)
-    if mixed is not None:
+def _require_of_all_or_none(read: Sequence[tuple[Source, Roles]], role: str) -> None:
+    has = [getattr(roles, role) is not None for _, roles in read]
+    if any(has) and not all(has):
+        mixed = read[has.index(not has[0])][0]
+        also = f", or leave the tasks out: {option('task', NO_TASKS)}" if role == "task" else ""
         raise InputError(
-            f"{mixed.label}: some files have a sample column and some have none",
+            f"{mixed.label}: some files have a {role} column and some have none",
             found=f"columns: {listing(mixed.columns, 20)}",
-            hint="name it in every file, or read the files one by one",
+            hint=f"name it in every file, or read the files one by one{also}",
         )
+
+
+def _pooled(read: Sequence[tuple[Source, Roles]]) -> tuple[str, ...]:
+    """Say that tasks are out of sight, where there is a column of them."""
+    if all(roles.task is None for _, roles in read):
+        return ()
+    return (f"{option('task', NO_TASKS)}: all samples are pooled, and every one counts the same",)
 
 
 def _known_metrics(
@@ -141,8 +157,8 @@ def _known_metrics(
 ) -> tuple[str, ...]:
     """Names an option may mention: of a wide table all columns once some are picked."""
     columns = tuple(dict.fromkeys(name for _, roles in read for name in roles.values if name))
-    for name in options.metric if options.wide else ():
-        if name not in columns:
-            raise unknown_metric(name, columns)
-    picked = options.wide and options.metric
-    return columns if picked else tuple(list_of(frame["metric"]))
+    if not (options.wide and options.metric):
+        return tuple(list_of(frame["metric"]))
+    tasks = () if frame.schema["task"] == pl.Null else tuple(list_of(frame["task"]))
+    metrics_asked(options.metric, columns, tasks)
+    return columns

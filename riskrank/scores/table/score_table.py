@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
@@ -19,6 +19,7 @@ from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import Suite
+from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
 from riskrank.scores.table.validate import (
     constant_metrics,
     divided_samples,
@@ -27,6 +28,7 @@ from riskrank.scores.table.validate import (
     too_large,
     unusable_scores,
 )
+from riskrank.scores.table.wholes import suite_of, whole_of
 
 __all__ = ["InputFile", "ScoreTable", "read_metrics_apart", "read_scores"]
 
@@ -196,8 +198,8 @@ def read_metrics_apart(
     tuple of ScoreTable
         One of all metrics if they were scored on the same samples, else one a metric, of the same models.
     """
-    scores = read_frame(paths, options, stdin)
-    names = tuple(wanted(select(scores, options).metrics))
+    scores = select(read_frame(paths, options, stdin), options)
+    names = tuple(wanted(scores.metrics))
     try:
         return (replace(_checked(scores, replace(options, metric=names)), options=options),)
     except InputError:
@@ -212,7 +214,7 @@ def read_metrics_apart(
 
 def _checked(scores: Scores, options: ReadOptions) -> ScoreTable:
     """Select, check and orient what was read."""
-    scores = select(scores, options)
+    scores = of_scored_tasks(select(scores, options), options)
     specs, warnings = resolve_metrics(
         scores.metrics, known=scores.notes.known_metrics, options=options, told=scores.notes.directions
     )
@@ -221,14 +223,30 @@ def _checked(scores: Scores, options: ReadOptions) -> ScoreTable:
     _check(too_large(scores, options.largest))
     _check(out_of_range(scores, specs))
     _check(divided_samples(scores, unpaired=options.unpaired))
-    rows, dropped = assemble(scores, oriented(scores.values, scores.codes("metric"), specs), options)
+    _check(incomplete_tasks(scores, options))
+    values = oriented(scores, specs)
+    scores, specs, of_task = of_one_column(scores, specs, options)
+    rows, dropped = assemble(scores, values, options)
+    _check(incomplete_tasks(scores, options, rows))
     _check(() if options.allow_constant else constant_metrics(scores, rows.values, specs))
-    return _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped), options)
+    table = _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped), options)
+    return _with_suite(table, scores, of_task)
 
 
 def _check(problems: Iterable[InputError]) -> None:
     for error in problems:
         raise error
+
+
+def _with_suite(table: ScoreTable, scores: Scores, of_task: Mapping[str, MetricSpec] | None) -> ScoreTable:
+    """The table with its tasks, and what is to be said of them."""
+    options, suite = table.options, None
+    if scores.has("task") or options.task_weight:
+        suite = suite_of(scores, table.samples, table.row_samples, options, of_task)
+    if suite is None:
+        return table
+    notes = () if options.weighs_tasks else (suite.pooled(),)
+    return replace(table, suite=suite, warnings=(*table.warnings, *notes))
 
 
 def _table(
@@ -250,12 +268,12 @@ def _table(
     row_samples = tuple(np.split(sample, cuts))
     clusters, cluster_names = row_samples, None
     if scores.has("cluster"):
-        cluster, cluster_names = _whole_of(scores, "cluster", rows, options)
+        cluster, cluster_names = whole_of(scores, "cluster", rows, options)
         clusters = tuple(np.split(cluster, cuts))
     groups: tuple[Integers, ...] | None = None
     group_names: tuple[str, ...] = ()
     if scores.has("group"):
-        group, group_names = _whole_of(scores, "group", rows, options)
+        group, group_names = whole_of(scores, "group", rows, options)
         groups = tuple(np.split(group, cuts))
     return ScoreTable(
         models=scores.models,
@@ -274,18 +292,3 @@ def _table(
         groups=groups,
         group_names=group_names,
     )
-
-
-def _whole_of(
-    scores: Scores, whole: str, rows: Rows, options: ReadOptions
-) -> tuple[Integers, tuple[str, ...]]:
-    """Cluster or group of the sample of each row, as an index into the names of those that are left."""
-    # Models with samples of their own may use one name for different samples.
-    owner = len(scores.samples) if options.unpaired else 0
-    known, first = np.unique(scores.codes("model") * owner + scores.codes("sample"), return_index=True)
-    at = np.searchsorted(known, rows.model * owner + rows.sample)
-    used, numbers = np.unique(scores.codes(whole)[first[at]], return_inverse=True)
-    numbers = np.ascontiguousarray(numbers, dtype=np.int64)
-    numbers.flags.writeable = False
-    names = scores.names(whole)
-    return numbers, tuple(names[code] for code in used)

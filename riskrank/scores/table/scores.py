@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.engine.types import Integers
+from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, UsageError, by_door, did_you_mean, listing, option
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table import parsing
@@ -70,15 +70,18 @@ class Scores:
     Attributes
     ----------
     frame : DataFrame
-        ``model``, ``sample``, ``metric``, ``cluster``, ``group`` are names, as numbers into the list of
-        those there are; ``score`` is a float, NaN where ``state`` says why there is none; ``draw`` links the
-        metrics of one draw; ``row`` counts the rows of all files. A column nobody named is of type Null, and
-        so is ``state`` where every score is one.
+        ``model``, ``sample``, ``metric``, ``task``, ``cluster``, ``group`` are names, as numbers into the
+        list of those there are; a sample lies in one task; ``score`` is a float, NaN where ``state`` says
+        why there is none; ``draw`` links the metrics of one draw; ``row`` counts the rows of all files. A
+        column nobody named is of type Null, and so is ``state`` where every score is one.
     notes : Notes
+    metric_read : Series or None
+        The column ``metric`` as it was read, where tasks with metrics of their own have become one column.
     """
 
     frame: pl.DataFrame
     notes: Notes
+    metric_read: pl.Series | None = None
 
     def names(self, role: str) -> tuple[str, ...]:
         """Names of a role in the order of their codes; none where nobody named its column."""
@@ -122,6 +125,15 @@ class Scores:
         states = self.states
         return np.zeros(self.frame.height, dtype=bool) if states is None else states != parsing.VALID
 
+    def only(self, kept: pl.Expr | Booleans) -> Scores:
+        """The rows of a mask, and the samples that are left."""
+        frame = self.frame.filter(kept)
+        used = frame["sample"].unique().sort().cast(pl.String)
+        frame = frame.with_columns(_renamed(frame["sample"], used))
+        if self.has("state") and not (frame["state"] != parsing.VALID).any():
+            frame = frame.with_columns(state=pl.lit(None, dtype=pl.Null))
+        return replace(self, frame=frame)
+
     def place(self, at: int) -> str:
         """Describe where a score stands: file, row and column."""
         file, row, column = self._where(at)
@@ -135,7 +147,7 @@ class Scores:
     def cell(self, at: int) -> str:
         """Describe what a score is of."""
         of_sample = f", sample '{self.frame['sample'][at]}'" if self.notes.has_samples else ""
-        return f"model '{self.frame['model'][at]}'{of_sample}, metric '{self.frame['metric'][at]}'"
+        return f"model '{self.frame['model'][at]}'{of_sample}, metric '{self._metric(at)}'"
 
     def text(self, at: int) -> str:
         """The text of a score as it stands in the file."""
@@ -149,19 +161,28 @@ class Scores:
     def _origin(self, at: int) -> tuple[Source, int, str]:
         row = int(self.frame["row"][at])
         file = self.notes.files[bisect_right([file.start for file in self.notes.files], row) - 1]
-        return file.source, row - file.start, file.roles.score or str(self.frame["metric"][at])
+        return file.source, row - file.start, file.roles.score or self._metric(at)
+
+    def _metric(self, at: int) -> str:
+        return str((self.frame["metric"] if self.metric_read is None else self.metric_read)[at])
 
     def _where(self, at: int) -> tuple[str, int, str]:
         source, position, column = self._origin(at)
         return source.file_of(position), source.row_number(position), source.column_of(column, position)
 
 
-def unknown_metric(name: str, known: Sequence[str]) -> UsageError:
+def unknown_metric(name: str, known: Sequence[str], *, of_task: str = "") -> UsageError:
     """The error of a metric that no file holds."""
+    before = f"{of_task}=" if of_task else ""
     return UsageError(
-        f"{option('metric', name)}: there is no such metric",
+        f"{option('metric', before + name)}: there is no such metric",
         found=f"the scores hold {listing(known)}",
-        hint=did_you_mean(name, known, parameter="metric", otherwise="name one of these metrics"),
+        hint=did_you_mean(
+            name,
+            known,
+            write=lambda near: option("metric", before + near),
+            otherwise="name one of these metrics",
+        ),
     )
 
 
@@ -178,28 +199,83 @@ def select(scores: Scores, options: ReadOptions) -> Scores:
     for name in options.models:
         if name not in scores.models:
             raise _unknown_model(name, scores.models)
-    for name in options.metric:
-        if name not in scores.notes.known_metrics:
-            raise unknown_metric(name, scores.notes.known_metrics)
+    plain, of_task = metrics_asked(options.metric, scores.notes.known_metrics, scores.names("task"))
+    scores = _with_metrics_of_tasks(scores, plain, of_task)
     models = tuple(name for name in scores.models if not options.models or name in options.models)
-    metrics = tuple(dict.fromkeys(options.metric)) or scores.metrics
+    metrics = tuple(dict.fromkeys((*plain, *of_task.values()))) if plain else scores.metrics
     if models == scores.models and metrics == scores.metrics:
         return scores
     frame = scores.frame.with_columns(
         _renamed(scores.frame["model"], models), _renamed(scores.frame["metric"], metrics)
-    ).filter(pl.col("model").is_not_null() & pl.col("metric").is_not_null())
-    if not frame.height:
+    )
+    kept = replace(scores, frame=frame).only(pl.col("model").is_not_null() & pl.col("metric").is_not_null())
+    if not kept.frame.height:
         raise InputError(
             f"{scores.files()}: no rows are left after the selection",
             found=f"models {listing(models)}; metrics {listing(metrics)}",
             hint=f"check {option('models')} and {option('metric')}: "
             "the models selected have no scores for these metrics",
         )
-    used = frame["sample"].unique().sort().cast(pl.String)
-    frame = frame.with_columns(_renamed(frame["sample"], used))
-    if scores.has("state") and not (frame["state"] != parsing.VALID).any():
-        frame = frame.with_columns(state=pl.lit(None, dtype=pl.Null))
-    return replace(scores, frame=frame)
+    return kept
+
+
+def metrics_asked(
+    asked: Sequence[str], known: Sequence[str], tasks: Sequence[str]
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Metrics that were asked for of all tasks, and by ``TASK=NAME`` of one.
+
+    Raises
+    ------
+    UsageError
+        If one is not there.
+    """
+    plain: list[str] = []
+    of_task: dict[str, str] = {}
+    for text in asked:
+        if text in known:
+            plain.append(text)
+            continue
+        parts = text.split("=")
+        pairs = [("=".join(parts[:at]), "=".join(parts[at:])) for at in range(1, len(parts))]
+        task, name = next((pair for pair in pairs if pair[0] in tasks), ("", text))
+        if not task and tasks and (misspelt := [pair for pair in pairs if pair[1] in known]):
+            raise _unknown_task(*misspelt[0], tasks)
+        if name not in known:
+            raise unknown_metric(name, known, of_task=task)
+        if of_task.setdefault(task, name) != name:
+            raise UsageError(
+                f"{option('metric', text)}: task '{task}' has a metric already",
+                found=f"{option('metric', f'{task}={of_task[task]}')} and {option('metric', text)}",
+                hint="name one metric of a task",
+            )
+    return tuple(plain), of_task
+
+
+def _with_metrics_of_tasks(scores: Scores, plain: Sequence[str], of_task: Mapping[str, str]) -> Scores:
+    """Of tasks whose metric was named that metric; of the others what was asked for of all."""
+    if not of_task:
+        return scores
+    tasks = scores.names("task")
+    kept = np.zeros((len(tasks), len(scores.metrics)), dtype=bool)
+    for row, task in zip(kept, tasks, strict=True):
+        wanted = (of_task[task],) if task in of_task else plain or scores.metrics
+        row[[scores.metrics.index(name) for name in wanted]] = True
+    found = scores.only(kept[scores.codes("task"), scores.codes("metric")])
+    left = sorted(set(found.frame["metric"].unique().cast(pl.String)))
+    return replace(found, frame=found.frame.with_columns(_renamed(found.frame["metric"], left)))
+
+
+def _unknown_task(task: str, metric: str, tasks: Sequence[str]) -> UsageError:
+    return UsageError(
+        f"{option('metric', f'{task}={metric}')}: there is no task '{task}'",
+        found=f"the tasks are {listing(tasks)}",
+        hint=did_you_mean(
+            task,
+            tasks,
+            write=lambda near: option("metric", f"{near}={metric}"),
+            otherwise="name one of these tasks",
+        ),
+    )
 
 
 def _renamed(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from riskrank.engine.types import Floats, Integers
+import numpy as np
+
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.scores.table.metrics_file import MetricSpec
+
+# What a task weighs where weights are given to others only.
+_OTHERS = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,3 +43,141 @@ class Suite:
     def metrics(self) -> tuple[str, ...] | None:
         """The name of each task's metric, where tasks have metrics of their own."""
         return None if self.specs is None else tuple(spec.name for spec in self.specs)
+
+    @property
+    def sizes(self) -> Integers:
+        """Samples of each task, of all models together."""
+        return np.bincount(self.of_sample, minlength=len(self.names))
+
+    def part(self, samples: Sequence[int]) -> Suite | None:
+        """The suite of some samples, or None if they are all of one task, or no task of them weighs."""
+        used, numbers = np.unique(self.of_sample[samples], return_inverse=True)
+        total = self.weights[used].sum()
+        if used.size < 2 or not total:
+            return None
+        return Suite(
+            names=tuple(self.names[task] for task in used),
+            of_sample=_fixed(numbers.astype(np.int64)),
+            weights=_fixed(self.weights[used] / total),
+            specs=None if self.specs is None else tuple(self.specs[task] for task in used),
+        )
+
+    def pooled(self) -> str:
+        """What it means to take all samples as one."""
+        sizes = self.sizes
+        largest = int(sizes.argmax())
+        share = 100 * sizes[largest] / sizes.sum()
+        return (
+            f"{len(self.names)} tasks are pooled, and every sample counts the same: the largest, "
+            f"{self.names[largest]}, has {share:.0f} % of the samples"
+        )
+
+
+def weighed_suite(
+    names: Sequence[str],
+    of_sample: Integers,
+    held: Integers,
+    asked: Sequence[str],
+    specs: Mapping[str, MetricSpec] | None,
+) -> Suite | None:
+    """The suite of samples; None where they are all of one task.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of all tasks of the files, sorted.
+    of_sample : ndarray of int, shape (samples,)
+        Of each sample, an index into `names`.
+    held : ndarray of int, shape (samples,)
+        How many models have each sample.
+    asked : sequence of str
+        ``equal``, ``samples``, or ``TASK=VALUE`` texts; equal by default.
+    specs : mapping of str to MetricSpec, or None
+        By task, where tasks have metrics of their own.
+
+    Raises
+    ------
+    UsageError
+        If the weights name an unknown task, or are no weights.
+    """
+    used, numbers = np.unique(of_sample, return_inverse=True)
+    tasks = tuple(names[code] for code in used)
+    if len(tasks) < 2:
+        if asked:
+            raise UsageError(
+                f"{option('task_weight', asked[0])} weighs tasks, and there are none",
+                found=f"one task, {tasks[0]}" if tasks else "no column of tasks",
+                hint=f"name the column of the tasks: {option('task', 'COL')}, or leave the weights out",
+            )
+        return None
+    sizes: Floats = np.bincount(numbers, weights=held, minlength=len(tasks)).astype(np.float64)
+    weights = _weights(tasks, sizes, asked)
+    return Suite(
+        names=tasks,
+        of_sample=_fixed(numbers.astype(np.int64)),
+        weights=_fixed(weights / weights.sum()),
+        specs=None if specs is None else tuple(specs[task] for task in tasks),
+    )
+
+
+def _weights(tasks: Sequence[str], sizes: Floats, asked: Sequence[str]) -> Floats:
+    if not asked or tuple(asked) == ("equal",):
+        return np.ones(len(tasks))
+    if tuple(asked) == ("samples",):
+        return sizes
+    weights = dict.fromkeys(tasks, _OTHERS)
+    given: set[str] = set()
+    for text in asked:
+        name, _, value = text.rpartition("=")
+        if name not in weights:
+            raise UsageError(
+                f"{option('task_weight', text)}: there is no task '{name}'"
+                if name
+                else f"{option('task_weight', text)} is no weight of a task",
+                found=f"the tasks are {listing(tasks)}",
+                hint=did_you_mean(
+                    name,
+                    tasks,
+                    write=lambda near, value=value: option("task_weight", f"{near}={value}"),  # type: ignore[misc]
+                    otherwise=f"write {option('task_weight', f'{tasks[0]}=2')}, or equal or samples alone",
+                ),
+            )
+        if name in given:
+            raise UsageError(
+                f"{option('task_weight')} names {name} twice", found=listing(asked), hint="give it once"
+            )
+        given.add(name)
+        weights[name] = _number(text, value)
+    found = np.array([weights[name] for name in tasks])
+    if not found.sum():
+        raise UsageError(
+            "the weights of all tasks are 0",
+            found=listing(asked),
+            hint="give at least one task a positive weight",
+        )
+    return found
+
+
+def _number(text: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise UsageError(
+            f"{option('task_weight', text)} is no weight",
+            found=value or "nothing",
+            hint="a weight is a finite number that is zero or positive; tasks that are not named weigh 1",
+        )
+    return number
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def has_scores(task: Integers, metric: Integers, present: Booleans, shape: tuple[int, int]) -> Booleans:
+    """Whether any score of a task, an index, is of a metric: shape (tasks, metrics)."""
+    counts = np.bincount(task[present] * shape[1] + metric[present], minlength=shape[0] * shape[1])
+    return counts.reshape(shape) > 0

@@ -18,11 +18,11 @@ from riskrank.scores.table.guesses import looks_like_an_identifier
 from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.written_numbers import as_numbers, writing_of
 
-COLUMNS = ("model", "sample", "metric", "score", "state", "draw", "cluster", "group", "row")
+COLUMNS = ("model", "sample", "metric", "score", "state", "draw", "task", "cluster", "group", "row")
 """Columns of the frame; what each holds is said at `riskrank.scores.table.scores.Scores`."""
 
 # Columns of names that a file has by its roles.
-_NAMED = ("model", "sample", "draw", "cluster", "group")
+_NAMED = ("model", "sample", "draw", "cluster", "group", "task")
 # Metrics that a warning names with the option that picks each.
 _MOST_PICKED = 6
 # A text column with at least this share of numbers may be a metric with failures in it.
@@ -72,7 +72,7 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     InputError
         If a metric that was asked for is not numeric, a column holds numbers and text, or none is left.
     """
-    asked = [name for name in dict.fromkeys(options.metric) if name in roles.values]
+    asked = _picked(options.metric, roles.values)
     # A column without a name, or called as pandas calls one, is the index of the frame that was saved.
     values = asked or [c for c in roles.values if c and not c.startswith("Unnamed: ")]
     frame = source.load(_columns(roles, *values))
@@ -146,6 +146,13 @@ def _laid(
     return pl.DataFrame([found.get(name, nothing).alias(name) for name in COLUMNS])
 
 
+def _picked(asked: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Columns that are metrics by name; TASK=NAME beside them names more, by itself it leaves all."""
+    plain = [name for name in dict.fromkeys(asked) if name in columns]
+    ends = [text[at + 1 :] for text in asked for at, sign in enumerate(text) if sign == "="]
+    return [*dict.fromkeys([*plain, *(name for name in ends if name in columns)])] if plain else []
+
+
 def _metrics(
     source: Source, frame: pl.DataFrame, asked: Sequence[str], declared: Sequence[str]
 ) -> tuple[str, ...]:
@@ -216,6 +223,8 @@ def _of_role(
     """Names of a role, if the file has any; a label names the models, and no column the only sample."""
     if role == "sample" and column is None:
         return {role: _one_name("", height)}
+    if role == "task" and column is not None and _names_no_task(source, roles, column):
+        return {}
     label = source.model_label if role == "model" else None
     if label is None:
         return {} if column is None else {role: _coded(source, roles, role, column)}
@@ -224,6 +233,12 @@ def _of_role(
     coded = _coded(source, roles, role, column)
     names = pl.Series([f"{label}/"]) + list_of(coded)
     return {role: names.cast(pl.Enum(names)).gather(coded.to_physical())}
+
+
+def _names_no_task(source: Source, roles: Roles, column: pl.Series) -> bool:
+    """Whether no cell names a task, as harnesses write it, or some do not, where nobody asks for tasks."""
+    named = _text(source, column).cast(pl.String).str.strip_chars().fill_null("") != ""
+    return not (named.all() if roles.pools_tasks else named.any())
 
 
 def _one_name(name: str, height: int) -> pl.Series:
@@ -267,9 +282,11 @@ def _coded(source: Source, roles: Roles, role: str, series: pl.Series) -> pl.Ser
 def _blank_name(source: Source, role: str, column: str, text: pl.Series) -> InputError:
     blank = (text.is_null() | (text.str.strip_chars() == "")).arg_true()
     other = f"name another column: {option('columns', f'{role}=…')}"
-    if role == "group":
+    if role in ("group", "task"):
         shown = column if column.isidentifier() else f'"{column}"'
         other = f"leave such rows out: {option('where', f'{shown} IS NOT NULL')}"
+    if role == "task":
+        other += f"; {option('task', 'none')} pools all samples"
     file, row = source.file_of(blank[0]), source.row_number(blank[0])
     return InputError(
         f"{file}: row {row}, column {column}: the {role} has no name",

@@ -1,0 +1,271 @@
+"""Tasks among scores: whose names they tell apart, the metric of each, and what a suite cannot do without."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from riskrank.asked.flags import among_commas
+from riskrank.asked.reading import ReadOptions
+from riskrank.engine.types import Booleans, Integers
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.derived import as_one_name
+from riskrank.scores.files.query import quoted_column, quoted_text
+from riskrank.scores.table import parsing
+from riskrank.scores.table.gaps import DROPPED
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.suite import has_scores
+from riskrank.scores.table.typed_rows import list_of
+from riskrank.scores.table.wholes import names_tasks, task_of_samples
+
+# The one column of tasks that have metrics of their own.
+SCORE = "score"
+# Tasks, models or metrics that a message names.
+_MOST_NAMED = 4
+
+
+def told_apart(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Name samples by task and sample where tasks give the same names to theirs.
+
+    Returns
+    -------
+    frame : DataFrame
+        In which a sample lies in one task.
+    notes : tuple of str
+        If every name stands in every task: then the tasks may be something else.
+    """
+    if frame.schema["task"] == pl.Null:
+        return frame, ()
+    tasks, samples = list_of(frame["task"]), list_of(frame["sample"])
+    task, sample = (frame[name].to_physical().to_numpy().astype(np.int64) for name in ("task", "sample"))
+    pair = sample * len(tasks) + task
+    if len(samples) * len(tasks) <= 2 * pair.size:
+        present = np.bincount(pair, minlength=len(samples) * len(tasks)) > 0
+        there, number = np.flatnonzero(present), (np.cumsum(present) - 1)[pair]
+    else:
+        there, number = np.unique(pair, return_inverse=True)
+    if there.size == len(samples):
+        return frame, ()
+    parts = pl.DataFrame(
+        [tasks.gather(there % len(tasks)).alias("task"), samples.gather(there // len(tasks)).alias("sample")]
+    )
+    only_tasks = len(samples) == 1 and samples[0] == ""
+    names = (
+        parts["task"] if only_tasks else parts.select(as_one_name(("task", "sample")).alias("name"))["name"]
+    )
+    coded = names.cast(pl.Enum(names.sort())).gather(number).alias("sample")
+    notes: tuple[str, ...] = ()
+    if there.size == len(samples) * len(tasks) and not only_tasks:
+        notes = (
+            f"all {len(tasks)} tasks give their samples the same names: each is a sample of its own in every "
+            f"task. If a task is a way to score the same samples, {option('columns', 'metric=task')} says so",
+        )
+    return frame.with_columns(coded), notes
+
+
+def of_scored_tasks(scores: Scores, options: ReadOptions) -> Scores:
+    """Leave out what no score stands for: tasks without a score, and metrics in tasks that have others.
+
+    Raises
+    ------
+    InputError
+        If tasks have different metrics, and one has several of them.
+    """
+    if not scores.has("task") or options.missing == "keep":
+        return scores
+    has, names = _has(scores), scores.names("task")
+    scored: Booleans = np.any(has, axis=1)
+    gone = [name for name, any_ in zip(names, scored.tolist(), strict=True) if not any_]
+    if gone and len(gone) < len(names):
+        selected = f"of {listing(scores.metrics, _MOST_NAMED)}" if options.metric else "in it"
+        note = f"{DROPPED}{len(gone)} of {len(names)} tasks, with no score {selected}: {listing(gone)}"
+        scores = replace(scores, notes=replace(scores.notes, warnings=(*scores.notes.warnings, note)))
+    left = has[scored]
+    if len(left) < 2 or (left == left[0]).all() or not options.weighs_tasks:
+        return _kept(scores, np.repeat(scored[:, None], has.shape[1], axis=1)) if gone else scores
+    if (left.sum(axis=1) > 1).any():
+        raise _several_metrics(scores, has, options)
+    return _kept(scores, has)
+
+
+def of_one_column(
+    scores: Scores, specs: tuple[MetricSpec, ...], options: ReadOptions
+) -> tuple[Scores, tuple[MetricSpec, ...], dict[str, MetricSpec] | None]:
+    """One column of scores, where each task has a metric of its own; else all as it was.
+
+    Returns
+    -------
+    scores : Scores
+    specs : tuple of MetricSpec
+    of_task : dict of str to MetricSpec, or None
+        The metric of each task.
+    """
+    if not scores.has("task") or len(specs) < 2 or not options.weighs_tasks:
+        return scores, specs, None
+    has = _has(scores)
+    if (has.sum(axis=1) > 1).any():
+        return scores, specs, None
+    tasks = zip(scores.names("task"), has, strict=True)
+    of_task = {name: specs[int(own.argmax())] for name, own in tasks if own.any()}
+    scale = "cardinal" if all(spec.scale == "cardinal" for spec in of_task.values()) else "ordinal"
+    declared = all(spec.declared for spec in of_task.values())
+    merged = pl.Series([SCORE], dtype=pl.Enum([SCORE])).new_from_index(0, scores.frame.height)
+    return (
+        replace(
+            scores,
+            frame=scores.frame.with_columns(merged.alias("metric")),
+            metric_read=scores.frame["metric"],
+        ),
+        (MetricSpec(name=SCORE, scale=scale, declared=declared),),
+        of_task,
+    )
+
+
+def incomplete_tasks(scores: Scores, options: ReadOptions, rows: Rows | None = None) -> Iterator[InputError]:
+    """Yield an error if a model has no score of a task, and if a task has too few samples for a spread.
+
+    Parameters
+    ----------
+    scores : Scores
+    options : ReadOptions
+    rows : Rows, optional
+        What is left of the scores; without them a model is missed where it never had a score.
+    """
+    if not scores.has("task") or options.missing == "keep":
+        return
+    if rows is None:
+        valid = ~scores.invalid()
+        model, task = scores.codes("model")[valid], scores.codes("task")[valid]
+    else:
+        model, task = rows.model, task_of_samples(scores)[rows.sample]
+    n_tasks = len(scores.names("task"))
+    there = np.unique(scores.codes("task"))
+    if there.size < 2:
+        return
+    counts = np.bincount(model * n_tasks + task, minlength=len(scores.models) * n_tasks)
+    counts = counts.reshape(len(scores.models), n_tasks)[:, there]
+    yield from _absent(scores, there, counts, options, dropped=rows is not None)
+    if rows is not None and options.weighs_tasks:
+        sample, at = np.unique(rows.model * len(scores.samples) + rows.sample, return_index=True)
+        del sample
+        units = np.bincount(rows.model[at] * n_tasks + task[at], minlength=len(scores.models) * n_tasks)
+        least = units.reshape(-1, n_tasks)[:, there].min(axis=0)
+        if names_tasks(options) or least.max() > 1:
+            yield from _too_small(scores, there, least, options)
+
+
+def _has(scores: Scores) -> Booleans:
+    """Whether a task has a score of a metric, even one that cannot be used: shape (tasks, metrics)."""
+    states = scores.states
+    present = np.ones(scores.frame.height, dtype=bool)
+    if states is not None:
+        present = np.isin(states, (parsing.VALID, parsing.TEXT, parsing.INFINITE))
+    shape = (len(scores.names("task")), len(scores.metrics))
+    return has_scores(scores.codes("task"), scores.codes("metric"), present, shape)
+
+
+def _kept(scores: Scores, has: Booleans) -> Scores:
+    """The rows of tasks and metrics that have scores."""
+    kept = has[scores.codes("task"), scores.codes("metric")]
+    return scores if kept.all() else scores.only(kept)
+
+
+def _several_metrics(scores: Scores, has: Booleans, options: ReadOptions) -> InputError:
+    """Tasks with different metrics, of which some have several: which one counts is for a person to say."""
+    names = scores.names("task")
+    own = {
+        name: [scores.metrics[at] for at in np.flatnonzero(metrics)]
+        for name, metrics in zip(names, has, strict=True)
+        if metrics.any()
+    }
+    several = [name for name, metrics in own.items() if len(metrics) > 1]
+    shown = [*several, *(name for name in own if name not in several)]
+    line = _line_to_copy({name: own[name] for name in several})
+    common = [metric for metric in scores.metrics if all(metric in metrics for metrics in own.values())]
+    hint = f"name the one that counts in each: {line}"
+    if common:
+        hint = f"{option('metric', common[0])} compares on what all tasks have; or {hint}"
+    return InputError(
+        f"{scores.files()}: the tasks have different metrics, and {listing(several, _MOST_NAMED)} "
+        f"{'has' if len(several) == 1 else 'have'} several",
+        found="; ".join(f"{name}: {listing(own[name], _MOST_NAMED)}" for name in shown[:_MOST_NAMED])
+        + (f"; and {len(shown) - _MOST_NAMED} more tasks" if len(shown) > _MOST_NAMED else ""),
+        hint=hint,
+    )
+
+
+def _line_to_copy(several: Mapping[str, Sequence[str]]) -> str:
+    """Options that name a metric of each task that has several, as few as say it."""
+    first = {name: metrics[0] for name, metrics in several.items()}
+    return " ".join(option("metric", f"{task}={metric}") for task, metric in first.items())
+
+
+def _absent(
+    scores: Scores, there: Integers, counts: Integers, options: ReadOptions, *, dropped: bool
+) -> Iterator[InputError]:
+    lacking = np.argwhere(counts == 0)
+    if not lacking.size:
+        return
+    names = scores.names("task")
+    pairs = [(scores.models[model], names[there[task]]) for model, task in lacking.tolist()]
+    who, what = pairs[0]
+    every = [name for name, row in zip(scores.models, counts, strict=True) if row.all()]
+    tasks = list(dict.fromkeys(task for _, task in pairs))
+    ways = []
+    if len(every) > 1:
+        ways.append(
+            f"{option('models', ','.join(map(among_commas, every)))} compares those that have all tasks"
+        )
+    if len(tasks) < there.size:
+        ways.append(f"{without_tasks(scores, tasks, options)} compares on the other tasks")
+    yield InputError(
+        f"{scores.files()}: "
+        + (
+            f"nothing is left of task '{what}' that all models have"
+            if dropped
+            else f"model '{who}' has no score of task '{what}'"
+        ),
+        found=f"{len(pairs)} of {counts.size:,} pairs of model and task are empty: "
+        + listing((f"{model} has no {task}" for model, task in pairs), _MOST_NAMED),
+        hint="; ".join(ways) or f"{option('task', 'none')} pools the samples of all tasks",
+    )
+
+
+def _too_small(
+    scores: Scores, there: Integers, units: Integers, options: ReadOptions
+) -> Iterator[InputError]:
+    names = scores.names("task")
+    small = [names[task] for task, count in zip(there.tolist(), units.tolist(), strict=True) if count < 2]
+    if small:
+        yield InputError(
+            f"{scores.files()}: {'a task has' if len(small) == 1 else 'tasks have'} one sample: no spread",
+            found=f"{listing(small)}, of {len(units)} tasks",
+            hint=f"leave {'it' if len(small) == 1 else 'them'} out: {without_tasks(scores, small, options)}; "
+            f"or {option('task', 'none')} pools the samples of all tasks"
+            if len(small) < len(units)
+            else f"{option('task', 'none')} compares without tasks",
+        )
+
+
+def without_tasks(scores: Scores, names: Sequence[str], options: ReadOptions) -> str:
+    """How to read a table without some tasks."""
+    column = quoted_column(str(scores.notes.files[0].roles.task))
+    numbers = all(map(_is_number, scores.names("task")))
+    values = names if numbers else [quoted_text(name) for name in names]
+    condition = f"{column} NOT IN ({', '.join(values)})"
+    if options.where is not None:
+        condition = f"({options.where}) AND {condition}"
+    return option("where", condition)
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return math.isfinite(float(name))
+    except ValueError:
+        return False
