@@ -23,6 +23,9 @@ _LEADERBOARD = (
 )
 _UCI = "sample_data/uci.csv --metrics-file sample_data/uci.toml"
 
+# Whoever weighs the tasks of a suite wants two samples of each.
+_SUITES = {"weighs_tasks": True}
+
 TABLES = (
     "CSV, TSV, Parquet, JSON or JSONL files (also .gz, .zst), folders of them, .xlsx, SQLite, DuckDB, globs, "
     "or -; LABEL=PATH names the models of a file."
@@ -170,6 +173,7 @@ COMMANDS = (
         lacks=(),
         groups=True,
         runs=True,
+        needs=_SUITES,
         examples=(
             (
                 "Which classifier to ship; a first answer, from few resamples:",
@@ -202,6 +206,7 @@ COMMANDS = (
         lacks=(),
         groups=True,
         runs=True,
+        needs=_SUITES,
         examples=(
             (
                 "Who is ahead of whom in log loss, whatever else is in the table:",
@@ -235,6 +240,7 @@ COMMANDS = (
         lacks=(),
         groups=True,
         runs=True,
+        needs=_SUITES,
         examples=(
             (
                 "Mean minus risk on the portfolio, tails at 5 %:",
@@ -396,6 +402,7 @@ COMMANDS = (
         "lognormal:MU,SIGMA, beta:A,B, exponential:MEAN, uniform:LOW,HIGH, t:DF; NAME=normal:0.5,2 names "
         "one.",
         own=True,
+        needs=_SUITES,
         examples=(
             (
                 "How many samples it takes to tell two normals apart:",
@@ -427,7 +434,7 @@ COMMANDS = (
         ),
         pictures=("intervals",),
         # Two models without a mistake are a gate's best case, not a table without information.
-        needs={"allow_constant": True},
+        needs={"allow_constant": True} | _SUITES,
         lacks=("weight",),
         groups=True,
         runs=True,
@@ -459,6 +466,7 @@ COMMANDS = (
         lacks=(),
         groups=True,
         runs=True,
+        needs=_SUITES,
         examples=(
             (
                 "One page for a decision meeting, to be mailed as it is:",

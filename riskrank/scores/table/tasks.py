@@ -14,7 +14,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.derived import as_one_name
-from riskrank.scores.files.query import quoted_column, quoted_text
+from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.table import parsing
 from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec

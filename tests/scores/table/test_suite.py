@@ -166,7 +166,7 @@ def test_a_model_that_lacks_a_task(read, options):
         read(lines, **options)
     assert caught.value.lines(flags=True)[2] == (
         "hint: --models A,C compares those that have all tasks; "
-        """--where 'task NOT IN ('"'"'gsm'"'"')' compares on the other tasks"""
+        "--where \"task NOT IN ('gsm')\" compares on the other tasks"
     )
     assert read(lines, models="A,C", **options).suite.names == ("arc", "big", "gsm")
     assert read(lines, where="task NOT IN ('gsm')", **options).suite.names == ("arc", "big")
