@@ -191,7 +191,9 @@ def test_reversals_are_those_tests_show():
 
 
 def test_what_a_group_warns_of_is_told():
-    document = rank(read(columns(sizes=(("easy", 40), ("hard", 12))), group_by="topic"), RankSettings(**QUICK))
+    document = rank(
+        read(columns(sizes=(("easy", 40), ("hard", 12))), group_by="topic"), RankSettings(**QUICK)
+    )
     assert any(line.startswith("group hard: only 12 samples") for line in document.provenance.warnings)
 
 
