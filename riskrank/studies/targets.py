@@ -9,8 +9,8 @@ from math import isfinite
 import numpy as np
 
 from riskrank.asked.portfolio import PortfolioSettings
-from riskrank.engine.portfolio.folding import portfolio
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
+from riskrank.engine.portfolio.within_tasks import portfolio_of_tasks
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.errors import NumericalError, UsageError, option
@@ -80,8 +80,9 @@ def fold(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ..
     independent = settings.copula == "independent"
     if not independent:
         refuse_weights(table)
-    return portfolio(
+    return portfolio_of_tasks(
         table.values,
+        tasks_of(table),
         copula=settings.copula,
         weights=portfolio_weights(table) if independent else None,
         per_model=settings.copula_scope == "model",

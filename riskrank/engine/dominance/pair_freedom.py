@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.dominance.mid_ranks import Pool, mid_rank_shares
+from riskrank.engine.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom, satterthwaite, smallest
 from riskrank.engine.types import Floats

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from riskrank.engine.dominance.mid_ranks import Pool, mid_rank_shares
+from riskrank.engine.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import Strata
 from riskrank.engine.types import Floats

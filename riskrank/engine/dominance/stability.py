@@ -96,7 +96,7 @@ def stability(
         If a subsample is larger than the data or too small for a test.
     """
     wanted = tuple(sorted(set(sizes)))
-    fewest = 10 if inference.test else 2
+    fewest = max(10 if inference.test else 2, tables.fewest_samples)
     for size in wanted:
         if not fewest <= size <= tables.samples:
             raise UsageError(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from riskrank.engine.portfolio.folding import portfolio
+from riskrank.engine.portfolio.within_tasks import portfolio_of_tasks
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.types import Floats, Integers
@@ -89,9 +89,11 @@ class ScoreTables:
             at = self.metrics.index(name)
             columns = tuple(value[:, at] for value in self.values)
         elif name == INDEPENDENT:
-            columns = portfolio(self.values, weights=self.weights)
+            columns = portfolio_of_tasks(self.values, self.tasks, weights=self.weights)
         else:
-            columns = portfolio(self.values, copula="empirical", per_model=self.per_model)
+            columns = portfolio_of_tasks(
+                self.values, self.tasks, copula="empirical", per_model=self.per_model
+            )
         return ClusteredScores.build(
             columns, self.clusters, samples=self.row_samples, paired=self.paired, tasks=self.tasks
         )
@@ -113,16 +115,33 @@ class ScoreTables:
     @property
     def samples(self) -> int:
         """Number of independent samples, or clusters of them, of the least-sampled model."""
-        return min(len(np.unique(cluster)) for cluster in self.clusters)
+        return min(len(np.unique(cluster)) for cluster in self._units())
+
+    @property
+    def fewest_samples(self) -> int:
+        """Samples a part needs, so that each task has two; 1 where tasks are drawn, or there are none."""
+        return 1 if self.tasks is None or self.tasks.random else 2 * len(self.tasks.names)
+
+    def _units(self) -> Sequence[NDArray]:
+        """Unit of resampling of each row: of a suite clusters within tasks, or the tasks that are drawn."""
+        return self.clusters if self.tasks is None else self.tasks.labels(self.clusters)
 
     def subsample(self, size: int, rng: np.random.Generator) -> ScoreTables:
-        """Draw ``size`` clusters of every model without replacement, the same ones if paired."""
+        """Draw ``size`` clusters of every model without replacement, the same ones if paired.
+
+        Of a suite every task gives its share of them, two at least.
+        """
+        together = self.paired or (self.tasks is not None and self.tasks.random)
         chosen = None
         kept = []
-        for cluster in self.clusters:
-            if chosen is None or not self.paired:
-                chosen = rng.choice(np.unique(cluster), size, replace=False)
-            kept.append(np.isin(cluster, chosen))
+        for model, units in enumerate(self._units()):
+            if chosen is None or not together:
+                chosen = (
+                    rng.choice(np.unique(units), size, replace=False)
+                    if self.tasks is None or self.tasks.random
+                    else _of_tasks(units, self.tasks.of_row[model], size, rng)
+                )
+            kept.append(np.isin(units, chosen))
 
         def part(rows: Sequence[NDArray]) -> tuple[NDArray, ...]:
             return tuple(row[keep] for row, keep in zip(rows, kept, strict=True))
@@ -132,4 +151,21 @@ class ScoreTables:
             values=part(self.values),
             clusters=part(self.clusters),
             row_samples=None if self.row_samples is None else part(self.row_samples),
+            tasks=None if self.tasks is None else replace(self.tasks, of_row=part(self.tasks.of_row)),
         )
+
+
+def _of_tasks(units: NDArray, tasks: Integers, size: int, rng: np.random.Generator) -> NDArray:
+    """Draw units without replacement, of every task its share rounded up or down, and two at least."""
+    names, first = np.unique(units, return_index=True)
+    of_unit = tasks[first]
+    counts = np.bincount(of_unit)
+    least = np.minimum(counts, 2)
+    wanted = np.maximum(counts * size / len(names), least)
+    taken = np.maximum(np.floor(wanted).astype(np.int64), least)
+    while taken.sum() != size:
+        step = 1 if taken.sum() < size else -1
+        free = taken < counts if step > 0 else taken > least
+        taken[np.argmax(np.where(free, step * (wanted - taken), -np.inf))] += step
+    drawn = [rng.choice(names[of_unit == task], count, replace=False) for task, count in enumerate(taken)]
+    return np.concatenate(drawn)

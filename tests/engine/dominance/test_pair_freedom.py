@@ -5,9 +5,9 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from riskrank.engine.dominance.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.rank_guard import direct_guard, relative_guard
+from riskrank.engine.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.freedom import Freedom, satterthwaite
