@@ -85,6 +85,14 @@ def refused(run, tmp_path):
     return run_refused
 
 
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Pages without their pictures, which take most of the time, where only the rest matters."""
+    from riskrank.shown.page import page
+
+    monkeypatch.setattr(page, "_drawing", lambda figure, *_: page.Drawing("", "", "", figure.picture.caption))
+
+
 @pytest.fixture(scope="session")
 def start():
     """Start the real program; returns the process."""

@@ -134,6 +134,7 @@ def test_numbers_are_not_rounded(call):
     ("suffix", "format"),
     [(suffix, kind) for suffix, kind in SUFFIXES.items() if kind not in ("parquet", "junit")],
 )
+@pytest.mark.usefixtures("no_pictures")
 def test_the_suffix_of_the_output_tells_the_format(call, tmp_path, command, suffix, format):
     path = tmp_path / f"result{suffix.upper()}"
     assert call(command, "--output", path).stdout == ""

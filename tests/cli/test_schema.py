@@ -2,9 +2,10 @@
 
 import json
 import shlex
+from functools import cache
 
-import jsonschema
 import pytest
+from jsonschema import Draft202012Validator, ValidationError
 
 from riskrank.asked.commands import COMMANDS, PAPERS
 
@@ -23,9 +24,9 @@ LINES = [
     "gate t.csv --group-by half --better A:B --inconclusive pass",
     "mrm t.csv --resamples 40",
     "mrm t.csv --no-test --per-metric --aggregate borda",
-    "gsd t.csv --higher * --resamples 20 --models A,B",
-    "gsd t.csv --higher * --no-test --witness A:B",
-    "gsd t.csv --higher * --no-test --delta 0,0.001",
+    "gsd few.csv --higher * --resamples 20 --models A,B",
+    "gsd few.csv --higher * --no-test --witness A:B",
+    "gsd few.csv --higher * --no-test --delta 0,0.001",
     "copa t.csv --higher *",
     "copa t.csv --higher * --bootstrap 20 --require 'acc >= -3' --ccdf",
     "copa t.csv --higher * --compare",
@@ -52,12 +53,15 @@ LINES += [
 
 @pytest.fixture(scope="module")
 def schema(run):
-    """The schema of a document as the program prints it."""
+    """The schema of a document as the program prints it, which is one itself."""
 
+    @cache
     def printed(name):
         outcome = run("schema", name)
         assert (outcome.status, outcome.stderr) == (0, "")
-        return json.loads(outcome.stdout)
+        found = json.loads(outcome.stdout)
+        Draft202012Validator.check_schema(found)
+        return found
 
     return printed
 
@@ -67,6 +71,7 @@ def files(write, make_scores, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     frame = make_scores()
     write("t.csv", frame.with_columns(half=frame["sample"].str.slice(1).cast(int) % 2))
+    write("few.csv", make_scores(n=12))
     write("v.csv", VERDICTS)
     rows = [f"{m},{s},acc,{d},{(s * 7 + d) % 5}" for m in "AB" for s in range(4) for d in range(2)]
     write("draws.csv", "model,sample,metric,draw,score\n" + "\n".join(rows))
@@ -86,7 +91,7 @@ def test_output_keeps_to_the_schema(run, files, schema, line):
     document = outcome.document
     name = document["schema"].removeprefix("riskrank/")
     found = schema(name)
-    jsonschema.validate(document, found, cls=jsonschema.Draft202012Validator)
+    Draft202012Validator(found).validate(document)
     rows = found["properties"]["results"]["items"]
     kinds = [set(kind["properties"]) for kind in rows.get("anyOf", [rows])]
     assert document["results"]
@@ -102,14 +107,14 @@ def test_the_lines_above_make_every_document():
 def test_a_wrong_document_is_refused(run, files, schema):
     document = run("check", "t.csv", "--format", "json").document
     del document["results"][0]["n"]
-    with pytest.raises(jsonschema.ValidationError, match="'n' is a required property"):
-        jsonschema.validate(document, schema("check"))
+    with pytest.raises(ValidationError, match="'n' is a required property"):
+        Draft202012Validator(schema("check")).validate(document)
 
 
 def test_configured_files_are_in_the_schema(run, files, schema, write):
     write("riskrank.toml", "order = 2\n")
     document = run("rank", "t.csv", "--no-test", "--format", "json").document
-    jsonschema.validate(document, schema("rank"))
+    Draft202012Validator(schema("rank")).validate(document)
     assert document["meta"]["config"] == "riskrank.toml"
     assert schema("rank")["properties"]["meta"]["properties"]["config"] == {"type": "string"}
 

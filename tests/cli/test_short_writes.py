@@ -58,6 +58,7 @@ def _sipped(words) -> tuple[int, str]:
     return status, stream.taken.decode()
 
 
+@pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_and_format_arrives_whole(run, write, command):
     words = [command, write("scores.csv", n=12), *COMMANDS[command]]

@@ -13,6 +13,12 @@ from riskrank.errors import InputError, UsageError
 CLT = Inference(variance="clt", correction="none")
 
 
+@pytest.fixture(autouse=True)
+def rough_interval(monkeypatch):
+    """Of few resamples of a pilot: the interval of its size has tests of its own."""
+    monkeypatch.setattr("riskrank.engine.power.size_interval._RESAMPLES", 20)
+
+
 def named(*texts):
     return [parse_distribution(text) for text in texts]
 
