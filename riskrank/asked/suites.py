@@ -5,9 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, Settings, ask
+from riskrank.asked.option import METHOD, OUTPUT, Settings, ask
 
 FIXED, RANDOM = "fixed", "random"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskTableSettings(Settings):
+    """What of a suite to show."""
+
+    per_task: bool = ask(
+        False,
+        "Of a suite: the means of every model on every task.",
+        panel=OUTPUT,
+        common=False,
+        decides=False,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

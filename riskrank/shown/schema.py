@@ -71,15 +71,15 @@ def json_schema(name: str) -> dict[str, Any]:
         "properties": {
             "schema": {"const": f"riskrank/{name}"},
             "schema_version": {"const": SCHEMA_VERSION},
-            "meta": _meta(name),
+            "meta": _meta(kinds[0], name),
             "results": {"type": "array", "items": rows[0] if len(rows) == 1 else {"anyOf": rows}},
         },
         "required": ["schema", "schema_version", "meta", "results"],
     }
 
 
-def _meta(name: str) -> dict[str, Any]:
-    """Entries of ``meta`` every document has; a command may add its own."""
+def _meta(kind: type[Document], name: str) -> dict[str, Any]:
+    """Entries of ``meta`` every document has, and those a command declares; it may add others."""
     origin = _record(Provenance)
     properties: dict[str, Any] = {"version": {"type": "string"}} | origin["properties"]
     properties["command"] = {"const": name.partition("-")[0]}
@@ -97,6 +97,7 @@ def _meta(name: str) -> dict[str, Any]:
     }
     properties["verdict"] = {"type": ["string", "null"]}
     optional = {"config": properties.pop("config") | {"type": "string"}}
+    optional |= {entry: _record(of) for entry, of in kind.entries.items()}
     return {"type": "object", "properties": properties | optional, "required": list(properties)}
 
 

@@ -14,11 +14,13 @@ from riskrank.studies.document import Document
 def sections(document: Document) -> Sequence[Section]:
     """Tables and lines a person reads, with parameters as :func:`riskrank.errors.option` marks them."""
     body = import_module(f".{PAPERS[document.schema].view}", "riskrank.shown").view(document)
+    suite = getattr(document, "suite", None)
+    what = [] if suite is None else [Line(f"{suite.words}.", "Suite:")]
     verdict = [Line(document.verdict, "Verdict:")] if document.verdict else []
     groups = getattr(document, "groups", None)
     if groups is not None:
         body = group_screen(body, groups)
-    return [*verdict, *body]
+    return [*what, *verdict, *body]
 
 
 def spelled_sections(document: Document, *, flags: bool) -> list[Section]:

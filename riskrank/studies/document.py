@@ -70,6 +70,8 @@ class Document(Generic[Row]):
     row_type: ClassVar[type]
     tells_warnings: ClassVar[bool] = False
     """Whether its page itself holds the warnings."""
+    entries: ClassVar[Mapping[str, type]] = {}
+    """Types of entries of ``meta`` that only some tables give rise to, for the JSON Schema."""
 
     provenance: Provenance
     rows: Sequence[Row]

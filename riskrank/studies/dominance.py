@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,8 +25,10 @@ from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import claims_of, described_tests, inference_of
+from riskrank.studies.suites import SuiteChapter, suite_chapter
+from riskrank.studies.suites.entries import SuiteEntry, suite_meta
 from riskrank.studies.tails import TailMeans, worst_of
-from riskrank.studies.targets import check_portfolio, check_range, targets
+from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets
 from riskrank.studies.units import units_of
 
 
@@ -71,16 +73,27 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
     paired : bool
     ratios : bool
         Whether the matrices of ratios are shown as well.
+    suite : SuiteChapter or None
+        Of a suite, what single tasks say.
+    per_task : bool
+        Whether its table of tasks and models is to be seen.
     """
 
     schema: ClassVar[str] = "dominance"
     row_type: ClassVar[type] = DominanceRow
+    entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry}
 
     by_column: tuple[DominanceColumn, ...]
     means: tuple[MetricMeans, ...]
     inference: Inference
     paired: bool
     ratios: bool
+    suite: SuiteChapter | None = None
+    per_task: bool = False
+
+    def meta(self) -> Mapping[str, Any]:
+        """The suite and the groups, where there are some."""
+        return {**suite_meta(self.suite), **super().meta()}
 
 
 def standings(document: DominanceDocument) -> dict[str, Standing]:
@@ -135,7 +148,9 @@ def dominance(
         differences = _differences(target.scores, study, inference)
         found.append(DominanceColumn(target, study, differences, units, tail))
     means = metric_means(table)
-    said = dominance_verdict(DominanceCase(found, means, table.models, inference))
+    leaders = {column.name: column.standing[0] for column in found}
+    suite = suite_chapter(table, score_tables(table, settings), leaders, inference)
+    said = dominance_verdict(DominanceCase(found, means, table.models, inference, suite))
     return DominanceDocument(
         provenance=_provenance(table, settings, inference, found),
         rows=[*_rows(found, table.models)],
@@ -146,6 +161,8 @@ def dominance(
         inference=inference,
         paired=table.paired,
         ratios=settings.ratios,
+        suite=suite,
+        per_task=settings.per_task,
     )
 
 

@@ -14,6 +14,8 @@ from riskrank.engine.dominance.win_rate import share_better
 from riskrank.studies.dominance_columns import DominanceColumn
 from riskrank.studies.metric_means import MetricMeans, worst_everywhere
 from riskrank.studies.said import Said, assuming, fitting
+from riskrank.studies.suites import SuiteChapter
+from riskrank.studies.suites.words import between
 from riskrank.studies.wording import names, percent
 
 # Orders of dominance as a reader knows them: scores level by level, and every worst share of them.
@@ -28,10 +30,12 @@ class DominanceCase:
     means: Sequence[MetricMeans]
     models: Sequence[str]
     inference: Inference
+    suite: SuiteChapter | None = None
 
     def score(self, column: DominanceColumn) -> str:
         """What a column of scores is called in a sentence."""
-        return "the combined score" if self.mean_of(column) is None else column.name
+        name = "the combined score" if self.mean_of(column) is None else column.name
+        return name if self.suite is None or len(self.columns) > 1 else f"{name} {self.suite.on}"
 
     def mean_of(self, column: DominanceColumn) -> MetricMeans | None:
         """Raw means of a column that is a metric."""
@@ -65,6 +69,8 @@ def dominance_verdict(case: DominanceCase) -> Said:
         sentences = [*(_pairs(case) if len(case.models) == 2 else _fields(case))]
     else:
         sentences = [*(_pair(case, only) if len(case.models) == 2 else _field(case, only))]
+        if case.suite is not None and not only.leading.identical.all():
+            sentences[1:1] = between(case.suite, only.name, *only.standing[:2])
     if not case.inference.test:
         sentences.insert(1, "Nothing was tested, so nothing says how sure that is.")
     return fitting([assuming(case.means) + sentences[0], *sentences[1:]])

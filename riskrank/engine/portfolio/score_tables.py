@@ -80,22 +80,22 @@ class ScoreTables:
             tasks,
         )
 
-    def column(self, name: str) -> ClusteredScores:
-        """One column of scores: ``P(IC)``, ``P(EC)`` or a metric.
+    def rows(self, name: str) -> tuple[Floats, ...]:
+        """One column of scores, ``P(IC)``, ``P(EC)`` or a metric, in the order of the rows.
 
         A metric may be called like a portfolio; asked for by its name it goes before.
         """
         if name in self.metrics:
             at = self.metrics.index(name)
-            columns = tuple(value[:, at] for value in self.values)
-        elif name == INDEPENDENT:
-            columns = portfolio_of_tasks(self.values, self.tasks, weights=self.weights)
-        else:
-            columns = portfolio_of_tasks(
-                self.values, self.tasks, copula="empirical", per_model=self.per_model
-            )
+            return tuple(value[:, at] for value in self.values)
+        if name == INDEPENDENT:
+            return portfolio_of_tasks(self.values, self.tasks, weights=self.weights)
+        return portfolio_of_tasks(self.values, self.tasks, copula="empirical", per_model=self.per_model)
+
+    def column(self, name: str) -> ClusteredScores:
+        """The same column as methods take it, with the samples it belongs to."""
         return ClusteredScores.build(
-            columns, self.clusters, samples=self.row_samples, paired=self.paired, tasks=self.tasks
+            self.rows(name), self.clusters, samples=self.row_samples, paired=self.paired, tasks=self.tasks
         )
 
     def of_models(self, models: Sequence[int]) -> ScoreTables:

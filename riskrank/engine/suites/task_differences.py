@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc
 
+from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.modified_t import p_above
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.suites.task_scores import TaskScores
@@ -131,9 +132,10 @@ def _modified_t(difference: Floats, error: Floats, skewness: Floats, samples: Fl
         t = difference / error
     sure = np.where(difference == 0, 1.0, np.minimum(1.0, 2 * 0.5**samples))
     varies = error > 0
-    t, df = np.where(varies, t, 0.0), np.maximum(samples - 1, 1e-9)
+    t, df = np.where(varies, t, 0.0), np.maximum(samples, FEWEST_SAMPLES) - 1
     sides = [p_above(sign * t, sign * skewness, df) for sign in (1, -1)]
-    return np.where(varies, np.minimum(1.0, 2 * np.minimum(*sides)), sure)
+    found = np.where(varies, np.minimum(1.0, 2 * np.minimum(*sides)), sure)
+    return np.where(samples < FEWEST_SAMPLES, 1.0, found)
 
 
 def _wins(scores: TaskScores, task: int) -> Floats | None:

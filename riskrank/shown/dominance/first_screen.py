@@ -11,10 +11,14 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.dominance.detail import details
 from riskrank.shown.means import also, head, seen, worst
+from riskrank.shown.suites.tables import by_task
+from riskrank.shown.suites.tables import details as task_details
+from riskrank.shown.suites.tables import screen as task_screen
 from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.dominance_columns import DominanceColumn
 from riskrank.studies.dominance_verdict import winner
+from riskrank.studies.suites import SuiteChapter
 from riskrank.studies.wording import claim_words, counted
 
 # A list of numbers no longer than this, and metrics beside which the first order has room.
@@ -28,12 +32,30 @@ def view(document: DominanceDocument) -> list[Section]:
         shown = _alone(document, document.by_column[0])
     else:
         shown = [_metrics_of_two(document)] if pair else [_side_by_side(document)]
+    chapter: list[Section] = []
+    if document.suite is not None:
+        shown += _tasks(document, document.suite)
+        chapter = task_details(document.suite, per_task=document.per_task)
     return [
         *shown,
         _tests(document),
         _next(document),
-        *asked_for([*also(document.more), *details(document)]),
+        *asked_for([*also(document.more), *chapter, *details(document)]),
     ]
+
+
+def _tasks(document: DominanceDocument, suite: SuiteChapter) -> list[Section]:
+    """Of one column a strip of marks a model; of several what was asked for."""
+    shown = {column.name: column.standing[:MOST_ROWS] for column in document.by_column}
+    if len(shown) == 1:
+        return [
+            section
+            for name, models in shown.items()
+            for section in task_screen(suite, name, models, per_task=document.per_task)
+        ]
+    if not document.per_task:
+        return []
+    return [by_task(suite, suite.columns[name], models) for name, models in shown.items()]
 
 
 def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
@@ -157,6 +179,8 @@ def _next(document: DominanceDocument) -> Line:
     asked = [option("explain", True)]
     if len(document.means) > 1 and len(document.by_column) == 1:
         asked.insert(0, option("per_metric", True))
+    if document.suite is not None and not document.per_task:
+        asked.insert(0, option("per_task", True))
     models = document.provenance.models
     if len(models) > 2:
         first = document.by_column[0].standing[:2]

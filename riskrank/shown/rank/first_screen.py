@@ -11,10 +11,14 @@ from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
 from riskrank.shown.means import also, head, seen, worst
 from riskrank.shown.rank.detail import details, methods_beside
+from riskrank.shown.suites.tables import by_task
+from riskrank.shown.suites.tables import details as task_details
+from riskrank.shown.suites.tables import screen as task_screen
 from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.rank.catches import listed
 from riskrank.studies.rank.leading import Leading
+from riskrank.studies.suites import SuiteChapter
 from riskrank.studies.wording import counted
 
 # Marks that are explained below the table.
@@ -28,6 +32,8 @@ def view(document: RankDocument) -> list[Section]:
         sections.append(_side_by_side(document))
     elif document.leading:
         sections += _alone(document, next(iter(document.leading.values())))
+    if document.suite is not None:
+        sections += _tasks(document, document.suite)
     if document.leading:
         sections.append(_tests(document))
     beside = methods_beside(document)
@@ -35,7 +41,19 @@ def view(document: RankDocument) -> list[Section]:
         sections, beside = [*sections, *beside], []
     if document.steady is not None:
         sections.append(stability_table(document.steady))
-    return [*sections, _next(document), *asked_for([*also(document.more), *details(document), *beside])]
+    chapter = [] if document.suite is None else task_details(document.suite, per_task=document.per_task)
+    rest = [*also(document.more), *chapter, *details(document), *beside]
+    return [*sections, _next(document), *asked_for(rest)]
+
+
+def _tasks(document: RankDocument, suite: SuiteChapter) -> list[Section]:
+    """Of one column a strip of marks a model; of several what was asked for."""
+    columns = [*document.leading.values()]
+    if len(columns) == 1:
+        return task_screen(suite, columns[0].column, _shown(document, columns[0]), per_task=document.per_task)
+    if not document.per_task:
+        return []
+    return [by_task(suite, suite.columns[one.column], _shown(document, one)) for one in columns]
 
 
 def _alone(document: RankDocument, one: Leading) -> list[Section]:
@@ -138,4 +156,6 @@ def _next(document: RankDocument) -> Line:
     asked = [option("explain", True)]
     if len(document.means) > 1 and len(document.leading) == 1:
         asked.insert(0, option("per_metric", True))
+    if document.suite is not None and not document.per_task:
+        asked.insert(0, option("per_task", True))
     return Line(", ".join(asked), "Also:")

@@ -22,6 +22,8 @@ from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.catches import Tail
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
 from riskrank.studies.rank.leading import Leading
+from riskrank.studies.suites import SuiteChapter
+from riskrank.studies.suites.entries import SuiteEntry, suite_meta
 from riskrank.studies.units import Units
 
 
@@ -78,10 +80,15 @@ class RankDocument(GroupedDocument[RankRow]):
         Whether somebody named methods, so that they are to be seen beside each other.
     top : int or None
         Models shown by each method, where somebody chose.
+    suite : SuiteChapter or None
+        Of a suite, what single tasks say.
+    per_task : bool
+        Whether its table of tasks and models is to be seen.
     """
 
     schema: ClassVar[str] = "rank"
     row_type: ClassVar[type] = RankRow
+    entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry}
 
     study: MethodStudy
     steady: Stability | None
@@ -95,6 +102,8 @@ class RankDocument(GroupedDocument[RankRow]):
     tails: Mapping[str, Tail]
     methods_asked: bool
     top: int | None
+    suite: SuiteChapter | None = None
+    per_task: bool = False
 
     def meta(self) -> Mapping[str, Any]:
         """Separation, hidden risks, aggregations, agreement, stability and groups."""
@@ -111,6 +120,7 @@ class RankDocument(GroupedDocument[RankRow]):
                 "kendall_tau": self.study.agreement.tolist(),
             },
             "stability": None if self.steady is None else [*agreement(self.steady)],
+            **suite_meta(self.suite),
             **super().meta(),
         }
 

@@ -26,6 +26,7 @@ from riskrank.studies.rank.verdict import Case, rank_verdict
 from riskrank.studies.ranking_methods import chosen_methods
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import described_tests, inference_of
+from riskrank.studies.suites import suite_chapter
 from riskrank.studies.targets import check_portfolio, check_range, score_tables
 from riskrank.studies.units import Units, units_of
 
@@ -91,7 +92,8 @@ def rank(
             )
     units = {name: units_of(name, table.metrics) for name in study.studies}
     means, leading = metric_means(table), lead(study, tables, inference)
-    said = rank_verdict(study, Case(table, means, leading, inference))
+    suite = suite_chapter(table, tables, {name: one.first for name, one in leading.items()}, inference)
+    said = rank_verdict(study, Case(table, means, leading, inference, suite))
     top = len(table.models) if settings.top is None else settings.top
     return RankDocument(
         provenance=_provenance(table, settings, study, inference),
@@ -110,6 +112,8 @@ def rank(
         tails={name: Tail(one, table) for name, one in leading.items()},
         methods_asked=bool(settings.method or settings.all_methods or settings.aggregate),
         top=settings.top,
+        suite=suite,
+        per_task=settings.per_task,
     )
 
 

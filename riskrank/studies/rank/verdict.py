@@ -20,6 +20,8 @@ from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.catches import catches
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.said import Said, assuming, fitting
+from riskrank.studies.suites import SuiteChapter
+from riskrank.studies.suites.words import by_mean, by_task, other_scope
 from riskrank.studies.units import units_of
 from riskrank.studies.wording import names
 
@@ -34,12 +36,14 @@ class Case:
     means : tuple of MetricMeans
     leading : dict of str to Leading
     inference : Inference
+    suite : SuiteChapter or None
     """
 
     table: ScoreTable
     means: Sequence[MetricMeans]
     leading: Mapping[str, Leading]
     inference: Inference
+    suite: SuiteChapter | None = None
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -48,7 +52,8 @@ class Case:
 
     def score(self, column: str) -> str:
         """What a column of scores is called in a sentence."""
-        return column if any(one.name == column for one in self.means) else "the combined score"
+        name = column if any(one.name == column for one in self.means) else "the combined score"
+        return name if self.suite is None or len(self.leading) > 1 else f"{name} {self.suite.on}"
 
 
 def rank_verdict(study: MethodStudy, case: Case) -> Said:
@@ -72,7 +77,29 @@ def rank_verdict(study: MethodStudy, case: Case) -> Said:
         return fitting([assumed + head, *rest])
     one = next(iter(case.leading.values()))
     head = f"{assumed}{_who(one, case, ship=not assumed)}"
-    return fitting([head, *_gain(one, case), *catches(one, case.table, case.means)])
+    found = catches(one, case.table, case.means)
+    if case.suite is not None:
+        return fitting([head, *_tasks(one, case, case.suite), *found])
+    return fitting([head, *_gain(one, case), *found])
+
+
+def _tasks(one: Leading, case: Case, suite: SuiteChapter) -> Iterator[str]:
+    """What the tasks say of the first against the next, and the answer to the question not asked."""
+    column, held = suite.columns[one.column], one.recommendation is None or one.recommendation.holds
+    if not one.others:
+        return
+    following = one.others[0]
+    told = by_task(suite, column, one.first, following)
+    mean = next((mean for mean in case.means if mean.name == one.column), None)
+    if held and mean is not None:
+        means = f"macro mean {_bare(mean, one.first, following)}{_span(one, following, case)}"
+        yield f"Against {case.models[following]}: {'; '.join(filter(None, (means, told)))}."
+    elif held and told:
+        yield f"Against {case.models[following]}: {told}."
+    yield from other_scope(suite, column, one.first, following)
+    if held and mean is None:
+        yield from _gain(one, case)
+    yield from by_mean(suite, column, one.first)
 
 
 def _together(case: Case) -> Iterator[str]:

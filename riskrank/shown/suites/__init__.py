@@ -1,0 +1,1 @@
+"""A suite of tasks as tables and lines."""

@@ -1,0 +1,173 @@
+"""A suite on the screen: a strip of marks a model, tasks by models, and what single tasks decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.asked.suites import FIXED
+from riskrank.engine.suites.macro_means import RANDOM
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.rounding import decimals_of, rounded
+from riskrank.studies.suites import SuiteChapter, SuiteColumn
+from riskrank.studies.suites.entries import ends
+from riskrank.studies.wording import names
+
+MARKS = {1: "+", -1: "-", 0: "."}
+_STYLES = {1: "green", -1: "red", 0: ""}
+
+# Tasks that a strip has room for beside the names of some of them, and names it says.
+_LONGEST, _NAMED = 60, 3
+
+
+def screen(chapter: SuiteChapter, column: str, shown: Sequence[int], *, per_task: bool) -> list[Section]:
+    """One column: a strip of marks a model, and all tasks by models where that was asked for.
+
+    Parameters
+    ----------
+    chapter : SuiteChapter
+    column : str
+    shown : sequence of int
+        Models, in their order.
+    per_task : bool
+    """
+    one = chapter.columns[column]
+    sections: list[Section] = []
+    if chapter.tested:
+        sections.append(strips(chapter, one, shown))
+    if per_task:
+        sections.append(by_task(chapter, one, shown))
+    return sections
+
+
+def details(chapter: SuiteChapter, *, per_task: bool) -> list[Section]:
+    """Of every column, what a screen has no room for."""
+    sections: list[Section] = []
+    everyone = range(len(chapter.models))
+    for one in chapter.columns.values():
+        if not per_task:
+            sections.append(by_task(chapter, one, everyone))
+        sections.append(macro(chapter, one))
+        sections += left_out(chapter, one)
+    return asked_for([*sections, _reading(chapter)])
+
+
+def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Table:
+    """A mark a task and model, against the leader; few tasks are named."""
+    leader = chapter.models[one.leader]
+    drawn = len(chapter.names) <= _LONGEST
+    rows: list[tuple[Cell | str, ...]] = []
+    for i in shown:
+        if i == one.leader:
+            continue
+        marks = one.marks[i, one.leader]
+        strip = [Cell("".join(MARKS[int(mark)] for mark in marks))] if drawn else []
+        better, worse = one.won(i, one.leader), one.won(one.leader, i)
+        rows.append(
+            (
+                chapter.models[i],
+                *strip,
+                _named(chapter, better),
+                _named(chapter, worse),
+                str(one.open(i, one.leader)),
+            )
+        )
+    picture = [Column("tasks", "left")] if drawn else []
+    columns = (*picture, Column("+ better on", "left"), Column("- worse on", "left"), Column(". open"))
+    return Table("", (Column(f"against {leader}", "left"), *columns), tuple(rows))
+
+
+def _named(chapter: SuiteChapter, tasks: Sequence[int]) -> str:
+    if not tasks:
+        return "0"
+    return f"{len(tasks)}: {names([chapter.names[t] for t in tasks], _NAMED)}"
+
+
+def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Table:
+    """Means of every task and model, with the marks against the leader; the macro mean below."""
+    errors = [one.found.error[i, j] for i in shown for j in shown if i < j]
+    digits = [decimals_of(float(error[t]) for error in errors) for t in range(len(chapter.names))]
+    rows: list[tuple[Cell | str, ...]] = []
+    for t, task in enumerate(chapter.names):
+        cells = [_cell(one, i, t, digits[t], tested=chapter.tested) for i in shown]
+        metric = [] if chapter.metrics is None else [chapter.metrics[t]]
+        rows.append((task, *metric, f"{chapter.samples[t]:,}", *_weight(chapter, t), *cells))
+    macro = one.units.of(one.scores.macro)
+    together = decimals_of(one.scopes[FIXED].means.error)
+    below = [rounded(float(macro[i]), together) + _space(chapter) for i in shown]
+    blank = [""] * (1 + (chapter.metrics is not None) + (not chapter.alike))
+    rows.append((Cell("macro mean", "bold"), *blank, *below))
+    columns = [Column("task", "left")]
+    columns += [] if chapter.metrics is None else [Column("metric", "left")]
+    columns += [Column("samples")] + ([] if chapter.alike else [Column("weight")])
+    columns += [Column(chapter.models[i]) for i in shown]
+    title = f"Means of {one.name} by task"
+    if chapter.tested:
+        title += f"; + better, - worse than {chapter.models[one.leader]}"
+    return Table(title, tuple(columns), tuple(rows))
+
+
+def _cell(one: SuiteColumn, i: int, t: int, digits: int, *, tested: bool) -> Cell:
+    mark = int(one.marks[i, one.leader, t])
+    shown = rounded(float(one.mean[i, t]), digits)
+    return Cell(f"{shown} {MARKS[mark] if mark else ' '}" if tested else shown, _STYLES[mark])
+
+
+def _space(chapter: SuiteChapter) -> str:
+    """Room for a mark, so that digits stand below each other."""
+    return "  " if chapter.tested else ""
+
+
+def _weight(chapter: SuiteChapter, t: int) -> list[str]:
+    return [] if chapter.alike else [f"{100 * chapter.weights[t]:.2g} %"]
+
+
+def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
+    """Macro means with intervals of both questions, and the worst tasks."""
+    value = one.units.of(one.scores.macro)
+    digits = decimals_of(one.scopes[FIXED].means.error)
+    said = {scope: ends(one, found, chapter.alpha) for scope, found in one.scopes.items()}
+    level = f"{100 * (1 - chapter.alpha):g} %"
+    columns = [Column("model", "left"), Column("macro\nmean"), Column(f"{level} on\nthese tasks", "left")]
+    if RANDOM in said:
+        columns.append(Column(f"{level} on tasks\nlike these", "left"))
+    columns += [Column("worst tasks", "left"), Column("their\nmean")]
+    rows = []
+    for i in sorted(range(len(chapter.models)), key=lambda i: -float(one.scores.macro[i])):
+        intervals = [f"{rounded(low, digits)} to {rounded(high, digits)}" for low, high in _of(said, i)]
+        worst = one.worst[i]
+        where = names([chapter.names[t] for t in worst.tasks])
+        tail = rounded(float(one.units.sign * worst.mean), digits)
+        rows.append((chapter.models[i], rounded(float(value[i]), digits), *intervals, where, tail))
+    return Table(f"Macro means of {one.name}", tuple(columns), tuple(rows))
+
+
+def _of(said: dict[str, list[tuple[float, float]]], model: int) -> list[tuple[float, float]]:
+    return [found[model] for found in said.values()]
+
+
+def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
+    """Tasks without which another model has the best macro mean."""
+    if one.left_out is None:
+        return []
+    best = one.first_by_mean
+    changes = one.left_out.changes(best) if best == one.leader else []
+    if not changes:
+        return []
+    rows = tuple(
+        (chapter.names[t], f"{chapter.samples[t]:,}", chapter.models[int(one.left_out.leader[t])])
+        for t in changes
+    )
+    heads = (Column("without", "left"), Column("samples"), Column("best macro mean", "left"))
+    title = f"Tasks that keep {chapter.models[best]} first on {one.name}"
+    return [Table(title, heads, rows)]
+
+
+def _reading(chapter: SuiteChapter) -> Line:
+    text = (
+        "a mark is a significant difference on one task, Holm over all tasks and pairs; McNemar's exact test "
+        "of 0/1 scores, Student's and Johnson's of others, none below ten samples. Intervals of macro means "
+        "are for one model at a time; the worst tasks are a tenth of them, at least one"
+    )
+    if any(RANDOM not in one.scopes for one in chapter.columns.values()):
+        text += "; tasks like these are spoken of from six on"
+    return Line(f"{text}.", "Tasks:")

@@ -1,0 +1,150 @@
+"""A column of scores on the tasks of a suite: tests, macro means in both scopes, what single tasks decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.suites.left_out import LeftOut, leave_one_out
+from riskrank.engine.suites.macro_means import (
+    FEWEST_TASKS,
+    FIXED,
+    RANDOM,
+    Estimates,
+    macro_differences,
+    macro_means,
+    task_number,
+)
+from riskrank.engine.suites.task_differences import TaskDifferences, task_differences
+from riskrank.engine.suites.task_scores import TaskScores
+from riskrank.engine.suites.worst_tasks import WorstTasks, worst_tasks
+from riskrank.engine.types import Floats, Integers
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.suite import Suite
+from riskrank.studies.units import Units, units_of
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """Macro means as one of the two questions sees them.
+
+    Attributes
+    ----------
+    means, differences : Estimates
+        Of k models, shape (k,), and of all pairs, first minus second, shape (k, k); larger is better.
+    p_adjusted : ndarray, shape (k, k)
+        One-sided, of the first being ahead; Holm over all pairs.
+    """
+
+    means: Estimates
+    differences: Estimates
+    p_adjusted: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class SuiteColumn:
+    """A column of scores task by task.
+
+    Attributes
+    ----------
+    name : str
+        A metric or a portfolio.
+    units : Units
+    signs : ndarray, shape (T,)
+        −1 where less is better in the file.
+    scores : TaskScores
+    found : TaskDifferences
+    marks : ndarray of int, shape (k, k, T)
+        1 where the first of a pair is better, −1 where it is worse, 0 where that is open.
+    scopes : mapping of str to Scope
+        ``fixed`` always, ``random`` where there are tasks enough.
+    leader : int
+        The model the others are shown against.
+    left_out : LeftOut or None
+        None where one task weighs everything.
+    worst : tuple of WorstTasks
+        By model.
+    """
+
+    name: str
+    units: Units
+    signs: Floats
+    scores: TaskScores
+    found: TaskDifferences
+    marks: Integers
+    scopes: dict[str, Scope]
+    leader: int
+    left_out: LeftOut | None
+    worst: tuple[WorstTasks, ...]
+
+    @cached_property
+    def mean(self) -> Floats:
+        """Means by model and task as the file has them, shape (k, T)."""
+        return self.signs * self.scores.mean + 0.0
+
+    @property
+    def first_by_mean(self) -> int:
+        """The model with the best macro mean."""
+        return int(self.scores.macro.argmax())
+
+    def won(self, model: int, other: int) -> list[int]:
+        """Tasks on which one model is better than another."""
+        return np.flatnonzero(self.marks[model, other] > 0).tolist()
+
+    def open(self, model: int, other: int) -> int:
+        """Tasks on which no test tells two models apart."""
+        return int(np.count_nonzero(self.marks[model, other] == 0))
+
+
+def suite_column(
+    name: str,
+    values: Sequence[np.ndarray],
+    table: ScoreTable,
+    suite: Suite,
+    leader: int,
+    inference: Inference,
+    scope: str,
+) -> SuiteColumn:
+    """Look at one column of scores task by task.
+
+    Parameters
+    ----------
+    name : str
+    values : sequence of k ndarrays
+        Oriented, in the order of the table's rows.
+    table : ScoreTable
+    suite : Suite
+        Of the table.
+    leader : int
+    inference : Inference
+    scope : {"fixed", "random"}
+        Which question the ranking answers.
+    """
+    tasks = [suite.of_sample[rows] for rows in table.row_samples]
+    scores = TaskScores.build(values, tasks, units=table.clusters, weights=suite.weights, paired=table.paired)
+    rule = inference.correction
+    found = task_differences(scores, correction=rule)
+    marks = found.marks(inference.alpha) if inference.test else np.zeros(found.p_value.shape, dtype=np.int64)
+    answered = (FIXED, RANDOM) if task_number(scores.weights) >= FEWEST_TASKS - 1e-9 else (FIXED,)
+    units = units_of(name, table.metrics)
+    signs = [units.sign] * scores.count if suite.specs is None else [spec.sign for spec in suite.specs]
+    scopes = {}
+    for one in answered:
+        differences = macro_differences(scores, found, one)
+        scopes[one] = Scope(macro_means(scores, one), differences, differences.p_pairs(rule))
+    return SuiteColumn(
+        name=name,
+        units=units,
+        signs=np.array(signs),
+        scores=scores,
+        found=found,
+        marks=marks,
+        scopes=scopes,
+        leader=leader,
+        left_out=leave_one_out(scores, found, leader, scope=scope, correction=rule),
+        worst=tuple(worst_tasks(mean, scores.weights) for mean in scores.mean),
+    )

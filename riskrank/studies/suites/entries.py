@@ -1,0 +1,191 @@
+"""A suite as documents write it: types the JSON Schema is made of, means and differences as in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from riskrank.engine.suites.macro_means import FIXED, RANDOM
+from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.suites.column import Scope, SuiteColumn
+
+BETTER, WORSE, OPEN = "better", "worse", "open"
+_MARKS = {1: BETTER, -1: WORSE, 0: OPEN}
+
+
+@dataclass(frozen=True)
+class TaskEntry:
+    """A task."""
+
+    task: str
+    weight: float
+    samples: int
+    metric: str | None
+
+
+@dataclass(frozen=True)
+class MacroEntry:
+    """A model's macro mean, with its interval on these tasks and on tasks like these; its worst tasks."""
+
+    metric: str
+    model: str
+    mean: float
+    low: float
+    high: float
+    like_these_low: float | None
+    like_these_high: float | None
+    worst_tasks: Sequence[str]
+    worst_mean: float
+
+
+@dataclass(frozen=True)
+class TaskMeanEntry:
+    """A model's mean on a task, and whether it is better or worse there than the leader."""
+
+    metric: str
+    task: str
+    model: str
+    mean: float
+    leader: str
+    difference: float
+    p_value: float
+    p_adjusted: float
+    mark: str
+
+
+@dataclass(frozen=True)
+class PairEntry:
+    """A pair: the difference of the macro means, whether the first is ahead, and tasks by answer."""
+
+    metric: str
+    model: str
+    other: str
+    difference: float
+    p_these: float
+    p_like_these: float | None
+    better: int
+    worse: int
+    open: int
+
+
+@dataclass(frozen=True)
+class LeftOutEntry:
+    """The suite without a task: who has the best macro mean, and the leader's lead over the best other."""
+
+    metric: str
+    task: str
+    first: str
+    ahead: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True)
+class SuiteEntry:
+    """A suite, task by task."""
+
+    scope: str
+    tasks: Sequence[TaskEntry]
+    macro_means: Sequence[MacroEntry]
+    task_means: Sequence[TaskMeanEntry]
+    pairs: Sequence[PairEntry]
+    left_out: Sequence[LeftOutEntry]
+
+
+def suite_meta(chapter: SuiteChapter | None) -> dict[str, Any]:
+    """The entry ``suite`` of a document's ``meta``, where there is a suite."""
+    return {} if chapter is None else {"suite": asdict(suite_entry(chapter))}
+
+
+def suite_entry(chapter: SuiteChapter) -> SuiteEntry:
+    """Write down a suite."""
+    columns = chapter.columns.values()
+    own = chapter.metrics or [None] * len(chapter.names)
+    tasks = zip(chapter.names, chapter.weights, chapter.samples, own, strict=True)
+    return SuiteEntry(
+        scope=chapter.scope,
+        tasks=[TaskEntry(*task) for task in tasks],
+        macro_means=[entry for one in columns for entry in _macro(chapter, one)],
+        task_means=[entry for one in columns for entry in _task_means(chapter, one)],
+        pairs=[entry for one in columns for entry in _pairs(chapter, one)],
+        left_out=[entry for one in columns for entry in _left_out(chapter, one)],
+    )
+
+
+def _macro(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[MacroEntry]:
+    mean = one.units.of(one.scores.macro)
+    these = ends(one, one.scopes[FIXED], chapter.alpha)
+    like = ends(one, one.scopes[RANDOM], chapter.alpha) if RANDOM in one.scopes else None
+    for i, model in enumerate(chapter.models):
+        worst, outer = one.worst[i], (None, None) if like is None else like[i]
+        yield MacroEntry(
+            one.name,
+            model,
+            float(mean[i]),
+            these[i][0],
+            these[i][1],
+            outer[0],
+            outer[1],
+            [chapter.names[task] for task in worst.tasks],
+            float(one.units.sign * worst.mean + 0.0),
+        )
+
+
+def ends(one: SuiteColumn, scope: Scope, alpha: float) -> list[tuple[float, float]]:
+    """Intervals of macro means as the file has them."""
+    low, high = one.units.interval(*scope.means.interval(alpha))
+    assert low is not None
+    assert high is not None
+    return [*zip(low.tolist(), high.tolist(), strict=True)]
+
+
+def _task_means(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[TaskMeanEntry]:
+    leader, found = one.leader, one.found
+    for t, task in enumerate(chapter.names):
+        for i, model in enumerate(chapter.models):
+            yield TaskMeanEntry(
+                one.name,
+                task,
+                model,
+                float(one.mean[i, t]),
+                chapter.models[leader],
+                float(one.signs[t] * found.difference[i, leader, t] + 0.0),
+                float(found.p_value[i, leader, t]),
+                float(found.p_adjusted[i, leader, t]),
+                _MARKS[int(one.marks[i, leader, t])],
+            )
+
+
+def _pairs(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[PairEntry]:
+    differences, like = one.scopes[FIXED].differences.value, one.scopes.get(RANDOM)
+    for i, model in enumerate(chapter.models):
+        for j, other in enumerate(chapter.models):
+            if i == j:
+                continue
+            yield PairEntry(
+                one.name,
+                model,
+                other,
+                float(one.units.of(differences[i, j])),
+                float(one.scopes[FIXED].p_adjusted[i, j]),
+                None if like is None else float(like.p_adjusted[i, j]),
+                len(one.won(i, j)),
+                len(one.won(j, i)),
+                one.open(i, j),
+            )
+
+
+def _left_out(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[LeftOutEntry]:
+    if one.left_out is None:
+        return
+    others = [i for i in range(len(chapter.models)) if i != one.leader]
+    for t, task in enumerate(chapter.names):
+        ahead = one.left_out.ahead[t, others]
+        next_ = others[int(ahead.argmin())]
+        yield LeftOutEntry(
+            one.name,
+            task,
+            chapter.models[int(one.left_out.leader[t])],
+            float(one.units.of(ahead.min())),
+            float(one.left_out.p_adjusted[t, next_]),
+        )

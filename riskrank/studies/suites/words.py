@@ -1,0 +1,79 @@
+"""Sentences on a suite: tasks that speak for and against the first, and the question nobody asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from riskrank.asked.suites import FIXED
+from riskrank.engine.suites.macro_means import RANDOM
+from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.suites.column import SuiteColumn
+from riskrank.studies.wording import names
+
+
+def by_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> str:
+    """Tasks won and lost against another model, and whether a single task decides.
+
+    ``better on 7, worse on 1 (gsm8k), open on 4; leaving out any task changes nothing``
+    """
+    if not chapter.tested:
+        return without_a_task(chapter, one, first)
+    won, lost = one.won(first, other), one.won(other, first)
+    count = len(chapter.names)
+    parts = [_on("better on", [chapter.names[t] for t in won], count)]
+    parts += [_on("worse on", [chapter.names[t] for t in lost], count)]
+    parts += [f"open on {one.open(first, other)}"] if one.open(first, other) else []
+    told = [part for part in parts if part]
+    found = "open on every task" if one.open(first, other) == count else ", ".join(told)
+    return "; ".join(filter(None, (found, without_a_task(chapter, one, first))))
+
+
+def _on(how: str, tasks: list[str], count: int) -> str:
+    """Few tasks are named."""
+    if not tasks:
+        return ""
+    if len(tasks) == count:
+        return f"{how} every task"
+    named = f" ({names(tasks)})" if len(tasks) <= 2 else ""
+    return f"{how} {len(tasks)}{named}"
+
+
+def without_a_task(chapter: SuiteChapter, one: SuiteColumn, first: int) -> str:
+    """Who leads by the macro mean without each task in turn."""
+    if one.left_out is None or one.first_by_mean != first:
+        return ""
+    changes = one.left_out.changes(first)
+    if not changes:
+        return "leaving out any task changes nothing"
+    decides = changes[0]
+    instead = chapter.models[int(one.left_out.leader[decides])]
+    more = f" (so without {len(changes) - 1} more)" if len(changes) > 1 else ""
+    return f"without {chapter.names[decides]} {instead} has the best macro mean{more}"
+
+
+def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> Iterator[str]:
+    """The answer to the question the ranking does not ask: tasks like these, or these tasks."""
+    asked = RANDOM if chapter.scope == FIXED else FIXED
+    if not chapter.tested or asked not in one.scopes:
+        return
+    p = float(one.scopes[asked].p_adjusted[first, other])
+    whom = f"{chapter.models[first]} is better than {chapter.models[other]}"
+    where = "on tasks like these" if asked == RANDOM else f"on these {len(chapter.names)} tasks themselves"
+    answer = "shown" if p <= chapter.alpha else "not shown"
+    yield f"Whether {whom} {where}: {answer} (p = {p:.2g})."
+
+
+def between(chapter: SuiteChapter, column: str, first: int, other: int) -> Iterator[str]:
+    """Of two models what the tasks say, and the answer to the question not asked."""
+    one = chapter.columns[column]
+    told = by_task(chapter, one, first, other)
+    if told:
+        yield f"By task, {chapter.models[first]} against {chapter.models[other]}: {told}."
+    yield from other_scope(chapter, one, first, other)
+
+
+def by_mean(chapter: SuiteChapter, one: SuiteColumn, first: int) -> Iterator[str]:
+    """Another model has the best macro mean."""
+    best = one.first_by_mean
+    if best != first and one.scores.macro[best] > one.scores.macro[first]:
+        yield f"By the macro mean {chapter.models[best]} comes first."

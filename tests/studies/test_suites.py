@@ -1,0 +1,198 @@
+"""Suites in the documents of rank and dominance: what they say of tasks, and what they leave to others."""
+
+import io
+import json
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+
+from riskrank.asked.dominance import DominanceSettings
+from riskrank.asked.rank import RankSettings
+from riskrank.asked.reading import ReadOptions
+from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.table.score_table import read_scores
+from riskrank.scores.table.suite import Suite
+from riskrank.shown.formats.data import to_json
+from riskrank.shown.formats.terminal import to_terminal
+from riskrank.shown.schema import json_schema
+from riskrank.shown.sections import spelled_sections
+from riskrank.shown.suites.tables import MARKS
+from riskrank.shown.view import Table, first_screen, text_of
+from riskrank.studies.dominance import dominance
+from riskrank.studies.rank import rank
+
+NAMES = ("arc", "boolq", "gsm8k", "hellaswag", "ifeval", "mmlu", "piqa", "winogrande")
+
+
+def suite_table(means, *, sizes=(40, 30, 60, 200, 50, 300, 30, 60), weights=None, seed=0, metrics=1):
+    """Models m1, m2, ... with a mean a task in units of the spread, on tasks of such sizes."""
+    rng = np.random.default_rng(seed)
+    task = np.repeat(np.arange(len(sizes)), sizes)
+    base = rng.normal(size=task.size)
+    rows = []
+    for model, of_task in enumerate(means, 1):
+        for metric in range(metrics):
+            score = base + 0.5 * rng.normal(size=task.size) + np.broadcast_to(of_task, len(sizes))[task]
+            rows.append(
+                pl.DataFrame(
+                    {
+                        "model": f"m{model}",
+                        "sample": [f"{NAMES[t]}/{at}" for at, t in enumerate(task)],
+                        "metric": f"x{metric}",
+                        "score": score,
+                    }
+                )
+            )
+    table = read_scores([FrameSource(pl.concat(rows))], ReadOptions())
+    of_sample = np.array([NAMES.index(sample.partition("/")[0]) for sample in table.samples])
+    share = np.ones(len(sizes)) if weights is None else np.asarray(weights, dtype=float)
+    suite = Suite(names=NAMES[: len(sizes)], of_sample=of_sample, weights=share / share.sum())
+    return replace(table, suite=suite)
+
+
+def ranked(means, resamples=1000, **how):
+    settings = {name: how.pop(name) for name in [*how] if name in ("no_test", "per_task", "per_metric")}
+    return rank(suite_table(means, **how), RankSettings(resamples=resamples, **settings))
+
+
+CLEAR = [np.array([0.5, 0.5, -0.6, 0.5, 0.5, 0.5, 0.5, 0.5]), 0.0]
+
+
+def test_the_verdict_names_tasks_on_either_side_and_answers_both_questions():
+    said = ranked(CLEAR).verdict
+    assert said.startswith(
+        "Ship m1: significantly better than m2 on x0 on these 8 tasks. Against m2: macro mean "
+    )
+    assert "better on 7, worse on 1 (gsm8k); leaving out any task changes nothing." in said
+    assert "Whether m1 is better than m2 on tasks like these: shown (p = 0.0" in said
+    assert len(said.split()) <= 70
+
+
+def test_five_tasks_say_nothing_of_others():
+    document = ranked([0.5, 0.0], sizes=(30, 40, 50, 60, 70))
+    assert "tasks like these" not in document.verdict
+    assert "better on every task" in document.verdict
+    assert document.meta()["suite"]["pairs"][0]["p_like_these"] is None
+
+
+def test_a_task_that_decides_is_named():
+    """Ahead on mmlu alone, by so much that the macro mean follows."""
+    means = [np.where(np.arange(8) == 5, 3.0, 0.0), np.where(np.arange(8) == 5, 0.0, 0.2)]
+    document = ranked(means)
+    assert "without mmlu m2 has the best macro mean" in document.verdict
+    assert [row.task for row in _left_out(document) if row.first == "m2"] == ["mmlu"]
+
+
+def _left_out(document):
+    return [type("Row", (), row) for row in document.meta()["suite"]["left_out"]]
+
+
+@pytest.mark.parametrize("weights", [None, [1, 2, 3, 4, 5, 6, 7, 8], [1, 0, 1, 1, 1, 1, 1, 1]])
+def test_means_are_macro_means(weights):
+    table = suite_table([0.3, 0.0, 0.1], weights=weights)
+    document = rank(table, RankSettings(resamples=100))
+    task, share = table.suite.of_sample[table.row_samples[0]], table.suite.weights
+    for model in range(3):
+        score = table.values[model][:, 0]
+        expected = sum(share[t] * score[task == t].mean() for t in range(8))
+        assert document.means[0].mean[model] == pytest.approx(expected, abs=1e-12)
+        assert document.suite.columns["x0"].scores.macro[model] == pytest.approx(expected, abs=1e-12)
+        entry = document.meta()["suite"]["macro_means"][model]
+        assert entry["mean"] == pytest.approx(expected, abs=1e-12)
+        assert entry["low"] < expected < entry["high"]
+        row = next(row for row in document.rows if row.model == f"m{model + 1}" and row.method == "R-SSD@x0")
+        assert row.mean == pytest.approx(expected, abs=1e-12)
+
+
+def test_less_is_better_turns_means_around_and_leaves_marks():
+    table = suite_table(CLEAR)
+    turned = replace(
+        table,
+        values=tuple(-value for value in table.values),
+        metrics=(replace(table.metrics[0], direction="lower", declared=True),),
+    )
+    up, down = (rank(one, RankSettings(resamples=500)).meta()["suite"] for one in (table, turned))
+    # The models change places: m2 leads, and m1 is worse where it was better.
+    assert {row["leader"] for row in up["task_means"]} == {"m1"}
+    assert {row["leader"] for row in down["task_means"]} == {"m2"}
+    for one, other in zip(up["task_means"], down["task_means"], strict=True):
+        assert one["mean"] == other["mean"]
+    better = {row["task"] for row in down["task_means"] if row["model"] == "m1" and row["mark"] == "better"}
+    assert better == {"gsm8k"}
+
+
+@pytest.mark.parametrize("name", ["rank", "dominance"])
+def test_the_document_fits_its_schema(name):
+    table = suite_table([0.3, 0.0, 0.1], metrics=2)
+    document = (
+        rank(table, RankSettings(resamples=100))
+        if name == "rank"
+        else dominance(table, DominanceSettings(resamples=100))
+    )
+    schema = json_schema(name)
+    assert schema["properties"]["meta"]["properties"]["suite"]["required"]
+    jsonschema.Draft202012Validator(schema).validate(json.loads(to_json(document)))
+
+
+def test_a_table_without_tasks_has_no_suite():
+    table = replace(suite_table(CLEAR), suite=None)
+    document = rank(table, RankSettings(resamples=100))
+    assert document.suite is None
+    assert "suite" not in document.meta()
+    assert "task" not in document.verdict
+
+
+def strips_of(document):
+    shown = first_screen(spelled_sections(document, flags=True))
+    return next(s for s in shown if isinstance(s, Table) and s.columns[0].head.startswith("against"))
+
+
+def test_strips_say_what_the_marks_are():
+    document = ranked([*CLEAR, 0.1])
+    strips = strips_of(document)
+    one = document.suite.columns["x0"]
+    assert [row[0] for row in strips.rows] == ["m3", "m2"]
+    for row, model in zip(strips.rows, (2, 1), strict=True):
+        assert text_of(row[1]) == "".join(MARKS[mark] for mark in one.marks[model, 0].tolist())
+        assert int(text_of(row[-1])) == text_of(row[1]).count(".")
+    assert text_of(strips.rows[1][2]) == "1: gsm8k"
+
+
+def screen(document):
+    out = io.StringIO()
+    to_terminal(first_screen(spelled_sections(document, flags=True)), out, width=None, color=False)
+    return out.getvalue()
+
+
+def test_five_models_on_twelve_tasks_fit_a_screen(monkeypatch):
+    names = [f"task_{letter}" for letter in "abcdefghijkl"]
+    monkeypatch.setattr(f"{__name__}.NAMES", names)
+    shown = screen(ranked([0.4, 0.3, 0.2, 0.1, 0.0], sizes=(30,) * 12, metrics=2))
+    lines = shown.rstrip().splitlines()
+    assert lines[0].strip() == "Suite: 12 tasks, weighed alike, 30 samples each."
+    assert len(lines) <= 25
+
+
+def test_the_table_of_tasks_is_for_who_asks():
+    hidden, seen = (screen(ranked(CLEAR, per_task=asked)) for asked in (False, True))
+    assert "Means of x0 by task" not in hidden
+    assert "--per-task" in hidden
+    assert "Means of x0 by task" in seen
+    assert "--per-task" not in seen
+
+
+def test_without_a_test_there_are_no_marks():
+    document = ranked(CLEAR, no_test=True, per_task=True)
+    assert "tasks like these" not in document.verdict
+    assert not document.suite.columns["x0"].marks.any()
+    assert "+ better on" not in screen(document)
+
+
+def test_dominance_says_it_too():
+    document = dominance(suite_table(CLEAR), DominanceSettings(resamples=1000))
+    assert "By task, m1 against m2: better on 7, worse on 1 (gsm8k)" in document.verdict
+    assert first_screen(spelled_sections(document, flags=True))[0].label == "Suite:"
+    assert strips_of(document).rows[0][0] == "m2"
