@@ -89,7 +89,9 @@ def samples_behind_tail(samples: Behind, level: float, tails: ArrayLike = 2.0) -
     if isinstance(samples, Freedom):
         samples = samples.df + 1
     behind = np.rint(np.asarray(tails, dtype=np.float64) * samples * level)
-    return np.clip(behind, 2, np.maximum(samples, 2)).astype(np.int64)
+    # A model against itself has endless degrees of freedom, and no whole number of samples.
+    most = np.clip(samples, 2, np.iinfo(np.int32).max)
+    return np.clip(behind, 2, most).astype(np.int64)
 
 
 def equivalent_tails(first: ArrayLike, second: ArrayLike) -> Floats:
