@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riskrank.errors import option
+from riskrank.errors import listing, option
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
-from riskrank.studies.check import CheckDocument, Inspection, MetricRow, Problem
+from riskrank.studies.check import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.rounding import decimals_of_range, rounded
 from riskrank.studies.suggestions import Suggestion
 from riskrank.studies.wording import counted
 
-# Commands, problems and metrics a screen has room for.
-_COMMANDS, _PROBLEMS, _METRICS = 3, 2, 8
+# Commands, problems, metrics and tasks a screen has room for.
+_COMMANDS, _PROBLEMS, _METRICS, _TASKS = 3, 2, 8, 6
 
 
 def view(document: CheckDocument) -> list[Section]:
@@ -22,6 +22,7 @@ def view(document: CheckDocument) -> list[Section]:
     return [
         _metrics(document),
         Line(_pairing(found), "Samples:"),
+        *([Line(_suite(found.tasks), "Tasks:")] if found.tasks else []),
         *([Line(_repeats(found), "Repeats:")] if found.most_repeats > 1 else []),
         *_problems(found),
         *_commands(document.suggestions[:_COMMANDS]),
@@ -37,6 +38,8 @@ def _details(document: CheckDocument) -> list[Section]:
     if found.most_repeats <= 1:
         sections.append(Line(_repeats(found), "Repeats:"))
     sections.append(_metric_table(document))
+    if found.tasks:
+        sections.append(_task_table(found.tasks))
     if not found.same_samples:
         sections.append(_model_table(found))
     sections += [_problem_line(problem) for problem in found.problems]
@@ -94,6 +97,41 @@ def _pairing(found: Inspection) -> str:
     if found.same_samples:
         return f"all models have the same {counted(found.samples, 'sample')} (paired).{grouped}"
     return f"{found.common_samples:,} of {found.samples:,} samples are common to all models.{grouped}"
+
+
+def _suite(tasks: Sequence[InspectedTask]) -> str:
+    """How many tasks there are, of which sizes, and what each counts."""
+    sizes, weights = ([getattr(task, of) for task in tasks] for of in ("samples", "weight"))
+    span = f"{min(sizes):,}" if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,}"
+    alike = "weighed alike" if min(weights) == max(weights) else "weighed as asked"
+    own = len({task.metrics for task in tasks}) > 1
+    return (
+        f"a suite of {len(tasks)} tasks, {alike}, {span} samples each{', with metrics of their own' * own}: "
+        f"{listing([task.name for task in tasks], _TASKS)}."
+    )
+
+
+def _task_table(tasks: Sequence[InspectedTask]) -> Table:
+    columns = (
+        Column("task", "left"),
+        Column("samples"),
+        Column("weight"),
+        Column("scores\na model"),
+        Column("metric", "left"),
+    )
+    rows = tuple(
+        (
+            task.name,
+            f"{task.samples:,}",
+            f"{100 * task.weight:.1f} %",
+            f"{task.most_scores:,}"
+            if task.fewest_scores == task.most_scores
+            else f"{task.fewest_scores:,} to {task.most_scores:,}",
+            listing(task.metrics),
+        )
+        for task in tasks
+    )
+    return Table("Tasks", columns, rows)
 
 
 def _repeats(found: Inspection) -> str:

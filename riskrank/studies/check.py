@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 from riskrank.asked.option import Settings, told
 from riskrank.errors import InputError, spell
-from riskrank.scores.table.inspection import InspectedMetric, Inspection, Problem
+from riskrank.scores.table.inspection import InspectedMetric, InspectedTask, Inspection, Problem
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.provenance import described_metric
 from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.suggestions import Suggestion, suggestions
 from riskrank.studies.wording import counted
 
-__all__ = ["CheckDocument", "Inspection", "MetricRow", "Problem", "check"]
+__all__ = ["CheckDocument", "InspectedTask", "Inspection", "MetricRow", "Problem", "check"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,18 @@ class CheckDocument(Document[MetricRow]):
                 ],
                 "common_samples": inspection.common_samples,
                 "clusters": inspection.clusters,
+                "tasks": [
+                    {
+                        "task": task.name,
+                        "samples": task.samples,
+                        "weight": task.weight,
+                        "metrics": list(task.metrics),
+                        "fewest_scores": task.fewest_scores,
+                        "most_scores": task.most_scores,
+                    }
+                    for task in inspection.tasks
+                ]
+                or None,
                 "paired": inspection.same_samples,
                 "fewest_repeats": inspection.fewest_repeats,
                 "most_repeats": inspection.most_repeats,

@@ -53,7 +53,7 @@ def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
     say = partial(_said, _sources(inspection), told)
     if undeclared:
         yield say("Say which way each metric is better, if this guess is right:", "check")
-    several = len(inspection.metrics) > 1
+    several = len(inspection.metrics) > 1 and len({task.metrics for task in inspection.tasks}) < 2
     if inspection.common_samples <= 1 and inspection.samples <= 1:
         if several:
             yield say("One row a model: choose by several objectives without a common unit:", "copa")

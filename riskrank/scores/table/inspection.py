@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
@@ -20,6 +20,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores, select
+from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
 from riskrank.scores.table.validate import (
     constant_metrics,
     divided_samples,
@@ -28,6 +29,7 @@ from riskrank.scores.table.validate import (
     too_large,
     unusable_scores,
 )
+from riskrank.scores.table.wholes import suite_of, task_of_samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +89,24 @@ class InspectedMetric:
 
 
 @dataclass(frozen=True, kw_only=True)
+class InspectedTask:
+    """One task of a suite: its samples, of all models together, its share of the weights, and its metrics.
+
+    Attributes
+    ----------
+    fewest_scores, most_scores : int
+        Usable scores a model has.
+    """
+
+    name: str
+    samples: int
+    weight: float
+    metrics: tuple[str, ...]
+    fewest_scores: int
+    most_scores: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Inspection:
     """What the files hold.
 
@@ -103,6 +123,8 @@ class Inspection:
         Samples every model has.
     clusters : int or None
         Clusters the samples belong to; None where nobody named their column.
+    tasks : tuple of InspectedTask
+        Of a suite; else empty.
     same_samples : bool
         Whether every model has every sample, as a paired comparison needs.
     fewest_repeats, most_repeats : int
@@ -128,6 +150,7 @@ class Inspection:
     samples: int
     common_samples: int
     clusters: int | None
+    tasks: tuple[InspectedTask, ...]
     same_samples: bool
     fewest_repeats: int
     most_repeats: int
@@ -167,10 +190,13 @@ def inspect_scores(
 
 
 def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
-    scores = select(_read(paths, options, stdin), options)
-    specs, doubts = resolve_metrics(
-        scores.metrics, known=scores.notes.known_metrics, options=options, told=scores.notes.directions
+    # As whoever weighs tasks reads them.
+    options = replace(options, weighs_tasks=True)
+    read, unclear = _of_tasks(select(_read(paths, options, stdin), options), options)
+    read_specs, doubts = resolve_metrics(
+        read.metrics, known=read.notes.known_metrics, options=options, told=read.notes.directions
     )
+    scores, specs, of_task = of_one_column(read, read_specs, options)
     means, _ = assemble(
         scores, scores.values, replace(options, missing="keep", repeats="mean", unpaired=True)
     )
@@ -179,9 +205,10 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     repeats = _rows_per_cell(scores)
     # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
     whole = bool(covered.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
-    errors = [*_errors(scores, specs, means, options, whole=whole)]
+    errors = [*_unusable(read, read_specs, options), *unclear]
+    errors += _incomplete(scores, specs, means, options, whole=whole or bool(unclear))
     dropped = () if whole else _dropped(scores, options)
-    warnings = [*scores.notes.warnings, *doubts, *_undeclared(specs, options), *dropped]
+    warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options), *dropped]
     alone = covered.sum(axis=0) == 1
     return Inspection(
         inputs=scores.notes.inputs,
@@ -191,11 +218,13 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
             for name, has in zip(scores.models, covered, strict=True)
         ),
         metrics=tuple(
-            _describe(scores, spec, code, means, covered, options) for code, spec in enumerate(specs)
+            _describe(read, spec, code, _missing(scores, code, spec, means, covered, options, of_task))
+            for code, spec in enumerate(read_specs)
         ),
         samples=len(scores.samples),
         common_samples=int(np.count_nonzero(covered.all(axis=0))),
         clusters=scores.frame["cluster"].n_unique() if scores.has("cluster") else None,
+        tasks=_tasks(scores, means, options, of_task),
         same_samples=bool(covered.all()),
         fewest_repeats=int(repeats.min(initial=repeats.max(initial=0))),
         most_repeats=int(repeats.max(initial=0)),
@@ -207,7 +236,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         options=options,
         sources=tuple(paths),
         runs=() if errors else _runs(scores, specs, options),
-        divisions=() if errors or options.group_by or not whole else dividing_columns(scores),
+        divisions=() if errors or options.group_by or not whole else dividing_columns(read),
     )
 
 
@@ -240,14 +269,53 @@ def _runs(scores: Scores, specs: Sequence[MetricSpec], options: ReadOptions) -> 
     )
 
 
-def _errors(
-    scores: Scores, specs: Sequence[MetricSpec], means: Rows, options: ReadOptions, *, whole: bool
-) -> Iterable[InputError]:
+def _of_tasks(scores: Scores, options: ReadOptions) -> tuple[Scores, list[InputError]]:
+    """Scores without what no score stands for; as they are, and why, where a metric of a task is unclear."""
+    try:
+        return of_scored_tasks(scores, options), []
+    except InputError as error:
+        return scores, [error]
+
+
+def _tasks(
+    scores: Scores, means: Rows, options: ReadOptions, of_task: Mapping[str, MetricSpec] | None
+) -> tuple[InspectedTask, ...]:
+    cuts = np.searchsorted(means.model, np.arange(1, len(scores.models)))
+    samples = np.split(means.sample, cuts)
+    wanted = scores.has("task") or bool(options.task_weight)
+    suite = suite_of(scores, scores.samples, samples, options, of_task) if wanted else None
+    if suite is None:
+        return ()
+    names, valid = scores.names("task"), ~scores.invalid()
+    key = scores.codes("task") * len(scores.models) + scores.codes("model")
+    counts = np.bincount(key[valid], minlength=len(names) * len(scores.models)).reshape(len(names), -1)
+    own = of_task or {}
+    return tuple(
+        InspectedTask(
+            name=name,
+            samples=size,
+            weight=weight,
+            metrics=(own[name].name,) if name in own else scores.metrics,
+            fewest_scores=int(counts[names.index(name)].min()),
+            most_scores=int(counts[names.index(name)].max()),
+        )
+        for name, size, weight in zip(suite.names, suite.sizes.tolist(), suite.weights.tolist(), strict=True)
+    )
+
+
+def _unusable(scores: Scores, specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[InputError]:
     yield from too_few_models(scores, options.min_models)
     yield from unusable_scores(scores, nan_is_missing=options.missing != "error")
     yield from too_large(scores, options.largest)
     yield from out_of_range(scores, specs)
     yield from divided_samples(scores, unpaired=options.unpaired)
+
+
+def _incomplete(
+    scores: Scores, specs: Sequence[MetricSpec], means: Rows, options: ReadOptions, *, whole: bool
+) -> Iterable[InputError]:
+    absent = [*incomplete_tasks(scores, options)] or [*incomplete_tasks(scores, options, means)]
+    yield from absent
     repeated = None if whole else _refusal(scores, replace(options, missing="keep"))
     if repeated is not None:
         yield repeated
@@ -258,7 +326,7 @@ def _errors(
         refusal = _refusal(scores, replace(options, unpaired=unpaired))
         if refusal is not None:
             gaps.setdefault(refusal.what, refusal)
-    yield from gaps.values()
+    yield from () if absent else gaps.values()
     if not options.allow_constant:
         yield from constant_metrics(scores, means.values, specs)
 
@@ -298,17 +366,35 @@ def _rows_per_cell(scores: Scores) -> np.ndarray:
     return np.unique(cell, return_counts=True)[1]
 
 
+def _missing(
+    scores: Scores,
+    code: int,
+    spec: MetricSpec,
+    means: Rows,
+    covered: np.ndarray,
+    options: ReadOptions,
+    of_task: Mapping[str, MetricSpec] | None,
+) -> int:
+    """Cells of a metric without a usable score; of a metric of some tasks, among their samples."""
+    if of_task is None:
+        rows, column, samples = slice(None), means.values[:, code], covered.shape[1]
+    else:
+        tasks = [at for at, name in enumerate(scores.names("task")) if of_task.get(name) == spec]
+        in_tasks = np.isin(task_of_samples(scores), tasks)
+        rows, column, samples = in_tasks[means.sample], means.values[:, 0], int(in_tasks.sum())
+    filled = column[rows]
+    cells = filled.size if options.unpaired else len(scores.models) * samples
+    return int(cells - np.count_nonzero(~np.isnan(filled)))
+
+
 def _describe(
     scores: Scores,
     spec: MetricSpec,
     code: int,
-    means: Rows,
-    covered: np.ndarray,
-    options: ReadOptions,
+    missing: int,
 ) -> InspectedMetric:
     usable = scores.values[(scores.codes("metric") == code) & ~scores.invalid()] + 0.0
     values, counts = np.unique(usable, return_counts=True)
-    cells = means.model.size if options.unpaired else covered.size
     low, high = spec.bounds or (-np.inf, np.inf)
     n = usable.size
     # Not a matrix product: its last bit hangs on where in memory the arrays lie.
@@ -321,7 +407,7 @@ def _describe(
         mean=mean if math.isfinite(mean) else None,
         distinct=values.size,
         tied_share=float(counts[counts > 1].sum() / n) if n else 0.0,
-        missing=int(cells - np.count_nonzero(~np.isnan(means.values[:, code]))),
+        missing=missing,
         outside_bounds=int(np.count_nonzero((usable < low) | (usable > high))),
         constant=values.size == 1 and n > 1,
     )
