@@ -19,7 +19,7 @@ class DecisionSettings(FamilySettings):
 
     PANEL: ClassVar[str] = TESTS
 
-    correction: str = ask("holm", "Correction for many claims.", choices=CORRECTIONS)
+    correction: str = ask("holm", "Correction for many claims.", choices=CORRECTIONS, common=False)
     inconclusive: str | None = ask(
         None,
         "What a claim counts as that is neither shown nor refuted.",
@@ -56,6 +56,24 @@ class ClaimSettings(DecisionSettings):
         metavar="[METRIC=]VALUE",
         unset="0",
     )
+    anytime: bool = ask(
+        False,
+        "Answers that hold whenever one looks, and stops: for scores within bounds, on the same samples.",
+    )
+    largest_cluster: int | None = ask(
+        None,
+        f"With {option('anytime', True)}: the most samples a cluster may ever hold.",
+        metavar="N",
+        least=1,
+        common=False,
+    )
+    continues: str | None = ask(
+        None,
+        f"With {option('anytime', True)}: the JSON of an earlier look; refuses a table that lacks or changes "
+        "a sample of it.",
+        metavar="FILE",
+        common=False,
+    )
     comment: bool = ask(
         False,
         "Mark the Markdown, so that the next run can replace a comment.",
@@ -76,6 +94,13 @@ class ClaimSettings(DecisionSettings):
                 found=f"neither {option('better')} nor {option('not_worse')}",
                 hint=f"write {option('not_worse', 'NEW:OLD')} with two of the models",
             )
+        for name in ("largest_cluster", "continues"):
+            if getattr(self, name) is not None and not self.anytime:
+                raise UsageError(
+                    f"{option(name)} is about looking more than once",
+                    found=f"no {option('anytime', True)}",
+                    hint=f"add {option('anytime', True)}, or leave out {option(name)}",
+                )
 
     def _pair_up(self) -> None:
         """Write models that are named on their own as pairs, which is how claims are told."""

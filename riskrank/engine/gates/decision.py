@@ -25,6 +25,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from riskrank.engine.gates.anytime import AnytimeEvidence
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.modified_t import MeanDifference
 from riskrank.engine.sampling.multiplicity import adjust
@@ -133,6 +134,36 @@ class Evidence:
             high = max(high, -self.modified.mirrored().johnson_low(level / 2))
         return (low if np.isfinite(low) else None), (high if np.isfinite(high) else None)
 
+    def samples_needed(self, level: float, interval: tuple[float | None, float | None]) -> int | None:
+        """Samples that decide a claim four times out of five, if the estimate is the truth.
+
+        Parameters
+        ----------
+        level : float
+            Two-sided level of the claim.
+        interval : (float, float)
+            Its ends at that level, if known.
+
+        Returns
+        -------
+        int or None
+            Rounded up, more than there are; None where no number would do. By the normal approximation;
+            where it takes the claim for decided, as for models that hardly differ, the one sample more of
+            `caution` is what is wide, and it shrinks with 1/n.
+        """
+        distance = abs(self.estimate - self.boundary)
+        if distance == 0:
+            return None
+        normal = NormalDist()
+        # For a strict family the level may be below what a normal quantile of a float can be taken at.
+        width = -normal.inv_cdf(max(level / 2, 1e-300)) + normal.inv_cdf(POWER)
+        times = width * self.standard_error / distance
+        needed = self.samples * times * min(times, _MOST)
+        end = interval[0] if self.estimate > self.boundary else interval[1]
+        if needed <= self.samples and end is not None:
+            needed = self.samples * abs(self.estimate - end) / distance
+        return math.ceil(needed) if self.samples < needed <= _MOST else None
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -159,12 +190,14 @@ class Answer:
     samples_needed: int | None
 
 
-def answers(family: Sequence[Evidence], *, alpha: float = 0.05, correction: str = "holm") -> list[Answer]:
+def answers(
+    family: Sequence[Evidence | AnytimeEvidence], *, alpha: float = 0.05, correction: str = "holm"
+) -> list[Answer]:
     """Decide a family of claims.
 
     Parameters
     ----------
-    family : sequence of Evidence
+    family : sequence of Evidence or AnytimeEvidence
     alpha : float
         Level of the whole family.
     correction : str
@@ -190,40 +223,6 @@ def answers(family: Sequence[Evidence], *, alpha: float = 0.05, correction: str 
             low = max(low, one.boundary)
         if side < 0 and high is not None:
             high = min(high, one.boundary)
-        needed = None if side else samples_needed(one, level, (low, high))
+        needed = None if side else one.samples_needed(level, (low, high))
         found.append(Answer(side, p_value, float(p_adjusted), low, high, needed))
     return found
-
-
-def samples_needed(
-    evidence: Evidence, level: float, interval: tuple[float | None, float | None] = (None, None)
-) -> int | None:
-    """Samples that decide a claim four times out of five, if the estimate is the truth.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    level : float
-        Two-sided level of the claim.
-    interval : (float, float)
-        Its ends at that level, if known.
-
-    Returns
-    -------
-    int or None
-        Rounded up, more than there are; None where no number would do. By the normal approximation; where
-        it takes the claim for decided, as for models that hardly differ, the one sample more of `caution` is
-        what is wide, and it shrinks with 1/n.
-    """
-    distance = abs(evidence.estimate - evidence.boundary)
-    if distance == 0:
-        return None
-    normal = NormalDist()
-    # For a strict family the level may be below what a normal quantile of a float can be taken at.
-    width = -normal.inv_cdf(max(level / 2, 1e-300)) + normal.inv_cdf(POWER)
-    times = width * evidence.standard_error / distance
-    needed = evidence.samples * times * min(times, _MOST)
-    end = interval[0] if evidence.estimate > evidence.boundary else interval[1]
-    if needed <= evidence.samples and end is not None:
-        needed = evidence.samples * abs(evidence.estimate - end) / distance
-    return math.ceil(needed) if evidence.samples < needed <= _MOST else None

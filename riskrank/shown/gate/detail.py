@@ -94,7 +94,14 @@ def _reading(document: GateDocument, needed: bool) -> str:
         text.append(f"less is better of {', '.join(less)}, and > means better")
     if any(row.statistic in ("fsd", "ssd") for row in rows):
         text.append("ε is the violation ratio, below 0.5 where new is ahead; it has no interval here")
-    if needed:
+    if document.looks is not None:
+        text.append(
+            f"answers, p and intervals hold at whatever moment one looks and stops; this is look "
+            f"{document.looks.number}, and {option('continues', 'FILE')} checks that nothing is taken back"
+        )
+    if needed and document.looks is not None:
+        text.append("n needed is what decides a claim if more samples are like these")
+    elif needed:
         text.append(
             "n needed is what would decide a claim four times in five if the estimate were the truth, by the "
             "normal approximation"

@@ -99,7 +99,8 @@ def _tests(document: GateDocument) -> str:
     many = f" ({document.correction.capitalize()} over {len(rows)} claims)" if together else ""
     fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
     size = f"{fewest:,} samples" if fewest == most else f"{fewest:,} to {most:,} samples"
-    return f"{size} (blind to what happens less than once in {max(fewest // 3, 1):,}); {how}{many}."
+    again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
+    return f"{size} (blind to what happens less than once in {max(fewest // 3, 1):,}); {how}{many}{again}."
 
 
 def _to_do(document: GateDocument) -> list[Line]:

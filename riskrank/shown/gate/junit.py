@@ -28,6 +28,9 @@ def to_junit(document: GateDocument) -> bytes:
         errors=str(kinds.count("error")),
         skipped=str(kinds.count("skipped")),
     )
+    if document.looks is not None:
+        told = ElementTree.SubElement(ElementTree.SubElement(suite, "properties"), "property", name="looks")
+        told.set("value", f"{document.looks.number}; answers hold at every look")
     for row, kind in zip(document.rows, kinds, strict=True):
         case = ElementTree.SubElement(
             suite, "testcase", classname=f"riskrank.gate.{row.claim}", name=_text(row.name)

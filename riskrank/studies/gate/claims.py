@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.gates.anytime import AnytimeEvidence
 from riskrank.engine.gates.caution import Comparison, Side
 from riskrank.engine.gates.decision import Answer, Evidence, answers
 from riskrank.engine.gates.replicates import difference, differences
@@ -45,6 +46,8 @@ class ScoreColumn:
     group : str or None
     bounded : bool
         Whether the limits are known, and not only seen.
+    reach : float or None
+        How far two scores can lie apart by what was declared; None where nobody said so.
     """
 
     name: str
@@ -53,6 +56,7 @@ class ScoreColumn:
     limits: tuple[float, float]
     group: str | None = None
     bounded: bool = False
+    reach: float | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,11 @@ class GateClaim:
 
 
 def decide(
-    claims: Sequence[GateClaim], inference: Inference, models: Sequence[str]
+    claims: Sequence[GateClaim],
+    inference: Inference,
+    models: Sequence[str],
+    *,
+    wager: Callable[[GateClaim], AnytimeEvidence] | None = None,
 ) -> tuple[list[GateRow], list[str]]:
     """Decide claims as one family.
 
@@ -103,6 +111,8 @@ def decide(
     inference : Inference
         With the level and the correction of the whole family.
     models : sequence of str
+    wager : callable, optional
+        Evidence that may be looked at again, in the place of resamples.
 
     Returns
     -------
@@ -116,6 +126,10 @@ def decide(
     InputError
         If two models share fewer than 10 samples.
     """
+    if wager is not None:
+        bets = [wager(claim) for claim in claims]
+        decided = answers(bets, alpha=inference.alpha, correction=inference.correction)
+        return [_row(*one, models) for one in zip(claims, bets, decided, strict=True)], []
     for claim in claims:
         _require_samples(claim, models)
     evidence: dict[int, Evidence] = {}
@@ -217,7 +231,9 @@ def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) 
     )
 
 
-def _row(claim: GateClaim, evidence: Evidence, answer: Answer, models: Sequence[str]) -> GateRow:
+def _row(
+    claim: GateClaim, evidence: Evidence | AnytimeEvidence, answer: Answer, models: Sequence[str]
+) -> GateRow:
     estimate, ends = evidence.estimate, (answer.low, answer.high)
     if claim.dominance is not None:
         estimate = claim.dominance.boundary - estimate
@@ -247,13 +263,8 @@ def _row(claim: GateClaim, evidence: Evidence, answer: Answer, models: Sequence[
         standard_error=evidence.standard_error,
         samples=evidence.samples,
         samples_needed=answer.samples_needed,
+        e_value=evidence.e_value if isinstance(evidence, AnytimeEvidence) else None,
     )
-
-
-def _in_units(units: Units, ends: tuple[float | None, float | None]) -> tuple[float | None, float | None]:
-    """Ends of an interval in the units of the file; an open end stays open, on the side it is then on."""
-    low, high = (None if end is None else float(units.of(np.array(end))) for end in ends)
-    return (low, high) if units.sign > 0 else (high, low)
 
 
 def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:

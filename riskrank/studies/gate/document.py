@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from riskrank.errors import RiskrankError
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.document import Document
+from riskrank.studies.gate.looks import Looks
 
 # An HTML comment, which no renderer of Markdown shows.
 MARKER = "<!-- riskrank gate -->"
@@ -36,6 +37,7 @@ class GateRow:
     standard_error: float
     samples: int
     samples_needed: int | None
+    e_value: float | None = None
 
     @property
     def name(self) -> str:
@@ -64,6 +66,8 @@ class GateDocument(Document[GateRow]):
         What an inconclusive claim counts as.
     comment : bool
         Whether the Markdown is a comment that the next run replaces.
+    looks : Looks or None
+        What this look and the ones before it saw, where the answers hold whenever one looks.
     """
 
     schema: ClassVar[str] = "gate"
@@ -76,6 +80,7 @@ class GateDocument(Document[GateRow]):
     failed: RiskrankError | None
     inconclusive: str | None = None
     comment: bool = False
+    looks: Looks | None = None
 
     @property
     def marker(self) -> str:
@@ -83,8 +88,9 @@ class GateDocument(Document[GateRow]):
         return MARKER if self.comment else ""
 
     def meta(self) -> Mapping[str, Any]:
-        """The answer to all claims together."""
-        return {"outcome": self.outcome, "counts": counts(self.rows)}
+        """The answer to all claims together, and what a later look must find again."""
+        looks = {} if self.looks is None else {"looks": self.looks.meta()}
+        return {"outcome": self.outcome, "counts": counts(self.rows), **looks}
 
 
 def counts(rows: Sequence[GateRow]) -> dict[str, int]:

@@ -82,6 +82,17 @@ def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends
     return worst, best
 
 
+def declared_range(metric: MetricSpec, columns: Sequence[Floats]) -> float | None:
+    """Width of the bounds a metric was declared to have, 1 where every score is 0 or 1; None otherwise."""
+    if metric.transform != "none":
+        return None
+    if metric.bounds is not None:
+        width = metric.bounds[1] - metric.bounds[0]
+        return width if np.isfinite(width) else None
+    binary = all(bool(np.all((column == 0) | (column == metric.sign))) for column in columns)
+    return 1.0 if binary else None
+
+
 def bounded(metric: MetricSpec, columns: Sequence[Floats]) -> bool:
     """Whether both ends of a metric are known: declared, or those of shares."""
     if metric.transform != "none":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from riskrank.asked.gate import ClaimSettings
@@ -12,9 +13,10 @@ from riskrank.scores.table.groups import group_tables
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs
+from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, ScoreColumn, decide, resamples_of
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
-from riskrank.studies.gate.margins import bounded, limits, margins
+from riskrank.studies.gate.margins import bounded, declared_range, limits, margins
 from riskrank.studies.gate.statistics import Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence
 from riskrank.studies.grouping import require_samples
@@ -61,8 +63,10 @@ def gate(
     refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
     claims = _claims(tables, settings, statistics(settings.on, names))
     inference = inference_of(settings, runtime.jobs)
+    looks = look(tables, settings, claims) if settings.anytime else None
+    wager = partial(wagered, settings=settings, models=models) if settings.anytime else None
     with runtime.progress("resampling"):
-        rows, advice = decide(claims, inference, models)
+        rows, advice = decide(claims, inference, models, wager=wager)
     outcome = overall(rows)
     samples = [
         min(claim.column.scores.cluster_counts[model] for model in (claim.new, claim.old)) for claim in claims
@@ -87,6 +91,7 @@ def gate(
         failed=_failed(rows, outcome, settings, metrics),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
+        looks=looks,
     )
 
 
@@ -140,7 +145,11 @@ def _columns(table: ScoreTable, margin_of: Mapping[str, float]) -> dict[str, lis
         if metric.name in margin_of
     }
     known = {
-        metric.name: bounded(metric, table.column(number)) for number, metric in enumerate(table.metrics)
+        metric.name: (
+            bounded(metric, table.column(number)),
+            declared_range(metric, table.column(number)),
+        )
+        for number, metric in enumerate(table.metrics)
     }
     columns: dict[str, list[ScoreColumn]] = {name: [] for name in ends}
     for group, part in tables.items():
@@ -149,7 +158,7 @@ def _columns(table: ScoreTable, margin_of: Mapping[str, float]) -> dict[str, lis
                 check_range(target.name, target.scores, table.models)
                 units = units_of(target.name, table.metrics)
                 column = ScoreColumn(
-                    target.name, target.scores, units, ends[target.name], group, known[target.name]
+                    target.name, target.scores, units, ends[target.name], group, *known[target.name]
                 )
                 columns[target.name].append(column)
     return columns

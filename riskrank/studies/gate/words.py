@@ -21,8 +21,10 @@ def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], uni
     told = row_sentence(deciding, metrics)
     needed = ""
     if deciding.samples_needed is not None:
-        needed = f" About {deciding.samples_needed:,} {unit} would decide that (normal approximation)."
-    return f"{sentence} {told}.{needed}"
+        how = "more being like these" if deciding.e_value is not None else "normal approximation"
+        needed = f" About {deciding.samples_needed:,} {unit} would decide that ({how})."
+    again = "" if deciding.e_value is None else " It may be looked at again at any time."
+    return f"{sentence} {told}.{needed}{again}"
 
 
 def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:

@@ -1,0 +1,146 @@
+"""Claims whose answers hold whenever one looks: bets in the place of resamples (method §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.asked.gate import ClaimSettings
+from riskrank.engine.gates.anytime import AnytimeEvidence, Wagers
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Floats, Integers
+from riskrank.errors import InputError, UsageError, option
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.gate.claims import GateClaim
+from riskrank.studies.gate.looks import Looks, digests, read_looks, require_continued
+
+
+def wagered(claim: GateClaim, *, settings: ClaimSettings, models: Sequence[str]) -> AnytimeEvidence:
+    """What bets on the samples of a claim have come to.
+
+    Parameters
+    ----------
+    claim : GateClaim
+    settings : ClaimSettings
+    models : sequence of str
+
+    Raises
+    ------
+    UsageError
+        If the claim is not about means of bounded scores on the same samples, or clusters of them have no
+        declared largest size.
+    InputError
+        If a cluster is larger than declared.
+    """
+    column = claim.column
+    reach = _reach(claim)
+    clusters = _clusters(column.scores, settings)
+    means = column.scores.sample_means()
+    differences = means[claim.new] - means[claim.old]
+    largest = 1 if clusters is None else settings.largest_cluster
+    assert largest is not None
+    if clusters is not None and int(np.bincount(clusters).max()) > largest:
+        raise InputError(
+            f"a cluster is larger than {option('largest_cluster', largest)} says",
+            found=f"one of {int(np.bincount(clusters).max())} samples",
+            hint="declare the most that a cluster may ever hold, before looking at the scores",
+        )
+    # The last bit of a mean of repeats must not carry a difference beyond the bounds.
+    wagers = Wagers.of(np.clip(differences, -reach, reach), reach, clusters=clusters, largest=largest)
+    return AnytimeEvidence(
+        float(differences.mean()),
+        claim.boundary,
+        _standard_error(differences, clusters),
+        len(differences) if clusters is None else int(clusters.max()) + 1,
+        wagers,
+    )
+
+
+def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence[GateClaim]) -> Looks:
+    """Note what a look sees, after those before it.
+
+    Raises
+    ------
+    InputError
+        If it does not continue them.
+    """
+    models = tables[0].models
+    names = [
+        f"{claim.kind} {models[claim.new]}:{models[claim.old]} by {claim.margin:g} on {claim.column.name}"
+        + (f" in {claim.column.group}" if claim.column.group else "")
+        + f", bounds {claim.column.reach:g} apart, α {settings.alpha:g} {settings.correction}"
+        + (f", clusters of at most {settings.largest_cluster}" if settings.largest_cluster else "")
+        for claim in claims
+        if claim.column.reach is not None
+    ]
+    wanted: dict[str, set[int]] = {}
+    for claim in claims:
+        wanted.setdefault(claim.column.name, set()).update((claim.new, claim.old))
+    seen = digests(tables, wanted)
+    if settings.continues is None:
+        return Looks(1, names, seen)
+    before = read_looks(settings.continues)
+    require_continued(settings.continues, before, names, seen)
+    return Looks(before.number + 1, names, seen)
+
+
+def _reach(claim: GateClaim) -> float:
+    """How far two scores can lie apart, of a claim that bets can be made on."""
+    column, anytime = claim.column, option("anytime", True)
+    if claim.level is not None or claim.dominance is not None:
+        raise UsageError(
+            f"{anytime} decides differences of means",
+            found=f"{option('on', claim.statistic)}",
+            hint=f"leave out {anytime}, and look once; or claim {option('on', 'mean')}",
+        )
+    if not column.scores.paired:
+        raise UsageError(
+            f"{anytime} needs the same samples of both models",
+            found=option("unpaired", True),
+            hint=f"leave out {option('unpaired', True)}, or look once, without {anytime}",
+        )
+    if column.scores.weights is not None:
+        raise UsageError(
+            f"{anytime} bets on samples that weigh alike, and tasks weigh here",
+            found=f"{len(column.scores.cluster_counts)} models on a suite of tasks",
+            hint=f"pool the tasks with {option('task', 'none')}, or look once, without {anytime}",
+        )
+    if column.reach is None:
+        raise UsageError(
+            f"{anytime} needs bounds, and nobody declared those of {column.name}",
+            found=f"scores of {column.name} that are not all 0 or 1",
+            hint=f"write [{column.name}] and bounds = [LOWEST, HIGHEST] there can ever be into a file, and "
+            f"give it with {option('metrics_file', 'FILE.toml')}",
+        )
+    return column.reach
+
+
+def _clusters(scores: ClusteredScores, settings: ClaimSettings) -> Integers | None:
+    """Cluster of each sample; None where samples are drawn one by one."""
+    if scores.samples is None:
+        return None
+    if settings.largest_cluster is None:
+        raise UsageError(
+            f"{option('anytime', True)} needs the most samples a cluster may ever hold",
+            found=f"clusters of up to {int(np.bincount(_first(scores)).max())} samples so far",
+            hint=f"declare it with {option('largest_cluster')}, before looking at the scores",
+        )
+    return _first(scores)
+
+
+def _first(scores: ClusteredScores) -> Integers:
+    assert scores.samples is not None
+    starts = np.flatnonzero(np.append(True, scores.samples[0][1:] != scores.samples[0][:-1]))
+    return scores.clusters[0][starts]
+
+
+def _standard_error(differences: Floats, clusters: Integers | None) -> float:
+    """Of their mean, for the digits it is shown with."""
+    n = len(differences)
+    sums = differences - differences.mean()
+    if clusters is not None:
+        sums = np.bincount(clusters, sums)
+    if len(sums) < 2:
+        return float("nan")
+    return float(np.sqrt(len(sums) / (len(sums) - 1) * np.sum(sums**2)) / n)

@@ -1,0 +1,141 @@
+"""What a look at a growing table saw, so that the next one can tell that nothing was taken back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riskrank.errors import InputError, option
+from riskrank.scores.table.score_table import ScoreTable
+
+# Sample names by metric and model, each with a digest of its scores.
+Seen = Mapping[str, Mapping[str, Mapping[str, str]]]
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Looks at one table so far.
+
+    Attributes
+    ----------
+    number : int
+        1 for the first.
+    claims : sequence of str
+        Names of the claims, with what decides them; the same at every look.
+    seen : mapping
+        Digests of the scores of every sample, by metric and model.
+    """
+
+    number: int
+    claims: Sequence[str]
+    seen: Seen
+
+    def meta(self) -> dict[str, Any]:
+        """As the document tells it."""
+        return {"number": self.number, "claims": list(self.claims), "seen": self.seen}
+
+
+def digests(tables: Sequence[ScoreTable], wanted: Mapping[str, set[int]]) -> Seen:
+    """A short digest of the scores of every sample of some models, by metric.
+
+    Parameters
+    ----------
+    tables : sequence of ScoreTable
+    wanted : mapping of str to set of int
+        Numbers of the models that claims are about, by metric.
+    """
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for table in tables:
+        for number, metric in enumerate(table.metrics):
+            if metric.name in wanted:
+                found[metric.name] = {
+                    table.models[model]: _of_samples(table, model, number)
+                    for model in sorted(wanted[metric.name])
+                }
+    return found
+
+
+def _of_samples(table: ScoreTable, model: int, metric: int) -> dict[str, str]:
+    values, rows = np.ascontiguousarray(table.values[model][:, metric]), table.row_samples[model]
+    starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
+    ends = np.append(starts[1:], len(rows))
+    return {
+        table.samples[rows[start]]: hashlib.blake2b(
+            (values[start:end] + 0.0).tobytes(), digest_size=4
+        ).hexdigest()
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+    }
+
+
+def read_looks(path: str) -> Looks:
+    """The looks that an earlier run wrote.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is no gate that may be looked at again.
+    """
+    try:
+        meta = json.loads(Path(path).read_bytes())["meta"]["looks"]
+        return Looks(int(meta["number"]), [*map(str, meta["claims"])], _checked(meta["seen"]))
+    except OSError as error:
+        raise InputError(
+            f"{option('continues', path)}: cannot be read",
+            found=error.strerror or type(error).__name__,
+            hint=f"leave {option('continues')} out at the first look, and keep its JSON",
+        ) from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(
+            f"{option('continues', path)}: not a gate that may be looked at again",
+            found="no meta.looks in it",
+            hint=f"give the JSON that an earlier gate with {option('anytime', True)} wrote",
+        ) from None
+
+
+def _checked(seen: Any) -> Seen:
+    """The digests, if they have their shape; a TypeError or ValueError otherwise."""
+    found = {
+        str(metric): {str(model): dict(samples) for model, samples in models.items()}
+        for metric, models in dict(seen).items()
+    }
+    texts = (text for models in found.values() for samples in models.values() for text in samples.values())
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("digests are texts")
+    return found
+
+
+def require_continued(path: str, before: Looks, claims: Sequence[str], seen: Seen) -> None:
+    """Refuse a look at other claims, or at a table that lacks or changes a sample of the one before.
+
+    Raises
+    ------
+    InputError
+    """
+    changed = [*sorted(set(before.claims) ^ set(claims))]
+    if changed:
+        raise InputError(
+            f"{option('continues', path)} was about other claims",
+            found=f"'{changed[0]}' is in one of the two only",
+            hint="looks continue each other only with the claims, margins, level and bounds of the first",
+        )
+    for metric, models in before.seen.items():
+        for model, samples in models.items():
+            now = seen.get(metric, {}).get(model, {})
+            for what, strays in (
+                ("lacks", [name for name in samples if name not in now]),
+                ("changes", [name for name in samples if now.get(name, samples[name]) != samples[name]]),
+            ):
+                if strays:
+                    raise InputError(
+                        f"the scores take back what {option('continues', path)} saw",
+                        found=f"the table {what} {len(strays):,} of its {len(samples):,} samples of {model} "
+                        f"on {metric}, '{strays[0]}' first",
+                        hint="answers hold at every look only if no sample is taken out or scored anew: give "
+                        f"the scores back, or begin afresh, on new samples, without {option('continues')}",
+                    )

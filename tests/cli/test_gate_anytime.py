@@ -1,0 +1,154 @@
+"""``gate --anytime``: answers at every look, what is refused, and a history nobody may rewrite."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+
+def table(n, *, seed=0, new=0.8, old=0.7):
+    """Passed or not, of two models on the same samples; the first samples are those of a smaller table."""
+    rng = np.random.default_rng(seed)
+    luck = rng.random((n, 2))
+    passed = {"old": luck[:, 0] < old, "new": luck[:, 1] < new}
+    rows = [(model, f"s{at}", "acc", int(one[at])) for model, one in passed.items() for at in range(n)]
+    return pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+
+
+@pytest.fixture
+def told(refused):
+    """The three lines of an error, as one text."""
+    return lambda *arguments: "\n".join(refused(*arguments))
+
+
+@pytest.fixture
+def first(run, write, tmp_path):
+    """A look at 100 samples."""
+    path = str(tmp_path / "look.json")
+    outcome = run("gate", write("first.csv", table(100)), "--better", "new:old", "--anytime", "-o", path)
+    assert outcome.status == 4
+    return path
+
+
+def test_a_look_goes_on_from_the_one_before(run, write, first):
+    outcome = run(
+        *("gate", write("more.csv", table(1500)), "--better", "new:old", "--anytime"),
+        *("--continues", first, "--format", "json"),
+    )
+    assert outcome.status == 0, outcome.stderr
+    document = outcome.document
+    assert document["meta"]["looks"]["number"] == 2
+    (row,) = document["results"]
+    assert row["e_value"] >= 40
+    assert row["p_value"] == pytest.approx(2 / row["e_value"])
+    assert row["low"] > 0
+
+
+def test_the_evidence_is_that_of_the_formula(run, write):
+    scores = table(60)
+    row = run(
+        "gate", write("s.csv", scores), "--better", "new:old", "--anytime", "--format", "json"
+    ).document["results"][0]
+    wide = scores.pivot("model", index="sample", values="score")
+    differences = wide["new"].to_numpy().astype(float) - wide["old"].to_numpy()
+    bets = np.sin(np.pi * (np.arange(1, 65) - 0.5) / 128) ** 2
+    e_value = np.mean([np.prod(1 + bet * differences.astype(np.longdouble)) for bet in bets])
+    assert row["e_value"] == pytest.approx(float(e_value), rel=1e-9)
+
+
+def test_the_order_of_the_rows_changes_no_byte(run, write):
+    scores = table(80)
+    texts = {
+        json.dumps(
+            run(
+                *("gate", write("s.csv", one), "--not-worse", "new:old", "--margin", "0.1", "--anytime"),
+                *("--format", "json"),
+            ).document["results"]
+        )
+        for one in (scores, scores.reverse(), scores.sample(fraction=1, shuffle=True, seed=1))
+    }
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda scores: scores.filter(pl.col("sample") != "s7"), "lacks 1 of its 100"),
+        (
+            lambda scores: scores.with_columns(
+                score=pl.when(pl.col("sample") == "s7").then(1 - pl.col("score")).otherwise("score")
+            ),
+            "changes 1 of its 100",
+        ),
+    ],
+)
+def test_nothing_is_taken_back(told, write, first, change, found):
+    path = write("changed.csv", change(table(150)))
+    error = told("gate", path, "--better", "new:old", "--anytime", "--continues", first)
+    assert "take back" in error
+    assert found in error
+    assert "'s7'" in error
+
+
+@pytest.mark.parametrize("other", [["--margin", "0.1"], ["--alpha", "0.1"], ["--not-worse", "new:old"]])
+def test_looks_are_about_the_same_claims(told, write, first, other):
+    path = write("same.csv", table(100))
+    error = told("gate", path, "--better", "new:old", "--anytime", "--continues", first, *other)
+    assert "other claims" in error
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [(None, "cannot be read"), ("{}", "not a gate"), ("[1", "not a gate")]
+)
+def test_a_history_that_is_none(told, write, tmp_path, text, says):
+    path = tmp_path / "history.json"
+    if text is not None:
+        path.write_text(text)
+    error = told(
+        *("gate", write("s.csv", table(20)), "--better", "new:old", "--anytime"), "--continues", str(path)
+    )
+    assert says in error
+
+
+def test_unbounded_scores_need_bounds(run, told, write, tmp_path):
+    scores = table(50).with_columns(score=pl.col("score") * 3.5)
+    path = write("s.csv", scores)
+    error = told("gate", path, "--better", "new:old", "--anytime")
+    assert "bounds = [LOWEST, HIGHEST]" in error
+    spec = tmp_path / "metrics.toml"
+    spec.write_text("[acc]\nbounds = [0, 3.5]\n")
+    bounded = run(
+        *("gate", path, "--better", "new:old", "--anytime", "--metrics-file", str(spec), "--format", "json")
+    )
+    plain = run("gate", write("t.csv", table(50)), "--better", "new:old", "--anytime", "--format", "json")
+    assert bounded.document["results"][0]["e_value"] == pytest.approx(
+        plain.document["results"][0]["e_value"], rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("statistic", ["tvar@0.05", "ssd"])
+def test_only_means_may_be_looked_at_again(told, write, statistic):
+    path = write("s.csv", table(50))
+    assert "differences of means" in told(
+        *("gate", path, "--better", "new:old", "--on", statistic, "--anytime")
+    )
+
+
+def test_clusters_need_a_largest_size(run, told, write):
+    scores = table(60).with_columns(doc=pl.col("sample").str.slice(1).cast(int) // 3)
+    path = write("s.csv", scores)
+    asked = ("gate", path, "--cluster", "doc", "--better", "new:old", "--anytime")
+    assert "--largest-cluster" in told(*asked)
+    assert "larger than" in told(*asked, "--largest-cluster", "2")
+    rows = [
+        run(*asked, "--largest-cluster", size, "--format", "json").document["results"][0]
+        for size in ("3", "6")
+    ]
+    assert rows[0]["samples"] == 20
+    assert rows[0]["p_value"] <= rows[1]["p_value"]
+
+
+def test_options_of_looks_need_looks(told, write):
+    error = told("gate", write("s.csv", table(20)), "--better", "new:old", "--largest-cluster", "3")
+    assert "add --anytime" in error

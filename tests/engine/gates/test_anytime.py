@@ -1,0 +1,144 @@
+"""E-values and confidence sequences of mean differences, against plain products and simulation."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from riskrank.engine.gates.anytime import BETS, AnytimeEvidence, Wagers
+from riskrank.engine.gates.decision import answers
+
+SHARES = st.lists(st.integers(-8, 8).map(lambda eighth: eighth / 8), min_size=1, max_size=25)
+
+
+def plain_e_value(
+    steps: list[tuple[Fraction, int]], boundary: Fraction, reach: int, largest: int = 1
+) -> float:
+    """Mean over the bets of their products, in fractions: steps are sums of differences, and their sizes."""
+    total = Fraction(0)
+    for bet in BETS:
+        product = Fraction(1)
+        for summed, size in steps:
+            product *= 1 + Fraction(bet) * (summed - size * boundary) / (largest * (reach + boundary))
+        total += product
+    return float(total / len(BETS))
+
+
+def test_the_bets_are_the_mid_quantiles_of_the_arcsine_law() -> None:
+    from scipy.stats import beta
+
+    assert np.allclose(BETS, beta(0.5, 0.5).ppf((np.arange(64) + 0.5) / 64), rtol=1e-12)
+
+
+@given(SHARES, st.sampled_from([-0.75, -0.25, 0.0, 0.125, 0.5]))
+def test_an_e_value_is_the_mean_of_plain_products(differences: list[float], boundary: float) -> None:
+    found = Wagers.of(differences, 1.0).log_e_value(boundary)
+    plain = plain_e_value([(Fraction(d), 1) for d in differences], Fraction(boundary), 1)
+    assert math.exp(found) == pytest.approx(plain, rel=1e-9)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-8, 8)), min_size=1, max_size=20))
+def test_a_cluster_is_one_step(rows: list[tuple[int, int]]) -> None:
+    clusters, differences = [row[0] for row in rows], [row[1] / 8 for row in rows]
+    steps = [
+        (
+            sum((Fraction(d) for c, d in zip(clusters, differences, strict=True) if c == name), Fraction(0)),
+            clusters.count(name),
+        )
+        for name in sorted(set(clusters))
+    ]
+    found = Wagers.of(differences, 1.0, clusters=clusters, largest=20).log_e_value(-0.25)
+    assert math.exp(found) == pytest.approx(plain_e_value(steps, Fraction(-1, 4), 1, 20), rel=1e-9)
+
+
+@given(SHARES, st.randoms())
+def test_no_digit_hangs_on_the_order_of_the_samples(differences: list[float], random) -> None:
+    shuffled = list(differences)
+    random.shuffle(shuffled)
+    one, other = (AnytimeEvidence(0.0, 0.0, 0.1, len(d), Wagers.of(d, 1.0)) for d in (differences, shuffled))
+    assert one.e_value == other.e_value
+    assert one.interval(0.05) == other.interval(0.05)
+
+
+@given(SHARES)
+def test_the_two_directions_mirror_each_other(differences: list[float]) -> None:
+    wagers = Wagers.of(differences, 1.0)
+    negated = Wagers.of([-d for d in differences], 1.0)
+    assert wagers.mirrored.log_e_value(0.25) == pytest.approx(negated.log_e_value(0.25), abs=1e-12)
+
+
+@settings(max_examples=50)
+@given(SHARES, st.sampled_from([0.01, 0.05, 0.3]))
+def test_the_sequence_is_where_neither_direction_rejects(differences: list[float], level: float) -> None:
+    wagers = Wagers.of(differences, 1.0)
+    low, high = AnytimeEvidence(0.0, 0.0, 0.1, len(differences), wagers).interval(level)
+    assert low is not None
+    assert high is not None
+    assert -1 <= low <= np.mean(differences) <= high <= 1
+    for end, side in ((low, wagers), (-high, wagers.mirrored)):
+        if end > -1 + 1e-9:
+            assert side.log_e_value(end - 1e-9) >= -math.log(level / 2) - 1e-6
+        assert side.log_e_value(end + 1e-9) < -math.log(level / 2) + 1e-6
+
+
+def test_units_change_no_e_value() -> None:
+    differences = np.random.default_rng(0).uniform(-1, 1, 40)
+    one = Wagers.of(differences, 1.0).log_e_value(-0.1)
+    assert Wagers.of(1000 * differences, 1000.0).log_e_value(-100.0) == pytest.approx(one, rel=1e-12)
+
+
+def test_a_difference_beyond_the_bounds_is_refused() -> None:
+    with pytest.raises(ValueError, match="beyond"):
+        Wagers.of([0.5, 1.5], 1.0)
+    with pytest.raises(ValueError, match="most"):
+        Wagers.of([0.5, 0.5], 1.0, clusters=[0, 0], largest=1)
+
+
+def test_the_samples_needed_are_those_that_decide() -> None:
+    differences = np.repeat([1.0, 0.0, -1.0], [9, 24, 5])
+    evidence = AnytimeEvidence(4 / 38, 0.0, 0.1, 38, Wagers.of(differences, 1.0))
+    needed = evidence.samples_needed(0.05, (None, None))
+    assert needed is not None
+    assert needed > 38
+    times = needed / 38
+    assert (
+        evidence.wagers.log_e_value(0.0, times)
+        >= math.log(40)
+        > evidence.wagers.log_e_value(0.0, times - 1 / 38)
+    )
+
+
+def test_a_claim_without_a_difference_needs_no_number_that_is_known() -> None:
+    assert (
+        AnytimeEvidence(0.0, 0.0, 0.1, 4, Wagers.of([1, -1, 0, 0], 1.0)).samples_needed(0.05, (None, None))
+        is None
+    )
+
+
+def test_a_family_is_decided_as_any_other() -> None:
+    clear = AnytimeEvidence(0.5, 0.0, 0.05, 100, Wagers.of(np.repeat([1.0, 0.0], 50), 1.0))
+    open_ = AnytimeEvidence(0.0, 0.0, 0.1, 100, Wagers.of(np.tile([1.0, -1.0], 50), 1.0))
+    first, second = answers([clear, open_])
+    assert (first.side, second.side) == (1, 0)
+    assert first.low is not None
+    assert first.low > 0
+
+
+@pytest.mark.parametrize("scores", ["equal 0/1", "one disaster in 100"])
+def test_looking_forty_times_keeps_the_level(scores: str) -> None:
+    """Forty looks at up to 2,000 samples: of 200 tables at most 3 pass, where .025 would be 5."""
+    rng, passed = np.random.default_rng(7), 0
+    for _ in range(200):
+        if scores == "equal 0/1":
+            differences = (rng.random(2000) < 0.7).astype(float) - (rng.random(2000) < 0.7)
+            boundary = 0.0
+        else:
+            differences, boundary = -1.0 * (rng.random(2000) < 0.01), -0.01
+        logs = [Wagers.of(differences[:n], 1.0).log_e_value(boundary) for n in range(50, 2001, 50)]
+        passed += max(logs) >= math.log(40)
+    assert passed <= 3
