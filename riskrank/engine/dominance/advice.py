@@ -20,7 +20,7 @@ def advice_on(
     n = scores.effective_size
     if n < FEW_SAMPLES:
         advice.append(f"only {n} {scores.unit}: verdicts below {FEW_SAMPLES} {scores.unit} are fragile")
-    if scores.lopsided:
+    if scores.lopsided and scores.strata is None:
         advice.append(
             f"{min(scores.cluster_counts)} {scores.unit} of very different sizes tell no more than {n} of "
             "equal size: the largest decide"
@@ -32,7 +32,18 @@ def advice_on(
         )
         return tuple(advice)
     undecided = sum(int(np.count_nonzero(~found.decided)) for found in tests)
-    if undecided:
+    if any(found.of_means for found in tests):
+        advice.append(
+            f"no resample of {min(scores.cluster_counts)} tasks can show dominance in a family of "
+            f"{max(found.family for found in tests)} tests: the ranking's tests are Student's, of the macro "
+            "means over tasks; more tasks would tell"
+        )
+    elif undecided and scores.unit == "tasks":
+        advice.append(
+            f"{undecided} of {sum(found.family for found in tests)} claims are not decided: no resample of "
+            f"{min(scores.cluster_counts)} tasks can show p-values so small; more tasks would"
+        )
+    elif undecided:
         drawn, needed = 0, 0
         for found in tests:
             if found.resamples is not None and found.resamples_needed is not None:

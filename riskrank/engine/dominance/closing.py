@@ -132,6 +132,27 @@ class ClaimFamily:
             still = ~self.closed
             self._freeze(still, p_value, adjusted, b)
 
+    def settle_all(self, resamples: int, masses: Floats, rarest: float) -> None:
+        """Close every pair: there are no other resamples than these.
+
+        Parameters
+        ----------
+        resamples : int
+        masses : ndarray, shape (m,)
+            Probability of the resamples in which the statistic of a pair is at or above its boundary.
+        rarest : float
+            Of one resample, at least: no share below it is known.
+        """
+        # What all resamples but the rounding of their sum do, all of them do.
+        share = np.where(masses > 1 - 0.5 * rarest, 1.0, np.maximum(masses, rarest))
+        p_value = self._guarded(expanded_p_value(share, self._samples))
+        self._close_significant(p_value, self._alpha, resamples)
+        adjusted, still = self._adjusted(p_value), ~self.closed
+        levels = self._alpha / self._factor() * np.ones(len(still))
+        unseen = (masses < rarest) & (self._guard / self._guard_share <= levels)
+        self.decided[still & unseen & (expanded_p_value(rarest, self._samples) > levels)] = False
+        self._freeze(still, p_value, adjusted, resamples)
+
     def _guarded(self, p_value: Floats) -> Floats:
         return np.maximum(p_value, self._guard / self._guard_share)
 

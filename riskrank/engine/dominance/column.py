@@ -11,6 +11,7 @@ from riskrank.engine.dominance.advice import advice_on
 from riskrank.engine.dominance.asymptotic_tests import clt_test
 from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
 from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.enumerated import drawn_tasks, enumerable, enumerated
 from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
 from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
@@ -19,6 +20,7 @@ from riskrank.engine.dominance.paper_algorithm import paper_test
 from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, compare, family_of
+from riskrank.engine.dominance.tests_of_task_means import tests_of_drawn_tasks
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
 from riskrank.errors import UsageError
 
@@ -187,8 +189,12 @@ def _resampled(
         for question, found in zip(questions, estimates, strict=True)
     ]
     rounds = [_rounds(question, inference) for question in questions]
-    replicates: dict[int, Replicates] = {}
     columns = [_column(question) for question in questions]
+    replicates = _all_resamples(columns, inference)
+    for at, known in replicates.items():
+        rounds[at] = ()
+        for test in tests[at]:
+            test.settle(known, last=True)
     with Bootstrap(columns, seed=inference.seed, jobs=inference.jobs, progress=progress) as bootstrap:
         for number in range(max(map(len, rounds), default=0)):
             totals = {
@@ -210,9 +216,25 @@ def _resampled(
             )
         else:
             results = tuple(test.result(replicates[at]) for test in tests[at])
+            if drawn_tasks(question.scores):
+                most = _rounds(question, inference)[-1]
+                smallest = replicates[at].smallest_share(most)
+                asked = question.scores, question.pairs
+                results = tests_of_drawn_tasks(*asked, found, results, inference, smallest)
         advice = advice_on(question.scores, inference, results)
         studies.append(DominanceStudy(found, replicates[at], results, advice))
     return studies
+
+
+def _all_resamples(columns: Sequence[BootstrapColumn], inference: Inference) -> dict[int, Replicates]:
+    """Replicates of the columns whose resamples can all be looked at, by the number of the column."""
+    found: dict[int, Replicates] = {}
+    for at, column in enumerate(columns):
+        limit = inference.work_limit if inference.resamples == "auto" and not inference.paper_exact else 0.0
+        multisets = enumerable(column, limit)
+        if multisets is not None:
+            found[at] = enumerated(column, multisets)
+    return found
 
 
 def _rounds(question: Question, inference: Inference) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from scipy.special import ndtr
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.replicates import Replicates
-from riskrank.engine.dominance.resampled_tests import crossings_of, errors_of
+from riskrank.engine.dominance.resampled_tests import counted, crossings_of, errors_of
 from riskrank.engine.dominance.tests import DominanceTests, decide, family_of
 
 
@@ -49,6 +49,6 @@ def paper_test(
         p_value=p_value,
         p_adjusted=p_adjusted,
         dominates=p_adjusted <= alpha,
-        crossings=crossings_of(claim, replicates)[pairs],
+        crossings=counted(crossings_of(claim, replicates), replicates)[pairs],
         resamples=np.full(len(p_value), replicates.count),
     )

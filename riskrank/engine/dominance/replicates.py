@@ -39,21 +39,29 @@ class Replicates:
         Mean of the worst share `tail_level` of each model's scores, in the same units.
     tail_level : float
         max(0.05, 5/n).
+    masses : ndarray, shape (M,), or None
+        Of all resamples of few tasks (method §8): the probability of each. Then `overall` has M rows, the
+        crossings are probabilities, and each row of `means` and `tails` counts the same.
     """
 
     orders: tuple[int, ...]
     thresholds: tuple[float, ...]
     overall: Floats | None
-    crossings: Integers
+    crossings: Integers | Floats
     ratio_error: Floats
     means: Floats
     tails: Floats
     tail_level: float
+    masses: Floats | None = None
 
     @property
     def count(self) -> int:
         """Number of resamples, B."""
         return len(self.means)
+
+    def smallest_share(self, most: int) -> float:
+        """Smallest share of resamples that can be shown, where so many would be drawn at most."""
+        return 1 / (most + 1) if self.masses is None else float(self.masses.min())
 
     def one_versus_all(self, order: int) -> Floats:
         """Replicates of ε_i for one order, shape (B, k)."""
@@ -61,8 +69,8 @@ class Replicates:
             raise ValueError("one-versus-all ratios need all pairs")
         return self.overall[:, self.orders.index(order)]
 
-    def crossed(self, order: int, threshold: float) -> Integers:
-        """Number of resamples with ε_ij at or above a threshold, shape (k, k)."""
+    def crossed(self, order: int, threshold: float) -> Integers | Floats:
+        """Number of resamples with ε_ij at or above a threshold, or their probability, shape (k, k)."""
         return self.crossings[self.thresholds.index(threshold), self.orders.index(order)]
 
 

@@ -78,8 +78,12 @@ class BootstrapTest:
 
     def settle(self, replicates: Replicates, *, last: bool) -> None:
         """Close what the resamples so far can close; everything if no round follows."""
-        crossings = crossings_of(self._claim, replicates)[self._pairs]
-        tail = None
+        found = crossings_of(self._claim, replicates)[self._pairs]
+        if replicates.masses is not None:
+            shares = np.asarray(found, dtype=np.float64)
+            self._family.settle_all(replicates.count, shares, float(replicates.masses.min()))
+            return
+        crossings, tail = counted(found, replicates), None
         if self._claim.kind == RELATIVE:
             tail = np.full(len(crossings), np.nan)
             uncrossed = np.flatnonzero((crossings == 0) & ~self._family.closed)
@@ -103,18 +107,26 @@ class BootstrapTest:
             dominates=family.dominates,
             extrapolated=family.extrapolated,
             decided=family.decided,
-            crossings=crossings_of(self._claim, replicates)[self._pairs],
+            crossings=counted(crossings_of(self._claim, replicates), replicates)[self._pairs],
             resamples=family.resamples,
             resamples_needed=family.needed,
         )
 
 
-def crossings_of(claim: Claim, replicates: Replicates) -> Integers:
-    """Resamples in which the statistic is at or above its boundary, shape (k, k)."""
+def crossings_of(claim: Claim, replicates: Replicates) -> Integers | Floats:
+    """Resamples in which the statistic is at or above its boundary, or their probability, shape (k, k)."""
     if claim.kind != RELATIVE:
         return replicates.crossed(claim.order, claim.boundary)
-    overall = replicates.one_versus_all(claim.order)
+    overall, masses = replicates.one_versus_all(claim.order), replicates.masses
+    if masses is not None:
+        return np.array([masses @ (own[:, None] >= overall) for own in overall.T])
     return np.array([np.count_nonzero(own[:, None] >= overall, axis=0) for own in overall.T])
+
+
+def counted(crossings: Integers | Floats, replicates: Replicates) -> Integers:
+    """How many of the resamples that is."""
+    times = 1 if replicates.masses is None else replicates.count
+    return np.rint(crossings * times).astype(np.int64)
 
 
 def errors_of(claim: Claim, replicates: Replicates) -> Floats:
@@ -123,5 +135,8 @@ def errors_of(claim: Claim, replicates: Replicates) -> Floats:
         return replicates.ratio_error[replicates.orders.index(claim.order)]
     if replicates.count < 2:
         return np.zeros(replicates.means.shape[1:] * 2)
-    overall = replicates.one_versus_all(claim.order)
+    overall, masses = replicates.one_versus_all(claim.order), replicates.masses
+    if masses is not None:
+        away = overall - masses @ overall
+        return np.array([np.sqrt(masses @ (own[:, None] - away) ** 2) for own in away.T])
     return np.array([(own[:, None] - overall).std(axis=0, ddof=1) for own in overall.T])

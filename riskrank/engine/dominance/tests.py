@@ -52,6 +52,8 @@ class DominanceTests:
         Resamples that would decide an undecided claim, 0 for the others.
     family : int
         Number of tests adjusted for, m.
+    of_means : bool
+        Whether tests of the tasks' means stand in for claims that no resample of few tasks could show.
     """
 
     claim: Claim
@@ -68,6 +70,7 @@ class DominanceTests:
     resamples: Integers | None = None
     resamples_needed: Integers | None = None
     family: int = 0
+    of_means: bool = False
 
     @property
     def one_versus_all(self) -> Floats:

@@ -158,6 +158,12 @@ class Strata:
                     found=f"{self.tasks} tasks: {listing(self.names)}",
                     hint=f"add tasks, or speak of these tasks only: {option('tasks', 'fixed')}",
                 )
+            if not self.weights.all():
+                raise InputError(
+                    "tasks like these have no weight of 0",
+                    found=f"weight 0 of {self.names[int(self.weights.argmin())]}",
+                    hint=f"leave the task out, or speak of these tasks only: {option('tasks', 'fixed')}",
+                )
             return
         fewest = np.min([self.counts(model) for model in range(len(self.of_cluster))], axis=0)
         short = np.flatnonzero((fewest < FEWEST_IN_TASK) & (self.weights > 0))

@@ -1,0 +1,129 @@
+"""Student's t of the tasks' means, where no resample of whole tasks could show a claim (method §8).
+
+Few tasks make few resamples. Where the share that rule 1 asks for lies below the rarest of them, or below
+what the last round can count, dominance itself is beyond them. A ranking's claims are then about macro means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import stdtr
+
+from riskrank.engine.dominance.claims import RELATIVE
+from riskrank.engine.dominance.estimates import ViolationEstimates
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_freedom import behind_pairs, least
+from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.expanded_percentile import expanded_share
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.types import Floats
+
+
+def tests_of_drawn_tasks(
+    scores: ClusteredScores,
+    pairs: Pairs | None,
+    estimates: ViolationEstimates,
+    tests: Sequence[DominanceTests],
+    inference: Inference,
+    smallest: float,
+) -> tuple[DominanceTests, ...]:
+    """Replace the relative claims that no resample could show by tests of the tasks' means.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        Whose tasks are drawn.
+    pairs : sequence of (int, int) or None
+        The family of each claim.
+    estimates : ViolationEstimates
+    tests : sequence of DominanceTests
+    inference : Inference
+        Where it names a number of resamples, the claims stay as they are.
+    smallest : float
+        Smallest share of resamples that can be shown.
+
+    Returns
+    -------
+    tuple of DominanceTests
+    """
+    if inference.resamples != "auto":
+        return tuple(tests)
+    return tuple(
+        by_task_means(scores, estimates, found, inference, pairs)
+        if found.claim.kind == RELATIVE and is_blind(scores, inference, found.family, smallest)
+        else found
+        for found in tests
+    )
+
+
+def is_blind(scores: ClusteredScores, inference: Inference, family: int, smallest: float) -> bool:
+    """Whether rule 1 asks for a share of resamples below the smallest one that there is."""
+    level = inference.alpha / (1 if inference.correction == "none" else family)
+    return float(expanded_share(level, least(behind_pairs(scores)))) < smallest
+
+
+def by_task_means(
+    scores: ClusteredScores,
+    estimates: ViolationEstimates,
+    tests: DominanceTests,
+    inference: Inference,
+    pairs: Pairs | None,
+) -> DominanceTests:
+    """Tests of "the macro mean of i is above that of j" in the place of a relative claim's.
+
+    Parameters
+    ----------
+    scores : ClusteredScores
+        Whose tasks are drawn.
+    estimates : ViolationEstimates
+    tests : DominanceTests
+        Of a relative claim.
+    inference : Inference
+    pairs : sequence of (int, int) or None
+        The family.
+
+    Returns
+    -------
+    DominanceTests
+    """
+    family = family_of(scores.models, pairs)
+    difference, error, df = task_mean_differences(scores)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(error > 0, difference / error, 0.0)
+    sure = np.where(difference > 0, 0.5 ** (df + 1), 1.0)
+    p_value = np.where(error > 0, stdtr(df, -t), sure)[family]
+    p_adjusted = adjust(p_value, inference.correction)
+    found = decide(
+        estimates,
+        tests.claim,
+        family,
+        error=np.zeros(len(p_value)) if tests.standard_error is None else tests.standard_error[family],
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+        dominates=p_adjusted <= inference.alpha,
+    )
+    return replace(found, of_means=True)
+
+
+def task_mean_differences(scores: ClusteredScores) -> tuple[Floats, Floats, float]:
+    """Differences of all pairs' macro means, their standard errors over tasks, and degrees of freedom.
+
+    Of unequal weights the number of tasks is Kish's.
+    """
+    assert scores.strata is not None
+    weights = scores.strata.weights
+    means = np.array(
+        [
+            np.bincount(cluster, value) / np.bincount(cluster)
+            for value, cluster in zip(scores.values, scores.clusters, strict=True)
+        ]
+    )
+    number = float(1 / (weights**2).sum())
+    away = means[:, None] - means
+    difference = away @ weights
+    spread = ((weights * (away - difference[..., None])) ** 2).sum(axis=-1)
+    return difference, np.sqrt(spread * number / (number - 1)), number - 1

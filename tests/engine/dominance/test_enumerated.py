@@ -1,0 +1,113 @@
+"""Tasks like these: all resamples with their probabilities, and what stands in where they are too few."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from riskrank.engine.dominance.bootstrap import BootstrapColumn
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.column_ranking import rank_column
+from riskrank.engine.dominance.enumerated import enumerated
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.rank_guard import relative_guard
+from riskrank.engine.dominance.violation import violation_matrices
+from riskrank.engine.dominance.weighted_violation import weighted_matrices
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.expanded_percentile import expanded_p_value
+from riskrank.engine.sampling.multisets import Multisets
+from riskrank.engine.sampling.strata import TaskDesign
+
+
+def suite(tasks, k=2, size=6, seed=0, shift=0.3, weights=None, effect=0.3):
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(tasks), size)
+    values = rng.normal(size=(k, of.size)) + effect * rng.normal(size=(k, tasks))[:, of]
+    values += shift * np.arange(k)[:, None]
+    design = TaskDesign.build([f"t{task}" for task in range(tasks)], [of] * k, weights=weights, random=True)
+    return ClusteredScores.build([*values], tasks=design), values, of
+
+
+def test_multisets_are_all_draws():
+    found = Multisets.of(4)
+    drawn = [tuple(np.bincount(draw, minlength=4)) for draw in itertools.product(range(4), repeat=4)]
+    for counts, mass in zip(found.counts.tolist(), found.masses, strict=True):
+        assert mass == pytest.approx(drawn.count(tuple(counts)) / 256)
+    assert len(found.masses) == len(set(drawn)) == 35
+    assert found.rarest == pytest.approx(4**-4)
+    assert np.bincount(found.rows()).tolist() == pytest.approx(256 * found.masses)
+    assert len(Multisets.of(6).masses) == 462
+    nine = Multisets.of(9)
+    assert len(nine.masses) == 24310
+    assert nine.masses.sum() == pytest.approx(1)
+    assert len(nine.rows()) == 6**6
+
+
+def test_replicates_against_all_draws():
+    weights = np.array([3, 1, 1, 2])
+    scores, values, of = suite(4, k=3, weights=weights)
+    found = enumerated(BootstrapColumn(scores), Multisets.of(4))
+    assert found.masses is not None
+    assert found.overall is not None
+    ratios, means = [], []
+    for draw in itertools.product(range(4), repeat=4):
+        # Tasks are of one size: a task of weight 3 is one that is there three times.
+        rows = np.concatenate([np.flatnonzero(of == task) for task in draw for _ in range(weights[task])])
+        ratios.append(violation_matrices([np.sort(own[rows]) for own in values]))
+        means.append(values[:, rows].mean(axis=1))
+    ratios, means = np.array(ratios), np.array(means)
+    assert found.crossings[0] == pytest.approx((ratios >= 0.5).mean(axis=0), abs=1e-9)
+    assert found.ratio_error == pytest.approx(ratios.std(axis=0), abs=1e-9)
+    assert np.sort(found.means, axis=0) == pytest.approx(np.sort(means, axis=0), abs=1e-9)
+
+
+def test_two_models_on_six_tasks():
+    scores, _, _ = suite(6, shift=0.5)
+    study = study_dominance(scores, [Claim(1), Claim(2)], Inference())
+    assert study.replicates is not None
+    guard = relative_guard(scores)
+    for tests, order in zip(study.tests, (0, 1), strict=True):
+        assert not tests.of_means
+        mass = study.replicates.crossings[0, order]
+        for i, j in ((0, 1), (1, 0)):
+            counted = float(expanded_p_value(min(max(mass[i, j], 6**-6), 1.0), 6))
+            against = 0.5 if tests.ratios[i, j] >= 0.5 else guard[i, j] / 10
+            assert tests.p_value[i, j] == pytest.approx(max(counted, against))
+        assert tests.decided.all()
+
+
+def test_four_models_on_six_tasks_are_told_apart_by_their_means():
+    scores, values, of = suite(6, k=4, shift=1.0)
+    study = study_dominance(scores, [Claim(2)], Inference())
+    (tests,) = study.tests
+    assert tests.of_means
+    means = np.array([[own[of == task].mean() for task in range(6)] for own in values])
+    for i, j in itertools.permutations(range(4), 2):
+        expected = ttest_rel(means[i], means[j], alternative="greater").pvalue
+        assert tests.p_value[i, j] == pytest.approx(expected)
+    assert tests.dominates[3, 0]
+    assert not tests.dominates[0, 3]
+    assert "more tasks" in " ".join(study.advice)
+    assert rank_column(scores, study, Inference()).rankings["R-SSD"].order[0] == 3
+
+
+def test_direct_claims_beyond_the_rarest_resample_are_not_decided():
+    scores, _, _ = suite(6, k=4, shift=1.5, effect=0.0)
+    study = study_dominance(scores, [Claim(2, "direct")], Inference())
+    (tests,) = study.tests
+    assert not tests.dominates.any()
+    assert not tests.decided[3, 0]
+    assert tests.decided[0, 3]
+    assert "more tasks would" in " ".join(study.advice)
+
+
+def test_many_tasks_are_drawn():
+    scores, _, _ = suite(14, shift=0.8)
+    study = study_dominance(scores, [Claim(2)], Inference())
+    assert study.replicates is not None
+    assert study.replicates.masses is None
+    (tests,) = study.tests
+    assert tests.dominates[1, 0]
+    assert study.estimates.ratios == pytest.approx(weighted_matrices(scores))
