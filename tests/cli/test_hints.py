@@ -73,13 +73,18 @@ FOUR = [f"runs/{model}/{task}.csv" for model in "ab" for task in "xy"]
 @pytest.mark.parametrize("given", [["runs"], ["runs/*/*.csv"], FOUR])
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_folder_of_models_and_tasks_keeps_tasks_apart(folder, hint, meta, given, wide):
+    both = (["a", "b"], 2 * N, ["acc"])
     for seed, (model, task) in enumerate((m, t) for m in "ab" for t in "xy"):
         rows = [(s, *([] if wide else ["acc"]), v) for s, v in enumerate(column(seed))]
         folder(f"runs/{model}/{task}.csv", lines("sample,acc" if wide else "sample,metric,score", rows))
+    if given == ["runs"]:  # what a folder of folders is, is told beside the result
+        more = words(hint("rank", *given), "a column per metric, add ") if wide else []
+        assert meta("rank", "runs", *more, "--no-test") == both
+        return
     text = hint("rank", *given)
     tasks = words(text, "model and task: ", r" \(or")
-    assert meta("rank", *tasks, "--no-test") == (["a", "b"], 2 * N, ["acc"])
-    other = [words(text, r"\(or ", " with it")[0], *tasks[1:]]
+    assert meta("rank", *tasks, "--no-test") == both
+    other = [words(text, r"\(or ", r"\)")[0], *tasks[1:]]
     assert meta("rank", *other, "--no-test") == (["x", "y"], 2 * N, ["acc"])
     assert meta("rank", *words(text, "model and run: "), "--no-test") == (["a", "b"], N, ["acc"])
 
@@ -117,7 +122,7 @@ def test_files_that_repeat_samples_are_tasks_or_runs(folder, hint, meta):
         assert meta("rank", *runs, "--no-test") == (["a", "b"], N, ["acc"])
         assert "--repeats mean" not in text
     labelled = hint("rank", "new=runs/a", "old=runs/b")
-    assert "'runs/{model}/{task}.csv' --columns sample=task+sample" in labelled
+    assert "of its own: 'runs/{model}/{task}.csv';" in labelled
     folder("copy.csv", lines("model,sample,metric,score", rows))
     folder("b.csv", lines("model,sample,metric,score", rows))
     assert "if one is a copy of another, leave it out" in hint("rank", "runs/a/x.csv", "b.csv", "copy.csv")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -52,6 +53,26 @@ class DataSetSource(Source):
             )
         self._heights: list[int] | None = None
 
+    @property
+    def paths(self) -> list[str]:
+        """Where the parts lie."""
+        return [part.path for part in self._parts]
+
+    @property
+    def lengths(self) -> list[int]:
+        """Rows of each part."""
+        if self._heights is None:
+            self._heights = [source.height() for source in self._sources]
+        return self._heights
+
+    def with_keys(self, keys: Mapping[str, Sequence[str]]) -> DataSetSource:
+        """The same table with further columns, each of one value a part."""
+        each = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
+        parts = [replace(part, keys=part.keys | more) for part, more in zip(self._parts, each, strict=True)]
+        found = DataSetSource(self.label, parts, self._sources)
+        found._heights = self._heights
+        return found
+
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns of all parts, one below the other."""
         frames = [self._of_part(which, names) for which in range(len(self._parts))]
@@ -61,12 +82,12 @@ class DataSetSource(Source):
 
     def load_rows(self, names: Sequence[str], kept: np.ndarray) -> pl.DataFrame:
         """The named columns of some rows; parts that hold none of these are not read."""
-        ends = np.cumsum(self._lengths())
+        ends = np.cumsum(self.lengths)
         cuts = np.searchsorted(kept, ends)
         frames = [
             self._of_part(which, names)[kept[first:last] - (end - length)]
             for which, (first, last, end, length) in enumerate(
-                zip([0, *cuts[:-1]], cuts, ends, self._lengths(), strict=True)
+                zip([0, *cuts[:-1]], cuts, ends, self.lengths, strict=True)
             )
             if last > first
         ]
@@ -89,7 +110,7 @@ class DataSetSource(Source):
 
     def height(self) -> int:
         """The number of rows."""
-        return sum(self._lengths())
+        return sum(self.lengths)
 
     def row_number(self, position: int) -> int:
         """The number of a row in its part."""
@@ -102,7 +123,7 @@ class DataSetSource(Source):
 
     def input_files(self, rows: int, kept: np.ndarray | None = None) -> tuple[InputFile, ...]:
         """The provenance of every part, with its own rows, without parts of which none is kept."""
-        counts = np.array(self._lengths())
+        counts = np.array(self.lengths)
         if kept is not None:
             counts = np.bincount(self._parts_of(kept), minlength=counts.size)
         files = zip(self._sources, counts.tolist(), strict=True)
@@ -153,17 +174,12 @@ class DataSetSource(Source):
                 hint="write all parts alike",
             ) from None
 
-    def _lengths(self) -> list[int]:
-        if self._heights is None:
-            self._heights = [source.height() for source in self._sources]
-        return self._heights
-
     def _parts_of(self, positions: np.ndarray) -> np.ndarray:
-        return np.searchsorted(np.cumsum(self._lengths()), positions, side="right")
+        return np.searchsorted(np.cumsum(self.lengths), positions, side="right")
 
     def _locate(self, position: int) -> tuple[int, int]:
         which = int(self._parts_of(np.array([position]))[0])
-        return which, position - sum(self._lengths()[:which])
+        return which, position - sum(self.lengths[:which])
 
 
 def _require_agreement(label: str, name: str, key: str | None, inside: pl.Series | None) -> None:

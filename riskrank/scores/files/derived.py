@@ -26,6 +26,7 @@ class DerivedSource(Source):
         self.queried = inner.queried
         self.own_sql = inner.own_sql
         self.folder_columns = inner.folder_columns
+        self.notes = inner.notes
         self._inner = inner
 
     def file_of(self, position: int) -> str:

@@ -46,6 +46,8 @@ class Source(ABC):
         Whether one column is read without the others, so that it costs nothing to ask for one at a time.
     folder_columns : tuple of str
         Columns that folders name: names, even if they look like numbers.
+    notes : tuple of str
+        What was understood without being said, for whoever reads it.
     may_be_empty : bool
         Whether no rows are no error, as in a part of a larger table.
     """
@@ -56,6 +58,7 @@ class Source(ABC):
     own_sql = False
     columnar = False
     folder_columns: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     may_be_empty = False
 
     def __init__(self, label: str, data: bytes, sha256: str | None) -> None:

@@ -121,12 +121,12 @@ def _told_by_files(scores: Scores, options: ReadOptions) -> str:
     labels = [file.source.model_label for file in scores.notes.files]
     template = template_of_tasks(labels, [file.path for file in files], read)
     tasks, runs = (
-        written([template.replace("{task}", f"{{{name}}}")]) if template else f"add a column '{name}',"
+        written([template.replace("{task}", f"{{{name}}}")]) if template else f"add a column '{name}'"
         for name in ("task", "draw")
     )
     return (
         "the files repeat each other's samples. If each is a task of its own: "
-        f"{tasks} {_named('sample', f'task+{sample}', options)}; if they are runs of the same samples: "
+        f"{tasks}; if they are runs of the same samples: "
         f"{runs} {option('repeats', 'draws')}; if one is a copy of another, leave it out"
     )
 

@@ -41,8 +41,8 @@ def model_by_path(given: Sequence[Source], sample: str, flags: Callable[[str], s
             return ""
         runs = first.replace("{task}", "{draw}")
         return (
-            f"if the paths name model and task: {written([first])} {flags(f'task+{sample}')} (or "
-            f"{written([second])} with it); if model and run: {written([runs])} {flags(sample)} "
+            f"if the paths name model and task: {written([first])} {flags(sample)} (or "
+            f"{written([second])}); if model and run: {written([runs])} {flags(sample)} "
             f"{option('repeats', 'draws')}"
         ).replace("  ", " ")
     names = places[0] if len(places) == 1 else tuple(Path(file).stem for file in files)

@@ -1,4 +1,4 @@
-"""What happens to a table before its columns get their roles: rows chosen, reshaped, names joined."""
+"""What happens to a table before its columns get their roles: named by paths, chosen, reshaped, joined."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from dataclasses import replace
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files import query
+from riskrank.scores.files.data_sets import DataSetSource
 from riskrank.scores.files.derived import with_joined_columns
 from riskrank.scores.files.matrix import MatrixSource
 from riskrank.scores.files.source import Source
+from riskrank.scores.files.templates import differing, template_of
 from riskrank.scores.table.columns import FOUND_BY_NAME, named_roles
+from riskrank.scores.table.path_hints import written
 
 
 def prepared(sources: Sequence[Source], options: ReadOptions) -> tuple[list[Source], ReadOptions]:
-    """Apply `where`, `sql`, joined columns and `matrix`, in this order, to every source.
+    """Name models and tasks by folders, then apply `where`, `sql`, joined columns and `matrix` in this order.
 
     Returns
     -------
@@ -30,7 +33,7 @@ def prepared(sources: Sequence[Source], options: ReadOptions) -> tuple[list[Sour
     UsageError
         If the options make no sense.
     """
-    found = list(sources)
+    found = [named_by_paths(source, options) for source in sources]
     if options.where is not None:
         found = query.where(found, options.where)
     if options.sql is not None:
@@ -48,6 +51,42 @@ def prepared(sources: Sequence[Source], options: ReadOptions) -> tuple[list[Sour
         task="task" if "task" in named else options.task,
         cluster="cluster" if "cluster" in named else None,
     )
+
+
+def named_by_paths(source: Source, options: ReadOptions) -> Source:
+    """A folder of a folder a model and a file a task, with columns of both; another source as it is.
+
+    Only where nothing else names the models. If it is a folder a task, the files tell: those of one task have
+    as many rows, whichever model they are of.
+    """
+    if not isinstance(source, DataSetSource) or source.folder_columns or source.model_label is not None:
+        return source
+    if options.matrix is not None or {"model", "task"} & {*source.columns, *named_roles(options)}:
+        return source
+    outer, inner = "model", "task"
+    files = source.paths
+    places = differing(files)
+    if len(places) != 2:
+        return source
+    alike = [_alike(names, source.lengths) for names in places]
+    if alike == [True, False]:
+        outer, inner = inner, outer
+    template, other = (
+        template_of(files, [f"{{{one}}}" for one in names]) for names in ((outer, inner), (inner, outer))
+    )
+    if template is None or other is None:
+        return source
+    found = source.with_keys({outer: places[0], inner: places[1]})
+    found.notes = (
+        f"{source.label}: folders name the {outer}s and files the {inner}s, as in {written([template])}; if "
+        f"it is the other way round: {written([other])}",
+    )
+    return found
+
+
+def _alike(names: Sequence[str], lengths: Sequence[int]) -> bool:
+    """Whether parts of one name have as many rows as each other."""
+    return len(set(zip(names, lengths, strict=True))) == len(set(names))
 
 
 def _matrix(source: Source, named: dict[str, str], options: ReadOptions) -> MatrixSource:

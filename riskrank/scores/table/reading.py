@@ -126,6 +126,7 @@ def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions) -> Scores
             known_metrics=_known_metrics(read, frame, options),
             directions={} if options.wide else told_directions(read, options),
             warnings=(
+                *(note for source, _ in read for note in source.notes),
                 *(doubt for part in typed for doubt in part.doubts),
                 *notes,
             ),
