@@ -29,12 +29,13 @@ from gate_simulation import gate_rows
 
 
 def identical_jobs(tables: int) -> list[Job]:
-    return [Job("tables", case.key, table_task, case, tables) for case in IDENTICAL]
+    return [Job("tables", case.key, table_task, case, tables // case.costs) for case in IDENTICAL]
 
 
 def different_jobs(tables: int) -> list[Job]:
     # Pairs found are many a table, and need fewer of them than a rare false alarm.
-    return [Job("tables", power.case.key, table_task, power.case, tables // 2, 5) for power in DIFFERENT]
+    cases = [power.case for power in DIFFERENT]
+    return [Job("tables", case.key, table_task, case, tables // (2 * case.costs), 5) for case in cases]
 
 
 def tied_jobs(tables: int) -> list[Job]:

@@ -76,15 +76,15 @@ def zero_one(k: int, n: int, share: float, gain: float) -> Draw:
     return draw
 
 
-def disasters(share: float, n: int) -> Draw:
-    """Equal means; the second model (of the null: both) has a rare chance of −5."""
+def disasters(share: float, n: int, sd: float) -> Draw:
+    """Equal means; the second model (of the null: both) has a rare chance of about −5."""
 
     def risky(rng):
-        usual = rng.normal(5 * share / (1 - share), 1, n)
-        return np.where(rng.random(n) < share, -5.0, usual)
+        middle = np.where(rng.random(n) < share, -5.0, 5 * share / (1 - share))
+        return rng.normal(middle, sd)
 
     def draw(rng, better):
-        first = rng.normal(size=n) if better else risky(rng)
+        first = rng.normal(0, sd, n) if better else risky(rng)
         return ClusteredScores.build([first, risky(rng)])
 
     return draw
@@ -129,14 +129,18 @@ ANSWER_CASES = (
     AnswerCase("five of 0/1, n = 40, .95 against .5", zero_one(5, 40, 0.5, 0.45)),
     *(
         AnswerCase(
-            f"{share:.0%} at −5, equal means, n = {n:,}",
-            disasters(share, n),
+            f"{share:.0%} at −5, equal means, sd {sd:g}, n = {n:,}",
+            disasters(share, n, sd),
             "tail",
             (2,),
             costs=2 if n == 5000 else 1,
-            promised=0.85 if (share, n) == (0.05, 1000) else None,
+            promised=0.85 if (share, n, sd) == (0.05, 1000, 0.5) else None,
         )
-        for share, n in itertools.product((0.01, 0.02, 0.05), (300, 1000, 2000, 5000))
+        for share, n, sd in (
+            *itertools.product((0.01, 0.02, 0.05), (300, 1000, 2000, 5000), (0.5,)),
+            (0.05, 1000, 1.0),
+            (0.05, 2000, 1.0),
+        )
     ),
     AnswerCase("two models, one giant cluster, 1 sd", giant_cluster(2, 1.0)),
     AnswerCase("five models, one giant cluster, 1.2 sd", giant_cluster(5, 1.2), costs=4),

@@ -58,6 +58,8 @@ class Case:
         Factors of the scores; a larger one is worse in the second order and no worse in the first.
     promised : bool
         Whether the family-wise error is promised, and not only reported.
+    costs : int
+        So many times fewer tables are simulated, where one takes long.
     """
 
     scores: str
@@ -67,6 +69,7 @@ class Case:
     design: str = "paired"
     spread: tuple[float, ...] | None = None
     promised: bool = True
+    costs: int = 1
 
     @property
     def k(self) -> int:
@@ -147,8 +150,8 @@ def _runs(strength) -> str:
     return ", ".join(f"{strength.count(level)} × {level:g}" for level in levels)
 
 
-def same(scores: str, k: int, n: int, correlation: float = 0.0, *, design="paired", promised=True) -> Case:
-    return Case(scores, (0.0,) * k, n, correlation, design, promised=promised)
+def same(scores: str, k: int, n: int, correlation: float = 0.0, *, design="paired", **told) -> Case:
+    return Case(scores, (0.0,) * k, n, correlation, design, **told)
 
 
 # Every level of every factor (models, samples, distribution, correlation, design) with several levels of the
@@ -160,13 +163,13 @@ IDENTICAL = (
     same("normal", 8, 20),
     same("normal", 5, 50, 0.7),
     same("normal", 2, 200, 0.9),
-    same("normal", 12, 200),
+    same("normal", 12, 200, costs=2),
     same("normal", 8, 16, 0.9),
     same("normal", 8, 100, 0.9),
     same("lognormal, σ = 2", 2, 20),
     same("lognormal, σ = 2", 2, 200),
-    same("lognormal, σ = 2", 8, 10),
-    same("lognormal, σ = 2", 12, 20),
+    same("lognormal, σ = 2", 8, 10, costs=2),
+    same("lognormal, σ = 2", 12, 20, costs=2),
     same("lognormal, σ = 2", 5, 50, 0.7),
     same("lognormal, σ = 2", 12, 50),
     same("lognormal, σ = 2", 12, 100),
@@ -174,13 +177,13 @@ IDENTICAL = (
     same("t, 3 df", 2, 50),
     same("t, 3 df", 5, 20, 0.7),
     same("t, 3 df", 12, 50),
-    same("t, 3 df", 12, 200),
+    same("t, 3 df", 12, 200, costs=2),
     same("t, 2 df", 2, 50, promised=False),
     same("t, 2 df", 8, 100, promised=False),
-    same("t, 2 df", 12, 200, promised=False),
+    same("t, 2 df", 12, 200, promised=False, costs=2),
     same("5-point scale", 2, 10),
     same("5-point scale", 5, 50),
-    same("5-point scale", 12, 15, 0.6),
+    same("5-point scale", 12, 15, 0.6, costs=2),
     same("5-point scale", 12, 100, 0.6),
     same("0/1, 75 % ones", 2, 50),
     same("0/1, 75 % ones", 5, 10),
@@ -215,7 +218,7 @@ DIFFERENT = (
     Power(Case("0/1, 60 % ones", (0.15,) * 4 + (0.0,) * 4, 200), (6.5, 6.5)),
     Power(Case("normal", FOUR_FOUR, 100), (2.0, 1.5)),
     Power(Case("normal", FOUR_FOUR, 100, 0.7), (9.5, 8.5)),
-    Power(Case("normal", (0.5,) * 6 + (0.0,) * 6, 200), (30, 30)),
+    Power(Case("normal", (0.5,) * 6 + (0.0,) * 6, 200, costs=2), (30, 30)),
     Power(Case("normal", (0.0,) * 8, 100, spread=(1.0,) * 4 + (2.0,) * 4)),
 )
 
