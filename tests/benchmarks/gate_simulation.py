@@ -194,5 +194,10 @@ def _outcome(case: Case, n: int, seed: np.random.SeedSequence) -> list[int]:
     inference = Inference(resamples="auto", seed=int(rng.integers(2**31)))
     rows, _ = decide(claims, inference, ("new", "old"))
     verdicts = {row.verdict for row in rows}
-    held = all(row.low is None or row.low <= case.truth <= row.high for row in rows)
+    held = all(_holds(row.low, row.high, case.truth) for row in rows)
     return [int(PASS in verdicts), int(FAIL in verdicts), int(held)]
+
+
+def _holds(low: float | None, high: float | None, truth: float) -> bool:
+    """Whether an interval holds the truth; an end that is None lies beyond every number."""
+    return (low is None or low <= truth) and (high is None or truth <= high)

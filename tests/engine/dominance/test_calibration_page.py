@@ -170,3 +170,14 @@ def test_a_better_model_is_better_and_a_null_is_none():
     null, ahead = (np.subtract(*draw(rng, better).values) for better in (False, True))
     assert [null.mean(), ahead.mean()] == pytest.approx([0, 1.5], abs=0.02)
     assert [null.std(), ahead.std()] == pytest.approx([1, 1], abs=0.02)
+
+
+def test_an_interval_may_be_open():
+    """Of few skewed scores the modified t has no upper end: the simulation of gates goes on."""
+    from gate_simulation import CASES, _holds, gate_rows
+
+    number = next(at for at, case in enumerate(CASES) if case.name == "equal exponentials")
+    assert all(held in (0, 1) for _, _, held in gate_rows((number, 30), range(20, 40)))
+    assert _holds(-1.0, None, 5.0)
+    assert not _holds(-1.0, None, -2.0)
+    assert not _holds(None, 1.0, 5.0)
