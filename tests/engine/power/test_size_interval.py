@@ -215,7 +215,10 @@ def test_the_hardest_of_several_pairs_decides():
 
 @pytest.mark.slow
 def test_it_covers_the_size_needed():
-    """Pilots of 40 from two normals 0.3 apart, ρ = 0.7: nominal 95 %; of 200 pilots .93 ± .02 held it."""
+    """Pilots of 40 from two normals 0.3 apart, ρ = 0.7: nominal 95 %; of 200 pilots .93 ± .02 held it.
+
+    With 400 resamples in the place of the asymptotic test it was .93 ± .03 of 100 pilots (needed: 52).
+    """
 
     def pilot(rng, n):
         shared, noise = rng.normal(size=n), rng.normal(size=(2, n))
