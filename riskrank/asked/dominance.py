@@ -8,7 +8,7 @@ from typing import ClassVar
 from riskrank.asked.option import METHOD, TESTS, ask
 from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.asked.resampling import LimitedSettings
-from riskrank.asked.suites import TaskTableSettings
+from riskrank.asked.suites import SuiteSettings, TaskTableSettings
 from riskrank.errors import UsageError, option
 
 DIRECT, ABSOLUTE, RELATIVE = "direct", "absolute", "relative"
@@ -64,7 +64,7 @@ class DominanceTestSettings(LimitedSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DominanceSettings(DominanceTestSettings, PortfolioSettings, TaskTableSettings):
+class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, TaskTableSettings):
     """What to test."""
 
     PANEL: ClassVar[str] = METHOD

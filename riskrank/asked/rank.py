@@ -8,14 +8,14 @@ from typing import ClassVar
 from riskrank.asked.dominance import RELATIVE, DominanceTestSettings
 from riskrank.asked.option import METHOD, ask
 from riskrank.asked.portfolio import PortfolioSettings
-from riskrank.asked.suites import TaskTableSettings
+from riskrank.asked.suites import SuiteSettings, TaskTableSettings
 from riskrank.errors import UsageError, option
 
 AGGREGATORS = ("kemeny", "footrule", "pearson", "borda")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankSettings(DominanceTestSettings, PortfolioSettings, TaskTableSettings):
+class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, TaskTableSettings):
     """What to rank by, and how sure to be."""
 
     PANEL: ClassVar[str] = METHOD

@@ -12,13 +12,14 @@ from riskrank.asked.option import METHOD, ask
 from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.asked.rank import RankSettings
 from riskrank.asked.resampling import LimitedSettings
+from riskrank.asked.suites import SuiteSettings
 
 # Resamples of what needs intervals only, whatever the tests take.
 _INTERVAL_RESAMPLES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportSettings(PortfolioSettings, LimitedSettings):
+class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
     """What goes into the report, and how to test."""
 
     PANEL: ClassVar[str] = METHOD
@@ -69,5 +70,6 @@ class ReportSettings(PortfolioSettings, LimitedSettings):
             "paper_exact",
             "no_test",
             "work_limit",
+            "tasks",
         )
         return {name: getattr(self, name) for name in names}

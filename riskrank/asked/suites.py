@@ -33,4 +33,5 @@ class SuiteSettings(Settings):
         FIXED,
         "Of a suite: which is better on these tasks, or on tasks like these, of which they are a sample.",
         choices=(FIXED, RANDOM),
+        common=False,
     )

@@ -8,7 +8,9 @@ from math import isfinite
 
 import numpy as np
 
+from riskrank.asked.option import Settings
 from riskrank.asked.portfolio import PortfolioSettings
+from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.portfolio.within_tasks import portfolio_of_tasks
 from riskrank.engine.sampling.design import ClusteredScores
@@ -45,10 +47,10 @@ def targets(table: ScoreTable, settings: PortfolioSettings, *, per_metric: bool 
     """Score columns to work on; one metric alone is itself."""
     if per_metric or len(table.metrics) == 1:
         return [
-            Target(metric.name, _clustered(table, table.column(number)))
+            Target(metric.name, _clustered(table, table.column(number), settings))
             for number, metric in enumerate(table.metrics)
         ]
-    return [Target(portfolio_name(settings), _clustered(table, fold(table, settings)))]
+    return [Target(portfolio_name(settings), _clustered(table, fold(table, settings), settings))]
 
 
 def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
@@ -61,18 +63,34 @@ def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
         weights=portfolio_weights(table),
         paired=table.paired,
         per_model=settings.copula_scope == "model",
-        tasks=tasks_of(table),
+        tasks=tasks_of(table, random=draws_tasks(settings)),
     )
 
 
-def tasks_of(table: ScoreTable) -> TaskDesign | None:
-    """The tasks of a suite as the engine takes them; None of other tables."""
+def draws_tasks(settings: Settings) -> bool:
+    """Whether the question is one of tasks like these."""
+    return getattr(settings, "tasks", FIXED) == RANDOM
+
+
+def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
+    """The tasks of a suite as the engine takes them; None of other tables.
+
+    Raises
+    ------
+    UsageError
+        If tasks are to be drawn and there are none.
+    """
     suite = table.suite
     if suite is None:
+        if random:
+            raise UsageError(
+                f"{option('tasks', RANDOM)} is about the tasks of a suite",
+                found="scores whose samples belong to no task",
+                hint=f"name the column of tasks, {option('task', 'COL')}, or leave out {option('tasks')}",
+            )
         return None
-    return TaskDesign.build(
-        suite.names, [suite.of_sample[samples] for samples in table.row_samples], weights=suite.weights
-    )
+    tasks = [suite.of_sample[samples] for samples in table.row_samples]
+    return TaskDesign.build(suite.names, tasks, weights=suite.weights, random=random)
 
 
 def fold(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:
@@ -155,8 +173,14 @@ def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> 
         )
 
 
-def _clustered(table: ScoreTable, columns: tuple[np.ndarray, ...]) -> ClusteredScores:
+def _clustered(
+    table: ScoreTable, columns: tuple[np.ndarray, ...], settings: PortfolioSettings
+) -> ClusteredScores:
     samples = None if table.cluster_names is None else table.row_samples
     return ClusteredScores.build(
-        columns, table.clusters, samples=samples, paired=table.paired, tasks=tasks_of(table)
+        columns,
+        table.clusters,
+        samples=samples,
+        paired=table.paired,
+        tasks=tasks_of(table, random=draws_tasks(settings)),
     )

@@ -12,6 +12,7 @@ import pytest
 from riskrank.asked.dominance import DominanceSettings
 from riskrank.asked.rank import RankSettings
 from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.suite import Suite
@@ -54,10 +55,11 @@ def suite_table(means, *, sizes=(40, 30, 60, 200, 50, 300, 30, 60), weights=None
 
 
 def ranked(means, resamples=1000, **how):
-    settings = {name: how.pop(name) for name in [*how] if name in ("no_test", "per_task", "per_metric")}
+    settings = {name: how.pop(name) for name in [*how] if name in ASKED}
     return rank(suite_table(means, **how), RankSettings(resamples=resamples, **settings))
 
 
+ASKED = ("no_test", "per_task", "per_metric", "tasks")
 CLEAR = [np.array([0.5, 0.5, -0.6, 0.5, 0.5, 0.5, 0.5, 0.5]), 0.0]
 
 
@@ -196,3 +198,28 @@ def test_dominance_says_it_too():
     assert "By task, m1 against m2: better on 7, worse on 1 (gsm8k)" in document.verdict
     assert first_screen(spelled_sections(document, flags=True))[0].label == "Suite:"
     assert strips_of(document).rows[0][0] == "m2"
+
+
+def test_tasks_like_these_are_ranked_and_these_are_answered_beside():
+    document = ranked(CLEAR, tasks="random")
+    assert "on tasks like these 8" in document.verdict
+    assert "Whether m1 is better than m2 on these 8 tasks themselves: shown (p < 1e-6)." in document.verdict
+    assert document.meta()["suite"]["scope"] == "random"
+    assert not any("only 7 tasks" in warning for warning in document.provenance.warnings)
+
+
+def test_few_tasks_rank_by_means_and_say_so():
+    """Five models on six tasks: no resample could show dominance (method §8)."""
+    up = np.array([2.0, 2.1, 2.2, 1.9, 2.0, 2.05])
+    document = ranked([up, 0.0, 0.1, 0.2, 0.3], resamples="auto", sizes=(30,) * 6, tasks="random")
+    assert "Ship m1: significantly better than all 4 others" in document.verdict
+    assert any("Student's, of the macro" in warning for warning in document.provenance.warnings)
+
+
+def test_tasks_like_these_need_six_tasks_and_tasks_at_all():
+    with pytest.raises(InputError, match="at least 6 tasks"):
+        ranked([0.5, 0.0], sizes=(30, 40, 50, 60, 70), tasks="random")
+    table = replace(suite_table(CLEAR), suite=None)
+    for study, settings in ((rank, RankSettings), (dominance, DominanceSettings)):
+        with pytest.raises(UsageError, match="about the tasks of a suite"):
+            study(table, settings(tasks="random"))

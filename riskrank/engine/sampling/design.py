@@ -170,7 +170,8 @@ class ClusteredScores:
     @property
     def effective_size(self) -> int:
         """Independent clusters behind the least-sampled model, in whole ones."""
-        return int(self.independent.min())
+        # Weights of sum 1 are sums of rounded numbers: 11.999… tasks are 12.
+        return int(self.independent.min() + 1e-9)
 
     @property
     def lopsided(self) -> bool:

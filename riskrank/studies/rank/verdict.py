@@ -157,7 +157,8 @@ def _who(one: Leading, case: Case, *, ship: bool) -> str:
         which = who if len(same) == 1 else f"{' or '.join(same[:3])} (identical scores)"
         better = f"significantly better than {whom} on {on}"
         return f"Ship {which}: {better}." if ship else f"{which} is {better}."
-    return f"{_level(one, who, models)}{_undecided(one, models)}."
+    where = f" {case.suite.on}" if case.suite is not None and len(case.leading) == 1 else ""
+    return f"{_level(one, who, models)}{_undecided(one, models)}{where}."
 
 
 def _level(one: Leading, who: str, models: Sequence[str]) -> str:

@@ -59,8 +59,8 @@ def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int)
     p = float(one.scopes[asked].p_adjusted[first, other])
     whom = f"{chapter.models[first]} is better than {chapter.models[other]}"
     where = "on tasks like these" if asked == RANDOM else f"on these {len(chapter.names)} tasks themselves"
-    answer = "shown" if p <= chapter.alpha else "not shown"
-    yield f"Whether {whom} {where}: {answer} (p = {p:.2g})."
+    answer, size = "shown" if p <= chapter.alpha else "not shown", f"= {p:.2g}" if p >= 1e-6 else "< 1e-6"
+    yield f"Whether {whom} {where}: {answer} (p {size})."
 
 
 def between(chapter: SuiteChapter, column: str, first: int, other: int) -> Iterator[str]:
