@@ -92,9 +92,8 @@ def rank(
             )
     units = {name: units_of(name, table.metrics) for name in study.studies}
     means, leading = metric_means(table), lead(study, tables, inference)
-    suite = suite_chapter(
-        table, tables, {name: one.first for name, one in leading.items()}, inference, settings.tasks
-    )
+    first = {name: one.first for name, one in leading.items()}
+    suite = suite_chapter(table, tables, first, inference, settings.tasks)
     said = rank_verdict(study, Case(table, means, leading, inference, suite))
     top = len(table.models) if settings.top is None else settings.top
     return RankDocument(
