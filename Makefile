@@ -92,6 +92,7 @@ bench: $(VENV)/.group-bench  ## measure speed and memory, other packages beside 
 data: $(VENV)/.group-data  ## make the sample data again
 	$(BIN)/python sample_data/make_diamonds.py
 	$(BIN)/python sample_data/make_classifiers.py
+	$(BIN)/python sample_data/make_suite.py
 	$(BIN)/python sample_data/make_uci.py
 	$(BIN)/python sample_data/make_verdicts.py
 

@@ -229,6 +229,37 @@ def test_metrics_file_declares_each_metric_with_true_bounds(name, metrics, lower
         assert scores.is_between(low, high).all(), metric
 
 
+def test_the_suite_has_every_model_on_every_sample_of_every_task():
+    models = ["forest", "logistic", "naive_bayes", "neighbours"]
+    files = sorted((SAMPLE_DATA / "suite").glob("*/*.csv"))
+    assert sorted({path.parent.name for path in files}) == models
+    sizes = {path.stem: pl.read_csv(path).height for path in files}
+    assert sizes == {
+        **{"cancer": 569, "cars": 234, "counties": 437, "digits": 900},
+        **{"iris": 150, "motors": 32, "penguins": 333, "wine": 178},
+    }
+    assert len(files) == len(models) * len(sizes)
+    for path in files:
+        table = pl.read_csv(path)
+        assert table.columns == ["sample", "correct", "log_loss"]
+        assert table["sample"].to_list() == list(range(1, sizes[path.stem] + 1))
+        assert set(table["correct"]) <= {0, 1}
+        assert table["log_loss"].is_between(0, 6.908).all()  # of a probability of one in a thousand
+    assert sum(path.stat().st_size for path in files) < 150_000
+
+
+def test_of_the_suite_the_pooled_mean_and_the_mean_over_tasks_are_two_answers():
+    def means(model):
+        tasks = [
+            pl.read_csv(path)["correct"] for path in sorted((SAMPLE_DATA / "suite" / model).glob("*.csv"))
+        ]
+        return pl.concat(tasks).mean(), np.mean([task.mean() for task in tasks])
+
+    (pooled, macro), (other_pooled, other_macro) = means("forest"), means("logistic")
+    assert pooled - other_pooled > 0.006
+    assert abs(macro - other_macro) < 0.001
+
+
 def test_verdicts_are_what_the_script_makes():
     made = runpy.run_path(str(SAMPLE_DATA / "make_verdicts.py"))["verdict_table"]()
     assert made.equals(pl.read_csv(SAMPLE_DATA / "verdicts.csv"))
