@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf, nan
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from riskrank.asked.option import METHOD, Settings, ask
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.values import parts_of
 from riskrank.errors import UsageError, listing, option
 
 # Settings that say something about some questions only; None stands for the ranking.
@@ -108,7 +108,7 @@ class CopaSettings(ObjectiveSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._normalise("p", tuple(dict.fromkeys(norm_order(given) for given in _each(self.p))))
+        self._normalise("p", tuple(dict.fromkeys(norm_order(given) for given in parts_of(self.p))))
         self._refuse_two_questions()
         self._refuse_what_says_nothing()
 
@@ -196,14 +196,3 @@ def norm_order(given: float | str) -> float:
             hint="1 is the mean rank, 2 the Euclidean norm, inf the worst weighted rank",
         )
     return order
-
-
-def _each(given: Any) -> Iterator[float | str]:
-    """One order, several, or texts with commas between."""
-    if isinstance(given, str):
-        yield from (part.strip() for part in given.split(","))
-    elif isinstance(given, Iterable):
-        for one in given:
-            yield from _each(one)
-    elif given is not None:
-        yield given

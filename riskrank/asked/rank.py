@@ -99,8 +99,3 @@ class RankSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, Task
     def aggregator(self) -> str:
         """Distance of rank aggregation."""
         return self.aggregate or "kemeny"
-
-    @property
-    def folds_nothing(self) -> bool:
-        """Whether every metric is ranked on its own, and nothing else is."""
-        return self.per_metric and not self.aggregate

@@ -23,7 +23,7 @@ def numbers(
         If a text is no number; ``example`` shows how to write it.
     """
     found = []
-    for part in _parts(values):
+    for part in parts_of(values):
         try:
             found.append(float(part))
         except ValueError:
@@ -54,12 +54,13 @@ def whole_numbers(values: Numbers, *, parameter: str, example: str = "100,500") 
     return tuple(int(number) for number in found)
 
 
-def _parts(values: Numbers) -> Iterator[float | str]:
+def parts_of(values: Any) -> Iterator[float | str]:
+    """One value, several, or texts with commas between."""
     if isinstance(values, str):
         yield from (part.strip() for part in values.split(","))
     elif isinstance(values, Iterable):
         for value in values:
-            yield from _parts(value)
+            yield from parts_of(value)
     elif values is not None:
         yield values
 

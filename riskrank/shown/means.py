@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.shown.view import Column, Line
+from riskrank.shown.view import Column, Line, OfModel, Table
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.tails import TailMeans
 from riskrank.studies.wording import design, percent
-
-# A column of a table, and its cell by model.
-OfModel = tuple[Column, Callable[[int], str]]
 
 
 def head(mean: MetricMeans) -> str:
@@ -32,6 +29,40 @@ def worst(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[
         return []
     of_what = "" if alone is not None or len(metrics) == 1 else "\ncombined"
     return [(Column(f"worst {percent(tail.level)}{of_what}"), tail.of)]
+
+
+def side_by_side(
+    models: Sequence[str],
+    means: Sequence[MetricMeans],
+    columns: Sequence[str],
+    order: Iterable[int],
+    note: Callable[[int, int], str],
+    what: str,
+) -> Table:
+    """Several columns: every model's mean on each with a note, alone where a column is no metric.
+
+    Parameters
+    ----------
+    models : sequence of k str
+    means : sequence of MetricMeans
+    columns : sequence of str
+        Names; those of metrics have means.
+    order : iterable of int
+        Models, a row each.
+    note : callable
+        Of the number of a column, and of a model.
+    what : str
+        What the notes are.
+    """
+    by_name = {mean.name: mean for mean in means}
+    metrics = [by_name.get(name) for name in columns]
+
+    def cell(at: int, mean: MetricMeans | None, i: int) -> str:
+        return f"{mean.of(i)} ({note(at, i)})" if mean else note(at, i)
+
+    heads = [f"{head(mean)}\n({what})" if mean else name for name, mean in zip(columns, metrics, strict=True)]
+    rows = tuple((models[i], *(cell(at, mean, i) for at, mean in enumerate(metrics))) for i in order)
+    return Table("", (Column("model", "left"), *map(Column, heads)), rows)
 
 
 def seen(scores: ClusteredScores) -> str:

@@ -6,7 +6,7 @@ shows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -74,6 +74,16 @@ class Table:
         """The table as one kind of reader sees it."""
         kept = [at for at, column in enumerate(self.columns) if column.only in ("", medium)]
         return self if len(kept) == len(self.columns) else self.with_columns(kept)
+
+
+# A column of a table, and its cell by model.
+OfModel = tuple[Column, Callable[[int], Cell | str]]
+
+
+def by_model(title: str, columns: Sequence[OfModel], models: Iterable[int], *, stub: int = 2) -> Table:
+    """A table of a row a model."""
+    rows = tuple(tuple(cell(i) for _, cell in columns) for i in models)
+    return Table(title, tuple(column for column, _ in columns), rows, stub=stub)
 
 
 @dataclass(frozen=True)

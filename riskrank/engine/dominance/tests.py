@@ -77,13 +77,6 @@ class DominanceTests:
         """Mean violation ratio of each model against all others, shape (k,)."""
         return one_versus_all(self.ratios)
 
-    @property
-    def undecided_pairs(self) -> list[tuple[int, int, int]]:
-        """Winner, loser and the resamples that would decide the claim, of every claim that is not decided."""
-        pairs = np.argwhere(~self.decided).tolist()
-        needed = self.resamples_needed
-        return [(i, j, 0 if needed is None else int(needed[i, j])) for i, j in pairs]
-
     def letter_groups(self, order: Integers) -> list[tuple[int, ...]]:
         """Groups of models that no verdict separates, along an order of shape (k,)."""
         return letter_groups(self.dominates | self.dominates.T, order.tolist())

@@ -14,12 +14,12 @@ from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.cells import column
 from riskrank.scores.files.contents import too_large
 from riskrank.scores.files.query import TABLE, run_sql
-from riskrank.scores.files.source import Source
+from riskrank.scores.files.source import FrameInMemory
 from riskrank.scores.files.tables import likeliest, with_columns
 from riskrank.scores.files.two_headers import refuse_two_headers
 
 
-class ExcelSource(Source):
+class ExcelSource(FrameInMemory):
     """A sheet of a workbook, or what a query makes of its sheets.
 
     Parameters
@@ -57,11 +57,6 @@ class ExcelSource(Source):
             self.queried = True
             self._first_row = 1
         self._name_columns(self._frame.columns)
-
-    def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns."""
-        raw = dict(zip(self.columns, self._frame.columns, strict=True))
-        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def row_number(self, position: int) -> int:
         """The number of a row of the sheet, whose first row is the header."""

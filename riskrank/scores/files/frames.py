@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
 from riskrank.errors import InputError
-from riskrank.scores.files.source import InputFile, Source
+from riskrank.scores.files.source import FrameInMemory, InputFile
 
 LABEL = "frame"
 
@@ -18,7 +18,7 @@ def is_frame(given: object) -> bool:
     return isinstance(given, Mapping | pl.LazyFrame) or hasattr(given, "__arrow_c_stream__")
 
 
-class FrameSource(Source):
+class FrameSource(FrameInMemory):
     """A frame in memory.
 
     Parameters
@@ -34,11 +34,6 @@ class FrameSource(Source):
         self._name_columns(self._frame.columns)
         if self._frame.height == 0:
             raise self._empty("a frame with no rows")
-
-    def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns."""
-        raw = dict(zip(self.columns, self._frame.columns, strict=True))
-        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def input_file(self, rows: int) -> InputFile:
         """The provenance: a frame has no bytes to hash."""

@@ -13,10 +13,10 @@ from riskrank.scores.exports.data_frames import json_columns
 from riskrank.scores.files.json_lines import json_text
 from riskrank.scores.files.json_objects import is_half, no_unicode
 from riskrank.scores.files.nested_json import rows_of
-from riskrank.scores.files.source import Source, decode
+from riskrank.scores.files.source import FrameInMemory, decode
 
 
-class JsonArraySource(Source):
+class JsonArraySource(FrameInMemory):
     """A JSON document that is a table, in any of the ways pandas writes one."""
 
     def __init__(self, label: str, data: bytes, sha256: str) -> None:
@@ -49,4 +49,4 @@ class JsonArraySource(Source):
         for name in names:
             if raw[name] in self._halves:
                 raise no_unicode(f"{self.label}: row {self._halves[raw[name]]}", name)
-        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
+        return super().load(names)

@@ -10,7 +10,7 @@ import polars as pl
 
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.derived import DerivedSource, FilteredSource
-from riskrank.scores.files.source import Source, first_line
+from riskrank.scores.files.source import FrameInMemory, Source, first_line
 from riskrank.scores.files.sql_names import quoted_column
 from riskrank.scores.table.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
 
@@ -31,7 +31,7 @@ _FUNCTION = re.compile(
 _ALL_COLUMNS = re.compile(r"\*|\bcolumns\s*\(|\bnatural\b|\busing\b|\btable\b", re.IGNORECASE)
 
 
-class QueryResult(DerivedSource):
+class QueryResult(FrameInMemory, DerivedSource):
     """What a query made of a source; its rows are rows of the result."""
 
     def __init__(self, inner: Source, frame: pl.DataFrame) -> None:
@@ -42,11 +42,6 @@ class QueryResult(DerivedSource):
         self.decimal_comma = False
         self._frame = frame
         self._name_columns(frame.columns)
-
-    def load(self, names: Sequence[str]) -> pl.DataFrame:
-        """The named columns."""
-        raw = dict(zip(self.columns, self._frame.columns, strict=True))
-        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
 
     def file_of(self, position: int) -> str:
         """What the result is called."""

@@ -131,6 +131,17 @@ class Source(ABC):
         )
 
 
+class FrameInMemory(Source):
+    """A source whose columns have been read, under their names as they stand in the file."""
+
+    _frame: pl.DataFrame
+
+    def load(self, names: Sequence[str]) -> pl.DataFrame:
+        """The named columns."""
+        raw = dict(zip(self.columns, self._frame.columns, strict=True))
+        return self._frame.select(pl.col(raw[name]).alias(name) for name in names)
+
+
 def decode(label: str, data: bytes) -> str:
     """Bytes as text; an error says which byte of which line is no UTF-8."""
     try:

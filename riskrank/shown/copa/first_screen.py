@@ -11,7 +11,18 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.copa.detail import details
 from riskrank.shown.copa.objectives import objective_columns
-from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import (
+    MOST_METRICS,
+    MOST_ROWS,
+    Cell,
+    Column,
+    Line,
+    OfModel,
+    Section,
+    Table,
+    asked_for,
+    by_model,
+)
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.objectives import ObjectiveTable
 from riskrank.studies.rounding import decimals_apart, rounded
@@ -41,7 +52,7 @@ def view(document: CopaDocument) -> list[Section]:
 def _table(document: CopaDocument, models: Sequence[int]) -> Table:
     table, leading = document.objectives, document.leading
     shown = _told(table)
-    columns: list[tuple[Column, Callable[[int], Cell | str]]] = [
+    columns: list[OfModel] = [
         (Column("place"), lambda i: str(leading.place(i) or "–")),
         (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
     ]
@@ -55,8 +66,7 @@ def _table(document: CopaDocument, models: Sequence[int]) -> Table:
     if document.bootstrap is not None:
         share = document.bootstrap.share
         columns.append((Column("chosen in"), lambda i: f"{100 * share(i):.0f} %"))
-    rows = tuple(tuple(cell(i) for _, cell in columns) for i in models)
-    return Table("", tuple(column for column, _ in columns), rows, stub=2)
+    return by_model("", columns, models)
 
 
 def _told(table: ObjectiveTable) -> list[int]:

@@ -10,11 +10,22 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.dominance.detail import details
-from riskrank.shown.means import also, head, seen, worst
+from riskrank.shown.means import also, head, seen, side_by_side, worst
 from riskrank.shown.suites.tables import by_task
 from riskrank.shown.suites.tables import details as task_details
 from riskrank.shown.suites.tables import screen as task_screen
-from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import (
+    MOST_METRICS,
+    MOST_ROWS,
+    Cell,
+    Column,
+    Line,
+    OfModel,
+    Section,
+    Table,
+    asked_for,
+    by_model,
+)
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.dominance_columns import DominanceColumn
 from riskrank.studies.dominance_verdict import winner
@@ -63,7 +74,7 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
     models, means = document.provenance.models, document.means
     order = one.standing
     shown, number = order[:MOST_ROWS], {i: at for at, i in enumerate(order, 1)}
-    columns: list[tuple[Column, Callable[[int], Cell | str]]] = [
+    columns: list[OfModel] = [
         (Column("model", "left"), lambda i: models[i]),
         *((Column(head(mean)), mean.of) for mean in means[:MOST_METRICS]),
         *worst(one.name, means, one.tail),
@@ -76,8 +87,7 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
         first = one.orders.get(1, one.leading)
         if len(means) <= _FEW_METRICS and not np.array_equal(first.dominates, one.leading.dominates):
             columns.append((Column("ahead of\n(order 1)", "left"), _ahead_of(first, number, shown)))
-    rows = tuple(tuple(cell(i) for _, cell in columns) for i in shown)
-    table = Table("", tuple(column for column, _ in columns), rows, stub=stub)
+    table = by_model("", columns, shown, stub=stub)
     below = []
     if len(order) > len(shown):
         left = f"… {counted(len(order) - len(shown), 'model')} more: {option('explain', True)}"
@@ -101,18 +111,15 @@ def _ahead_of(tests: DominanceTests, number: dict[int, int], shown: Sequence[int
 
 def _side_by_side(document: DominanceDocument) -> Table:
     """Several columns: each model's mean with the number of others it is ahead of."""
-    models, columns = document.provenance.models, document.by_column[:MOST_METRICS]
-    by_name = {mean.name: mean for mean in document.means}
+    columns = document.by_column[:MOST_METRICS]
     together = np.sum([one.study.estimates.ratios[one.leading.claim.order - 1] for one in columns], axis=0)
-    order = np.argsort(together.sum(axis=1), kind="stable").tolist()
+    order = np.argsort(together.sum(axis=1), kind="stable")[:MOST_ROWS].tolist()
 
-    def cell(one: DominanceColumn, i: int) -> str:
-        count = f"({int(one.leading.dominates[i].sum())})"
-        return f"{by_name[one.name].of(i)} {count}" if one.name in by_name else count
+    def ahead_of(at: int, i: int) -> str:
+        return str(columns[at].leading.dominates[i].sum())
 
-    heads = [f"{head(by_name[one.name]) if one.name in by_name else one.name}\n(ahead of)" for one in columns]
-    rows = tuple((models[i], *(cell(one, i) for one in columns)) for i in order[:MOST_ROWS])
-    return Table("", (Column("model", "left"), *map(Column, heads)), rows)
+    models, names = document.provenance.models, [one.name for one in columns]
+    return side_by_side(models, document.means, names, order, ahead_of, "ahead of")
 
 
 def _metrics_of_two(document: DominanceDocument) -> Table:

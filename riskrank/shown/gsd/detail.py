@@ -23,21 +23,26 @@ _SMALL_DELTA = 1e-5
 
 def details(document: GsdDocument) -> list[Section]:
     """Diagram, incomparable pairs, front and tests, threshold by threshold; then what else was asked."""
-    models, alpha = document.provenance.models, document.relabelling.alpha
+    models = document.provenance.models
     sections: list[Section] = []
     shown: list[GsdAnalysis] = []
     for found in document.analyses:
         sections += _relation_view(found, shown, models)
         sections += _pair_view(found, document)
         shown.append(found)
+    return [*sections, *what_else(document), *_reading(document), _tests_line(document)]
+
+
+def what_else(document: GsdDocument) -> list[Section]:
+    """What was asked for beside the relation."""
+    models, alpha = document.provenance.models, document.relabelling.alpha
+    sections: list[Section] = []
     for front in document.front_tests:
         sections += front_view(front, models, alpha)
     for explanation in document.explanations:
         sections += witness_view(explanation, models, document.criteria)
     if document.baselines is not None:
         sections += baseline_view(document.baselines, models, document.criteria, alpha)
-    sections += _reading(document)
-    sections.append(_tests_line(document))
     return sections
 
 

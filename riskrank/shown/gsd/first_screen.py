@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,12 +11,20 @@ from riskrank.engine.types import Booleans
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.dominance.detail import CORRECTIONS
-from riskrank.shown.gsd.detail import details, small_delta
-from riskrank.shown.gsd.front import front_view
-from riskrank.shown.gsd.rank_tests import baseline_view
-from riskrank.shown.gsd.witness import witness_view
+from riskrank.shown.gsd.detail import details, small_delta, what_else
 from riskrank.shown.means import head
-from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import (
+    MOST_METRICS,
+    MOST_ROWS,
+    Cell,
+    Column,
+    Line,
+    OfModel,
+    Section,
+    Table,
+    asked_for,
+    by_model,
+)
 from riskrank.studies.gsd import GsdDocument
 from riskrank.studies.wording import counted
 
@@ -28,7 +36,7 @@ def view(document: GsdDocument) -> list[Section]:
     return [
         _table(document),
         *map(Line, more),
-        *_asked(document),
+        *(section for section in what_else(document) if isinstance(section, Line)),
         Line(_tests(document)),
         Line(", ".join(_next(document)), "Also:"),
         *asked_for(details(document)),
@@ -41,7 +49,7 @@ def _table(document: GsdDocument) -> Table:
     level = {i: analysis.hasse.levels[n] for n, node in enumerate(analysis.hasse.nodes) for i in node}
     order = sorted(range(len(models)), key=lambda i: (level[i], i))
     number = {i: at for at, i in enumerate(order, 1)}
-    columns: list[tuple[Column, Callable[[int], Cell | str]]] = [
+    columns: list[OfModel] = [
         (Column(""), lambda i: str(number[i])),
         (Column("model", "left"), lambda i: Cell(models[i], "" if level[i] else "bold")),
         *((Column(head(mean)), mean.of) for mean in means[:MOST_METRICS]),
@@ -49,8 +57,7 @@ def _table(document: GsdDocument) -> Table:
     ]
     if analysis.tests:
         columns.append((Column("significantly", "left"), _numbers(analysis.significant, number)))
-    rows = tuple(tuple(cell(i) for _, cell in columns) for i in order[:MOST_ROWS])
-    return Table("", tuple(column for column, _ in columns), rows, stub=2)
+    return by_model("", columns, order[:MOST_ROWS])
 
 
 def _numbers(relation: Booleans, number: dict[int, int]) -> Callable[[int], str]:
@@ -60,19 +67,6 @@ def _numbers(relation: Booleans, number: dict[int, int]) -> Callable[[int], str]
         return numbers.ranges(number[j] for j in np.flatnonzero(relation[i]).tolist() if j != i) or "–"
 
     return cell
-
-
-def _asked(document: GsdDocument) -> Iterator[Line]:
-    """What was asked for beside the relation, in a line each."""
-    models, alpha = document.provenance.models, document.relabelling.alpha
-    sections: list[Section] = []
-    for front in document.front_tests:
-        sections += front_view(front, models, alpha)
-    for explanation in document.explanations:
-        sections += witness_view(explanation, models, document.criteria)
-    if document.baselines is not None:
-        sections += baseline_view(document.baselines, models, document.criteria, alpha)
-    yield from (section for section in sections if isinstance(section, Line))
 
 
 def _tests(document: GsdDocument) -> str:

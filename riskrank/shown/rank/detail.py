@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from string import ascii_lowercase
 
 import numpy as np
@@ -17,7 +17,7 @@ from riskrank.shown.aggregation import aggregation_lines
 from riskrank.shown.agreement import agreement_table
 from riskrank.shown.dominance.detail import inference_line
 from riskrank.shown.text_pictures import beaten_letters, interval_bars
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_model
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.units import Units
 from riskrank.studies.wording import names, not_decided
@@ -89,7 +89,7 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
     difference = effects.mean_difference
     low, high = units.interval(difference.low, difference.high)
     mean, tail = units.of(effects.mean), units.of(effects.tail_mean)
-    columns: list[tuple[Column, Callable[[int], Cell | str]]] = [
+    columns: list[OfModel] = [
         (Column("rank"), lambda i: str(ranking.rank[i])),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if ranking.rank[i] == 1 else "")),
     ]
@@ -111,17 +111,14 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
     if low is not None and high is not None:
         columns.append((Column("interval"), lambda i: _interval(low[i], high[i])))
     columns += _pictures(document, metric, name)
-    rows = tuple(tuple(cell(int(i)) for _, cell in columns) for i in ranking.order[: document.top])
-    return Table(f"Ranking by {name}@{metric}", tuple(column for column, _ in columns), rows, stub=2)
+    return by_model(f"Ranking by {name}@{metric}", columns, ranking.order[: document.top].tolist())
 
 
-def _pictures(
-    document: RankDocument, metric: str, name: str
-) -> list[tuple[Column, Callable[[int], Cell | str]]]:
+def _pictures(document: RankDocument, metric: str, name: str) -> list[OfModel]:
     """Rank sets and differences as bars, and letters for who is beaten, for terminals with room for them."""
     found, units = document.study.studies[metric], document.units[metric]
     ranking, difference = found.rankings[name], found.effects[name].mean_difference
-    columns: list[tuple[Column, Callable[[int], Cell | str]]] = []
+    columns: list[OfModel] = []
     if ranking.rank_low is not None and ranking.rank_high is not None:
         places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
         columns.append((Column("places, first to last", "left", only="terminal"), lambda i: places[i]))
@@ -138,9 +135,9 @@ def _pictures(
     return columns
 
 
-def _letters(tests: DominanceTests, ranking: Ranking) -> list[tuple[Column, Callable[[int], Cell | str]]]:
+def _letters(tests: DominanceTests, ranking: Ranking) -> list[OfModel]:
     """Who beats whom on wide terminals; sets that no test separates, as papers write them, in LaTeX."""
-    columns: list[tuple[Column, Callable[[int], Cell | str]]] = []
+    columns: list[OfModel] = []
     beaten = beaten_letters(tests.dominates, ranking.order)
     if beaten is not None:
         by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))

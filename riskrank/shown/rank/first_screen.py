@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
-from riskrank.shown.means import also, head, seen, worst
+from riskrank.shown.means import also, head, seen, side_by_side, worst
 from riskrank.shown.rank.detail import details, methods_beside
 from riskrank.shown.suites.tables import by_task
 from riskrank.shown.suites.tables import details as task_details
 from riskrank.shown.suites.tables import screen as task_screen
-from riskrank.shown.view import MOST_METRICS, MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import (
+    MOST_METRICS,
+    MOST_ROWS,
+    Cell,
+    Column,
+    Line,
+    OfModel,
+    Section,
+    Table,
+    asked_for,
+)
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.rank.catches import listed
 from riskrank.studies.rank.leading import Leading
@@ -73,21 +83,11 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
 
 def _side_by_side(document: RankDocument) -> Table:
     """Several columns: every model's mean on each with its place, models by their places together."""
-    models = document.provenance.models
     columns = [*document.leading.values()][:MOST_METRICS]
     together = np.argsort(np.sum([one.ranking.rank for one in columns], axis=0), kind="stable").tolist()
+    models, names = document.provenance.models, [one.column for one in columns]
     shown = together[: document.top or MOST_ROWS]
-    by_name = {mean.name: mean for mean in document.means}
-
-    def cell(one: Leading, i: int) -> str:
-        place = _place(one, i)
-        return f"{by_name[one.column].of(i)} ({place})" if one.column in by_name else place
-
-    heads = [
-        f"{head(by_name[one.column])}\n(place)" if one.column in by_name else one.column for one in columns
-    ]
-    rows = tuple((models[i], *(cell(one, i) for one in columns)) for i in shown)
-    return Table("", (Column("model", "left"), *map(Column, heads)), rows)
+    return side_by_side(models, document.means, names, shown, lambda at, i: _place(columns[at], i), "place")
 
 
 def _shown(document: RankDocument, one: Leading) -> list[int]:
@@ -102,7 +102,7 @@ def _shown(document: RankDocument, one: Leading) -> list[int]:
 def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
     models, marks = document.provenance.models, document.marks[one.column]
     tail, metrics = document.tails[one.column], document.means
-    columns: list[tuple[Column, Callable[[int], Cell | str]]] = [
+    columns: list[OfModel] = [
         (Column("place"), lambda i: _place(one, i)),
         (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i == one.first else "")),

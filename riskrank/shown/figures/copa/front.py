@@ -10,7 +10,6 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap, Normalize
-from numpy.typing import NDArray
 
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.sweep import Sweep
@@ -29,66 +28,6 @@ _COLORS = ListedColormap(colormaps["cividis"](np.linspace(0.0, 0.92, 256)))
 
 
 @dataclass(frozen=True)
-class Front:
-    """What is plotted of two objectives of N models.
-
-    Attributes
-    ----------
-    metrics : (str, str)
-        The objective whose weight is α, and another.
-    values : ndarray, shape (N, 2)
-        In original units; NaN where missing.
-    larger_is_better : (bool, bool)
-    u : ndarray, shape (N, 2)
-        Share of the models that do better.
-    front, feasible : ndarray of bool, shape (N,)
-    alpha : ndarray, shape (N,)
-        Middle of the weights that choose each model; NaN where none does.
-    share : ndarray, shape (N,)
-        Part of the range of α that chooses it.
-    """
-
-    metrics: tuple[str, str]
-    values: Floats
-    larger_is_better: tuple[bool, bool]
-    u: Floats
-    front: Booleans
-    feasible: Booleans
-    alpha: Floats
-    share: Floats
-
-
-def front(
-    models: Population, values: Floats, larger_is_better: NDArray[np.bool_], sweep: Sweep, other: int
-) -> Front:
-    """Arrange a sweep of a weight for drawing.
-
-    Parameters
-    ----------
-    models : Population
-    values : ndarray, shape (N, K)
-        In original units.
-    larger_is_better : ndarray of bool, shape (K,)
-    sweep : Sweep
-        Of a weight.
-    other : int
-        The objective to draw against the one whose weight is swept.
-    """
-    assert sweep.objective is not None
-    pair = [sweep.objective, other]
-    return Front(
-        metrics=(models.metrics[pair[0]], models.metrics[pair[1]]),
-        values=values[:, pair],
-        larger_is_better=(bool(larger_is_better[pair[0]]), bool(larger_is_better[pair[1]])),
-        u=models.u[:, pair],
-        front=models.front,
-        feasible=models.feasible,
-        alpha=sweep.middle,
-        share=sweep.share,
-    )
-
-
-@dataclass(frozen=True)
 class _FrontPanel:
     title: str
     x: Floats
@@ -98,16 +37,26 @@ class _FrontPanel:
 
 
 @drawn
-def draw_front(found: Front, names: tuple[str, ...]) -> Plot:
-    """Draw the objectives as measured, and as ranks.
+def draw_front(
+    models: Population, values: Floats, larger_is_better: Booleans, sweep: Sweep, other: int
+) -> Plot:
+    """Draw the objective whose weight is swept against another, as measured, and as ranks.
 
     Parameters
     ----------
-    found : Front
-    names : tuple of N str
+    models : Population
+    values : ndarray, shape (N, K)
+        In original units; NaN where missing.
+    larger_is_better : ndarray of bool, shape (K,)
+    sweep : Sweep
+        Of a weight.
+    other : int
+        The other objective.
     """
+    assert sweep.objective is not None
     width, height, left, gap = 330.0, 230.0, 66.0, 74.0
-    first, second = fitted(found.metrics, 150.0)
+    pair, names, alpha = [sweep.objective, other], models.names, sweep.middle
+    first, second = fitted([models.metrics[at] for at in pair], 150.0)
     page = sheet(
         f"Which model COPA chooses as {first} gains weight",
         f"Colour: the weight α of {first} that chooses a model, the others sharing the rest; open: on the "
@@ -116,30 +65,30 @@ def draw_front(found: Front, names: tuple[str, ...]) -> Plot:
         width=left + width + COLUMN + MARGIN,
         height=2 * height + gap + 100,
     )
-    units = [Unit.of(found.values[:, column]) for column in (0, 1)]
-    arrows = ["→ better" if larger else "← better" for larger in found.larger_is_better]
+    units = [Unit.of(values[:, at]) for at in pair]
+    arrows = ["→ better" if larger_is_better[at] else "← better" for at in pair]
     panels = (
         _FrontPanel(
             "As measured",
-            units[0].apply(found.values[:, 0]),
-            units[1].apply(found.values[:, 1]),
+            units[0].apply(values[:, pair[0]]),
+            units[1].apply(values[:, pair[1]]),
             f"{units[0].label(first)}  {arrows[0]}",
             f"{units[1].label(second)}  {arrows[1]}",
         ),
         _FrontPanel(
             "As ranks",
-            found.u[:, 0],
-            found.u[:, 1],
+            models.u[:, pair[0]],
+            models.u[:, pair[1]],
             f"{first}: share better  ← better",
             f"{second}: share better  ← better",
         ),
     )
     for number, panel in enumerate(panels):
         axes = page.axes(left, 86 + (1 - number) * (height + gap), width, height)
-        _points(axes, found, panel)
+        _points(axes, models.front, alpha, panel)
         known = ~(np.isnan(panel.x) | np.isnan(panel.y))
-        chosen = np.argsort(-found.share, kind="stable")
-        named = [int(at) for at in chosen if not np.isnan(found.alpha[at]) and known[at]][:_NAMED]
+        chosen = np.argsort(-sweep.share, kind="stable")
+        named = [int(at) for at in chosen if not np.isnan(alpha[at]) and known[at]][:_NAMED]
         place = {int(model): at for at, model in enumerate(np.flatnonzero(known))}
         name_points(
             page.canvas(),
@@ -157,7 +106,7 @@ def draw_front(found: Front, names: tuple[str, ...]) -> Plot:
     return page.figure
 
 
-def _points(axes: Axes, found: Front, panel: _FrontPanel) -> None:
+def _points(axes: Axes, front: Booleans, alpha: Floats, panel: _FrontPanel) -> None:
     for model, (x, y) in enumerate(zip(panel.x, panel.y, strict=True)):
         if np.isnan(x) or np.isnan(y):
             continue
@@ -168,10 +117,10 @@ def _points(axes: Axes, found: Front, panel: _FrontPanel) -> None:
             "markeredgewidth": 0,
             "zorder": 2,
         }
-        if not np.isnan(found.alpha[model]):
-            color = _COLORS(float(found.alpha[model]))
+        if not np.isnan(alpha[model]):
+            color = _COLORS(float(alpha[model]))
             how = {"marker": "D", "markersize": 6.3, "markerfacecolor": color, **_EDGE, "zorder": 5}
-        elif found.front[model]:
+        elif front[model]:
             how = {"marker": "o", "markersize": 4.2, "markerfacecolor": "white", **_EDGE, "zorder": 4}
         axes.plot([x], [y], linestyle="none", gid=model_mark(model), **how)
     axes.margins(0.07)

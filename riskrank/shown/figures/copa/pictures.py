@@ -7,7 +7,7 @@ from functools import partial
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.shown.figures.bump import bump, draw_bump
 from riskrank.shown.figures.copa.boxes import draw_boxes
-from riskrank.shown.figures.copa.front import draw_front, front
+from riskrank.shown.figures.copa.front import draw_front
 from riskrank.shown.figures.copa.parallel import draw_parallel
 from riskrank.shown.figures.marks import renumbered
 from riskrank.shown.figures.picture import Picture, numbered
@@ -76,8 +76,7 @@ def _fronts(table: ObjectiveTable, sweep: Sweep, at: str) -> list[Picture]:
 
 
 def _front(table: ObjectiveTable, sweep: Sweep, other: int) -> Plot:
-    found = front(table.population, table.values, table.larger_is_better, sweep, other)
-    return draw_front(found, table.population.names)
+    return draw_front(table.population, table.values, table.larger_is_better, sweep, other)
 
 
 def _comparison(document: ComparisonDocument) -> Plot:

@@ -8,7 +8,7 @@ from riskrank.engine.copa.ranks import ccdf_quantiles
 from riskrank.engine.copa.sweep import sweep_weight
 from riskrank.errors import UsageError
 from riskrank.shown.figures.copa.boxes import draw_boxes
-from riskrank.shown.figures.copa.front import draw_front, front
+from riskrank.shown.figures.copa.front import draw_front
 from riskrank.shown.figures.copa.parallel import draw_parallel
 
 
@@ -29,26 +29,29 @@ def example(names, objectives=4, seed=0):
 def test_the_front_is_the_sweep(names):
     models, values, larger = example(names(40))
     sweep = sweep_weight(models, 0, steps=500)
-    found = front(models, values, larger, sweep, 2)
-    assert found.metrics == (models.metrics[0], models.metrics[2])
-    assert np.array_equal(found.values, values[:, [0, 2]])
-    assert np.array_equal(found.u, models.u[:, [0, 2]])
-    assert found.larger_is_better == (False, True)
-    assert set(np.flatnonzero(~np.isnan(found.alpha))) == set(sweep.model.tolist())
+    panels = {axes.get_title(loc="left"): axes for axes in draw_front(models, values, larger, sweep, 2).axes}
+    measured, ranked = panels["As measured"], panels["As ranks"]
+    points = {axes: np.array([line.get_xydata()[0] for line in axes.lines]) for axes in (measured, ranked)}
+    assert np.array_equal(points[ranked], models.u[:, [0, 2]])
+    shares = points[measured] / values[:, [0, 2]]
+    assert shares == pytest.approx(np.broadcast_to(shares[0], shares.shape))  # the units of an axis
+    assert [measured.get_xlabel()[-8:], measured.get_ylabel()[-8:]] == ["← better", "→ better"]
+    coloured = {at for at, line in enumerate(ranked.lines) if line.get_marker() == "D"}
+    assert coloured == set(np.flatnonzero(~np.isnan(sweep.middle))) == set(sweep.model.tolist())
     for model in set(sweep.model.tolist()):
         own = sweep.model == model
         length = (sweep.high - sweep.low)[own]
         middle = ((sweep.high + sweep.low) / 2)[own]
         expected = np.average(middle, weights=length) if length.sum() else sweep.low[own][0]
-        assert found.alpha[model] == pytest.approx(expected)
+        assert sweep.middle[model] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("count", [2, 12, 60, 300])
 def test_front_legible(legible, names, count):
     models, values, larger = example(names(count))
     values[1, 1] = np.nan
-    found = front(models, values, larger, sweep_weight(models, 0, steps=200), 1)
-    legible(lambda: draw_front(found, models.names))
+    sweep = sweep_weight(models, 0, steps=200)
+    legible(lambda: draw_front(models, values, larger, sweep, 1))
 
 
 @pytest.mark.parametrize(("count", "objectives"), [(2, 3), (12, 7), (60, 2), (90, 12)])
