@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from riskrank.asked.option import METHOD, TESTS, ByName, ask
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
+from riskrank.asked.suites import SuiteSettings
 from riskrank.asked.values import names
 from riskrank.errors import UsageError, option
 
@@ -29,7 +30,7 @@ class DecisionSettings(FamilySettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimSettings(DecisionSettings):
+class ClaimSettings(SuiteSettings, DecisionSettings):
     """Claims about two models, and how to decide them."""
 
     PANEL: ClassVar[str] = METHOD

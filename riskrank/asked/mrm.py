@@ -9,6 +9,7 @@ from riskrank.asked.option import METHOD, TESTS, ask
 from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.asked.rank import AGGREGATORS
 from riskrank.asked.resampling import ResamplingSettings
+from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import UsageError, option
 
 
@@ -22,7 +23,7 @@ class IntervalSettings(ResamplingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanRiskSettings(PortfolioSettings, IntervalSettings):
+class MeanRiskSettings(PortfolioSettings, SuiteSettings, IntervalSettings):
     """Which risks to subtract from the mean, and on what."""
 
     PANEL: ClassVar[str] = METHOD

@@ -57,7 +57,8 @@ class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
 
     @property
     def _portfolio(self) -> dict[str, Any]:
-        return {"copula": self.copula, "copula_scope": self.copula_scope}
+        names = ("copula", "copula_scope", "tasks", "task_scale")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def _tests(self) -> dict[str, Any]:
@@ -70,6 +71,5 @@ class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
             "paper_exact",
             "no_test",
             "work_limit",
-            "tasks",
         )
         return {name: getattr(self, name) for name in names}

@@ -8,6 +8,7 @@ from typing import ClassVar
 from riskrank.asked.option import METHOD, OUTPUT, Settings, ask
 
 FIXED, RANDOM = "fixed", "random"
+NONE, RANK, BOUNDS = "none", "rank", "bounds"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,5 +34,12 @@ class SuiteSettings(Settings):
         FIXED,
         "Of a suite: which is better on these tasks, or on tasks like these, of which they are a sample.",
         choices=(FIXED, RANDOM),
+        common=False,
+    )
+    task_scale: str | None = ask(
+        None,
+        "Of a suite: what scores count as: themselves, ranks within the task, shares of their bounds.",
+        choices=(NONE, RANK, BOUNDS),
+        unset="none; rank where tasks have metrics of their own",
         common=False,
     )

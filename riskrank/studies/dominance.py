@@ -29,6 +29,7 @@ from riskrank.studies.suites import SuiteChapter, suite_chapter
 from riskrank.studies.suites.entries import SuiteEntry, suite_meta
 from riskrank.studies.tails import TailMeans, worst_of
 from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets
+from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.units import units_of
 
 
@@ -136,6 +137,7 @@ def dominance(
     settings, runtime = settings or DominanceSettings(), runtime or Runtime()
     if table.groups is not None:
         return study_by_group(dominance, standings, table, settings, runtime)
+    table = on_task_scale(table, settings)
     check_portfolio(table, settings, per_metric=settings.per_metric)
     inference = inference_of(settings, runtime.jobs)
     found = []

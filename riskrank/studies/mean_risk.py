@@ -29,6 +29,7 @@ from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.tails import TailMeans, Worst
 from riskrank.studies.targets import Target, check_portfolio, check_range, targets
+from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.weights import portfolio_weights
 
 # Other names of a risk.
@@ -138,6 +139,7 @@ def mrm(
     settings, runtime = settings or MeanRiskSettings(), runtime or Runtime()
     if table.groups is not None:
         return study_by_group(mrm, standings, table, settings, runtime)
+    table = on_task_scale(table, settings)
     check_portfolio(table, settings, per_metric=settings.per_metric and not settings.with_portfolio)
     chosen = targets(table, settings, per_metric=settings.per_metric)
     if settings.with_portfolio and len(table.metrics) > 1:
@@ -179,6 +181,8 @@ def _studied(
     target: Target, models: Sequence[str], settings: MeanRiskSettings, runtime: Runtime
 ) -> MeanRiskStudy:
     check_range(target.name, target.scores, models)
+    if not settings.no_test and target.scores.strata is not None:
+        target.scores.strata.require_testable()
     with runtime.progress(f"resampling {target.name}") as progress:
         return study_mean_risk(
             target.scores,

@@ -10,7 +10,7 @@ import numpy as np
 
 from riskrank.asked.option import Settings
 from riskrank.asked.portfolio import PortfolioSettings
-from riskrank.asked.suites import FIXED, RANDOM
+from riskrank.asked.suites import FIXED, RANDOM, SuiteSettings
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.portfolio.within_tasks import portfolio_of_tasks
 from riskrank.engine.sampling.design import ClusteredScores
@@ -43,14 +43,21 @@ def portfolio_name(settings: PortfolioSettings) -> str:
     return INDEPENDENT if settings.copula == "independent" else EMPIRICAL
 
 
-def targets(table: ScoreTable, settings: PortfolioSettings, *, per_metric: bool = False) -> list[Target]:
-    """Score columns to work on; one metric alone is itself."""
+def targets(
+    table: ScoreTable,
+    settings: PortfolioSettings,
+    *,
+    per_metric: bool = False,
+    asked: SuiteSettings | None = None,
+) -> list[Target]:
+    """Score columns to work on; one metric alone is itself. What is asked of tasks may stand elsewhere."""
+    suite = settings if asked is None else asked
     if per_metric or len(table.metrics) == 1:
         return [
-            Target(metric.name, _clustered(table, table.column(number), settings))
+            Target(metric.name, _clustered(table, table.column(number), suite))
             for number, metric in enumerate(table.metrics)
         ]
-    return [Target(portfolio_name(settings), _clustered(table, fold(table, settings), settings))]
+    return [Target(portfolio_name(settings), _clustered(table, fold(table, settings), suite))]
 
 
 def score_tables(table: ScoreTable, settings: PortfolioSettings) -> ScoreTables:
@@ -174,7 +181,7 @@ def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> 
 
 
 def _clustered(
-    table: ScoreTable, columns: tuple[np.ndarray, ...], settings: PortfolioSettings
+    table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings
 ) -> ClusteredScores:
     samples = None if table.cluster_names is None else table.row_samples
     return ClusteredScores.build(

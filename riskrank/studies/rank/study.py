@@ -21,13 +21,14 @@ from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rank.catches import Tail, marks
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
-from riskrank.studies.rank.leading import lead
+from riskrank.studies.rank.leading import firsts, lead
 from riskrank.studies.rank.verdict import Case, rank_verdict
 from riskrank.studies.ranking_methods import chosen_methods
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import described_tests, inference_of
 from riskrank.studies.suites import suite_chapter
 from riskrank.studies.targets import check_portfolio, check_range, score_tables
+from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.units import Units, units_of
 
 EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
@@ -62,6 +63,7 @@ def rank(
     settings, runtime = settings or RankSettings(), runtime or Runtime()
     if table.groups is not None:
         return study_by_group(rank, standings, table, settings, runtime)
+    table = on_task_scale(table, settings)
     check_portfolio(table, settings, per_metric=not folds(settings))
     methods = chosen_methods(settings, table)
     tables = score_tables(table, settings)
@@ -92,8 +94,7 @@ def rank(
             )
     units = {name: units_of(name, table.metrics) for name in study.studies}
     means, leading = metric_means(table), lead(study, tables, inference)
-    first = {name: one.first for name, one in leading.items()}
-    suite = suite_chapter(table, tables, first, inference, settings.tasks)
+    suite = suite_chapter(table, tables, firsts(leading), inference, settings.tasks)
     said = rank_verdict(study, Case(table, means, leading, inference, suite))
     top = len(table.models) if settings.top is None else settings.top
     return RankDocument(

@@ -1,0 +1,107 @@
+"""A suite as it is to be compared: of which scope, and on which scale where tasks have units of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from riskrank.asked.suites import BOUNDS, NONE, RANK, SuiteSettings
+from riskrank.engine.portfolio.within_tasks import ranks_within_tasks
+from riskrank.engine.types import Floats
+from riskrank.errors import UsageError, listing, option
+from riskrank.scores.table.metrics import oriented_bounds
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.targets import tasks_of
+
+_SAID = {
+    RANK: "a score counts by its rank among those of all models on its task",
+    BOUNDS: "scores count from 0 to 1 between the bounds of their metric",
+}
+
+
+def on_task_scale(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
+    """Bring the scores of a suite onto one scale; other tables stay as they are.
+
+    Tasks that share their metrics keep the units unless asked otherwise. Tasks with metrics of their own are
+    compared by ranks within the task, or by declared bounds (method §8).
+
+    Parameters
+    ----------
+    table : ScoreTable
+    settings : SuiteSettings
+
+    Returns
+    -------
+    ScoreTable
+        With a note on the scale, where it is not the file's.
+
+    Raises
+    ------
+    UsageError
+        If something is asked of tasks and there are none, or a metric has no bounds.
+    """
+    if table.suite is None:
+        _refuse_without_tasks(table, settings)
+        return table
+    scale = settings.task_scale or (NONE if table.suite.specs is None else RANK)
+    if scale == NONE:
+        return table
+    values = _ranks(table) if scale == RANK else _shares_of_bounds(table)
+    suite = table.suite
+    if suite.specs is not None:
+        suite = replace(suite, specs=tuple(_scaled(spec) for spec in suite.specs))
+    return replace(
+        table,
+        values=values,
+        metrics=tuple(_scaled(spec) for spec in table.metrics),
+        suite=suite,
+        warnings=(*table.warnings, f"{option('task_scale', scale)}: {_SAID[scale]}"),
+    )
+
+
+def _refuse_without_tasks(table: ScoreTable, settings: SuiteSettings) -> None:
+    # A group of samples may be of one task.
+    if settings.task_scale is not None and table.options.group_by is None:
+        raise UsageError(
+            f"{option('task_scale', settings.task_scale)} is about the tasks of a suite",
+            found="scores whose samples belong to no task",
+            hint=f"name the column of tasks, {option('task', 'COL')}, or leave out {option('task_scale')}",
+        )
+
+
+def _scaled(spec: MetricSpec) -> MetricSpec:
+    """What is left to say of a metric on a scale from 0 for the worst to 1 for the best."""
+    return replace(spec, direction="higher", transform="none", bounds=(0.0, 1.0))
+
+
+def _ranks(table: ScoreTable) -> tuple[Floats, ...]:
+    tasks = tasks_of(table)
+    assert tasks is not None
+    return ranks_within_tasks(table.values, tasks)
+
+
+def _shares_of_bounds(table: ScoreTable) -> tuple[Floats, ...]:
+    suite = table.suite
+    assert suite is not None
+    own = suite.specs
+    by_task = [table.metrics if own is None else (own[task],) for task in range(len(suite.names))]
+    ends = np.array([[_ends(spec) for spec in specs] for specs in by_task])
+    found = []
+    for values, samples in zip(table.values, table.row_samples, strict=True):
+        low, high = np.moveaxis(ends[suite.of_sample[samples]], 2, 0)
+        found.append((values - low) / (high - low))
+    return tuple(found)
+
+
+def _ends(spec: MetricSpec) -> Sequence[float]:
+    low, high = oriented_bounds(spec)
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise UsageError(
+            f"{option('task_scale', BOUNDS)} needs the smallest and the largest score of {spec.name}",
+            found="no bounds" if spec.bounds is None else f"bounds {listing(map(str, spec.bounds))}",
+            hint=f"declare bounds in {option('metrics_file')}, or use {option('task_scale', RANK)}",
+        )
+    return low, high
