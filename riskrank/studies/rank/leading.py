@@ -122,6 +122,11 @@ def lead(study: MethodStudy, tables: ScoreTables, inference: Inference) -> Mappi
     return leading
 
 
+def firsts(leading: Mapping[str, Leading]) -> dict[str, int]:
+    """The first model by every column that was ranked."""
+    return {name: one.first for name, one in leading.items()}
+
+
 def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:
     dominance = one.found.dominance
     if dominance.replicates is None or one.recommendation is None or not one.level:
