@@ -180,9 +180,7 @@ def check_range(column: str, scores: ClusteredScores, models: Sequence[str]) -> 
         )
 
 
-def _clustered(
-    table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings
-) -> ClusteredScores:
+def _clustered(table: ScoreTable, columns: tuple[np.ndarray, ...], settings: Settings) -> ClusteredScores:
     samples = None if table.cluster_names is None else table.row_samples
     return ClusteredScores.build(
         columns,
