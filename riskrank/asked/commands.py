@@ -438,7 +438,7 @@ COMMANDS = (
         lacks=("weight",),
         groups=True,
         runs=True,
-        output="output:GateOutputOptions",
+        output="output:TestedOutputOptions",
         formats=("junit",),
         own=True,
         examples=(
@@ -450,6 +450,34 @@ COMMANDS = (
                 "Whether logistic is better than naive_bayes, on average and in the worst 5 %:",
                 f"riskrank gate {_CLASSIFIERS} --better logistic:naive_bayes --on mean:log_loss "
                 "--on tvar@0.05:log_loss",
+            ),
+        ),
+    ),
+    Command(
+        name="diff",
+        short="List which cases a new model does worse than an old one.",
+        words="""Compare two models case by case: how many samples got worse and better, and which lost most.
+
+        Counts have an exact sign test (McNemar's for 0/1 scores), of all samples and of each group or task.
+        With several runs a sample each case is tested, too, and the runs of the old model say how many cases
+        change by chance alone.""",
+        settings="diff:DiffSettings",
+        study="diff.study:diff",
+        papers=(Paper(schema="diff", documents="diff.document:DiffDocument", view="diff.first_screen"),),
+        needs={"allow_constant": True},
+        lacks=("weight",),
+        refused=("cluster",),
+        groups=True,
+        output="output:TestedOutputOptions",
+        formats=("junit",),
+        examples=(
+            (
+                "Which samples lda gets wrong and logistic right, by data set:",
+                f"riskrank diff {_CLASSIFIERS} --metric correct --pair lda:logistic --cases 3",
+            ),
+            (
+                "Every case, for a spreadsheet:",
+                f"riskrank diff {_CLASSIFIERS} --metric correct --pair lda:logistic --format csv",
             ),
         ),
     ),

@@ -75,6 +75,13 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         metavar="FILE",
         common=False,
     )
+    cases: int = ask(
+        0,
+        "Cases to list of every claim on means that did not pass, those that lost most first, as diff does.",
+        metavar="N",
+        least=0,
+        common=False,
+    )
     comment: bool = ask(
         False,
         "Mark the Markdown, so that the next run can replace a comment.",

@@ -50,7 +50,7 @@ class OutputOptions(LookOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateOutputOptions(OutputOptions):
+class TestedOutputOptions(OutputOptions):
     """Where the result goes, and how it looks; CI servers read JUnit."""
 
     format: str | None = ask(

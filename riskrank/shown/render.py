@@ -56,6 +56,8 @@ def render(
         page = import_module("riskrank.shown.page.page")
         return str(page.to_page(document, flags=flags)).encode("utf-8")
     if kind == "junit":
+        if document.schema == "diff":
+            return bytes(import_module("riskrank.shown.diff.junit").to_junit(document))
         return bytes(import_module("riskrank.shown.gate.junit").to_junit(document))
     if kind == "csv":
         return to_csv(document, safe=csv_safe).encode("utf-8")

@@ -31,6 +31,7 @@ MIXES = {
     "portfolio": ("", "--summary --level 0.1", "--where 'half = 1'"),
     "power": ("--sizes 20 --simulations 2 --resamples 40 --pair A:C --variance clt",),
     "gate": ("--better A:B --margin acc=0.01 --on mean", "--not-worse A:B --margin 0.2 --inconclusive pass"),
+    "diff": ("--pair A:B --metric acc", "--pair C:B --group-by half --correction none --cases 2"),
     "report": ("--no-test --copa --title Mine",),
     "check": ("--lower f1", "--columns sample=sample+half"),
 }

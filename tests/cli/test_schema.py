@@ -22,6 +22,8 @@ LINES = [
     "mrm t.csv --no-test --group-by half",
     "rank t.csv --resamples 40 --group-by half",
     "gate t.csv --group-by half --better A:B --inconclusive pass",
+    "diff t.csv --pair A:B --group-by half",
+    "diff draws.csv --repeats draws --pair A:B",
     "mrm t.csv --resamples 40",
     "mrm t.csv --no-test --per-metric --aggregate borda",
     "gsd few.csv --higher * --resamples 20 --models A,B",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.diff.cases import cases_table
 from riskrank.shown.gate.detail import STYLES, details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
@@ -32,6 +33,7 @@ def view(document: GateDocument) -> list[Section]:
         _table(document, rows),
         *map(Line, [*below, _tests(document)]),
         *_to_do(document),
+        *_lost(document),
         Line(option("explain", True), "Also:"),
         *asked_for(details(document)),
     ]
@@ -101,6 +103,15 @@ def _tests(document: GateDocument) -> str:
     size = f"{fewest:,} samples" if fewest == most else f"{fewest:,} to {most:,} samples"
     again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
     return f"{size} (blind to what happens less than once in {max(fewest // 3, 1):,}); {how}{many}{again}."
+
+
+def _lost(document: GateDocument) -> list[Section]:
+    """The cases behind what did not pass, claim by claim."""
+    sections: list[Section] = []
+    for one in document.lost:
+        title = f"Cases that {one.new} lost most on {one.metric}"
+        sections.append(cases_table(one.cases, one.new, one.old, title))
+    return sections
 
 
 def _to_do(document: GateDocument) -> list[Line]:

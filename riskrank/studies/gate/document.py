@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from riskrank.errors import RiskrankError
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Document
 from riskrank.studies.gate.looks import Looks
 
@@ -48,6 +49,16 @@ class GateRow:
         return f"{self.new} {verb} {self.old}{margin}: {where}"
 
 
+@dataclass(frozen=True)
+class Lost:
+    """Cases that one model lost most against another on a metric."""
+
+    new: str
+    old: str
+    metric: str
+    cases: Sequence[CaseRow]
+
+
 @dataclass(frozen=True, kw_only=True)
 class GateDocument(Document[GateRow]):
     """Answers to all claims.
@@ -66,6 +77,8 @@ class GateDocument(Document[GateRow]):
         What an inconclusive claim counts as.
     comment : bool
         Whether the Markdown is a comment that the next run replaces.
+    lost : sequence of Lost
+        Cases behind the claims that did not pass, if asked for.
     looks : Looks or None
         What this look and the ones before it saw, where the answers hold whenever one looks.
     """
@@ -80,6 +93,7 @@ class GateDocument(Document[GateRow]):
     failed: RiskrankError | None
     inconclusive: str | None = None
     comment: bool = False
+    lost: Sequence[Lost] = ()
     looks: Looks | None = None
 
     @property
@@ -90,7 +104,8 @@ class GateDocument(Document[GateRow]):
     def meta(self) -> Mapping[str, Any]:
         """The answer to all claims together, and what a later look must find again."""
         looks = {} if self.looks is None else {"looks": self.looks.meta()}
-        return {"outcome": self.outcome, "counts": counts(self.rows), **looks}
+        lost = {"cases": [asdict(one) for one in self.lost]} if self.lost else {}
+        return {"outcome": self.outcome, "counts": counts(self.rows), **lost, **looks}
 
 
 def counts(rows: Sequence[GateRow]) -> dict[str, int]:

@@ -16,6 +16,7 @@ from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, ScoreColumn, decide, resamples_of
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
+from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.margins import bounded, declared_range, limits, margins
 from riskrank.studies.gate.statistics import Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence
@@ -92,6 +93,7 @@ def gate(
         inconclusive=settings.inconclusive,
         comment=settings.comment,
         looks=looks,
+        lost=lost_cases(tables, rows, settings),
     )
 
 

@@ -1,0 +1,39 @@
+"""Which two models to compare case by case, and how many cases to show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from riskrank.asked.option import TESTS, Settings, ask
+from riskrank.asked.resampling import CORRECTIONS
+from riskrank.errors import UsageError, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffSettings(Settings):
+    """Which two models to compare case by case."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    pair: str | None = ask(
+        None, "The two models: what the new one does worse than the old one.", metavar="NEW:OLD"
+    )
+    cases: int = ask(10, "Cases to show of those that got worse, the worst first.", metavar="N", least=0)
+    alpha: float = ask(0.05, "Significance level of a family.", metavar="LEVEL")
+    correction: str = ask(
+        "holm", "Correction for many metrics and groups.", choices=CORRECTIONS, common=False
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pair is None:
+            raise UsageError(
+                "diff needs to know which model is the new one",
+                found=f"no {option('pair')}",
+                hint=f"write {option('pair', 'NEW:OLD')} with two of the models",
+            )
+        if not 0 < self.alpha < 1:
+            raise UsageError(
+                "a level of significance lies between 0 and 1", found=f"{self.alpha:g}", hint="0.05 is usual"
+            )

@@ -1,0 +1,134 @@
+"""What changed case by case: who did better on each sample, and which samples changed (method §10).
+
+Overall, wins and losses are compared by the exact sign test, which for scores of 0 and 1 is McNemar's. With
+one run a sample, no test can tell of a single case whether it changed or the run did. With several runs
+each case has an exact permutation test of its runs, and runs of the old model beside each other say how
+many losses chance alone makes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from scipy.special import bdtr, ndtr
+
+from riskrank.engine.types import Floats, Integers
+
+# Splits of the runs of a case that are counted one by one; beyond, their mean difference counts as normal.
+_MOST_SPLITS = 20_000
+
+# Differences of sums of a few runs that only rounding keeps apart.
+_ROUNDING = 1e-9
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Two-sided exact p-value of "as many wins as losses", ties left out; 1 where there are none.
+
+    Parameters
+    ----------
+    wins, losses : int
+    """
+    if wins + losses == 0:
+        return 1.0
+    return float(min(1.0, 2 * bdtr(min(wins, losses), wins + losses, 0.5)))
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs of one model, sample by sample.
+
+    Attributes
+    ----------
+    values : ndarray, shape (n,)
+        Larger is better, grouped by sample.
+    samples : ndarray of int, shape (n,)
+        Sample of each, 0, 1, … without gaps, not decreasing.
+    """
+
+    values: Floats
+    samples: Integers
+
+    @property
+    def counts(self) -> Integers:
+        """Runs of each sample."""
+        return np.bincount(self.samples)
+
+    @property
+    def means(self) -> Floats:
+        """Mean of the runs of each sample."""
+        return np.asarray(np.bincount(self.samples, self.values), dtype=np.float64) / self.counts
+
+    def of_each(self) -> list[Floats]:
+        """Runs of each sample."""
+        return np.split(self.values, np.cumsum(self.counts)[:-1])
+
+
+def losses_of_one_run(new: Runs, old: Runs) -> tuple[float, float | None]:
+    """Losses to expect if either model ran once, and those that two runs of the old model make.
+
+    Parameters
+    ----------
+    new, old : Runs
+        Of the same samples.
+
+    Returns
+    -------
+    losses : float
+        Σ over samples of the share of pairs of runs, one of each model, of which the new one is worse.
+    by_chance : float or None
+        The same of ordered pairs of different runs of the old model; None where a sample has one run only.
+        Both are unbiased for any number of runs.
+    """
+    total, chance = 0.0, 0.0
+    known = bool(np.all(old.counts >= 2))
+    for theirs, ours in zip(new.of_each(), old.of_each(), strict=True):
+        total += float(np.mean(theirs[:, None] < ours[None, :]))
+        if known:
+            worse = np.count_nonzero(ours[:, None] < ours[None, :])
+            chance += worse / (ours.size * (ours.size - 1))
+    return total, (chance if known else None)
+
+
+def case_p_values(new: Runs, old: Runs) -> Floats:
+    """Two-sided p-values of "the runs of this sample are exchangeable", shape (samples,).
+
+    The share of all splits of a sample's runs into as many new and old ones whose mean difference is at least
+    as large as that found. Where there are more than 20,000 splits, the normal approximation by the exact
+    variance of the permutation distribution.
+
+    Parameters
+    ----------
+    new, old : Runs
+        Of the same samples.
+    """
+    found = np.ones(len(new.counts))
+    shapes: dict[tuple[int, int], list[int]] = {}
+    for at, shape in enumerate(zip(new.counts.tolist(), old.counts.tolist(), strict=True)):
+        shapes.setdefault(shape, []).append(at)
+    theirs, ours = new.of_each(), old.of_each()
+    for (a, _), members in shapes.items():
+        pooled = np.array([np.concatenate((theirs[at], ours[at])) for at in members])
+        found[members] = _of_shape(pooled, a)
+    return found
+
+
+def _of_shape(pooled: Floats, a: int) -> Floats:
+    """P-values of samples with the same numbers of runs, the first `a` of which are new."""
+    runs = pooled.shape[1]
+    # The sum of the new runs, less what is expected of a split.
+    moved = np.ptp(pooled, axis=1, keepdims=True) > 0
+    centred = np.where(moved, pooled - pooled.mean(axis=1, keepdims=True), 0.0)
+    observed = np.abs(centred[:, :a].sum(axis=1))
+    scale = _ROUNDING * np.maximum(np.abs(centred).sum(axis=1), np.finfo(float).tiny)
+    if comb(runs, a) > _MOST_SPLITS:
+        variance = (centred**2).sum(axis=1) / (runs - 1) * a * (runs - a) / runs
+        z = np.divide(observed, np.sqrt(variance), out=np.zeros_like(observed), where=moved[:, 0])
+        return np.asarray(2 * ndtr(-z), dtype=np.float64)
+    splits = np.zeros((comb(runs, a), runs))
+    chosen = np.array(list(combinations(range(runs), a)))
+    splits[np.arange(len(chosen))[:, None], chosen] = 1
+    sums = np.abs(splits @ centred.T)
+    return np.asarray(np.mean(sums >= observed - scale, axis=0), dtype=np.float64)

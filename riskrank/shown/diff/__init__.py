@@ -1,0 +1,1 @@
+"""A diff as a page, and as tests of a CI server."""

@@ -1,0 +1,95 @@
+"""The first screen of a diff: how many cases changed, and those that lost most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.all_rows import all_rows
+from riskrank.shown.diff.cases import cases_table
+from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.diff.document import Change, DiffDocument
+from riskrank.studies.wording import counted
+
+
+def view(document: DiffDocument) -> list[Section]:
+    """Counts, the cases that lost most, and where the others are; everything for who asks."""
+    changes = document.changes
+    shown = changes if len(changes) <= MOST_ROWS else _gravest(changes)
+    below: list[Section] = []
+    if len(shown) < len(changes):
+        below.append(Line(f"… {counted(len(changes) - len(shown), 'line')} more: {option('explain', True)}"))
+    lost = document.lost
+    sections: list[Section] = [_counts(document, shown), *below]
+    if lost and document.cases:
+        title = f"Cases that {document.new} lost"
+        sections.append(cases_table(lost[: document.cases], document.new, document.old, title))
+        if len(lost) > document.cases:
+            more = f"… {counted(len(lost) - document.cases, 'case')} more that got worse: "
+            sections.append(Line(f"{more}{option('cases', len(lost))}"))
+    return [
+        *sections,
+        Line(all_rows(f"all {len(document.rows):,} cases") + "."),
+        Line(option("explain", True), "Also:"),
+        *asked_for(_details(document)),
+    ]
+
+
+def _gravest(changes: Sequence[Change]) -> list[Change]:
+    """All together, then the groups with the smallest p-values."""
+    together = [one for one in changes if one.group is None][:MOST_ROWS]
+    groups = sorted((one for one in changes if one.group is not None), key=lambda one: one.p_adjusted)
+    return [*together, *groups[: MOST_ROWS - len(together)]]
+
+
+def _counts(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:
+    grouped = any(one.group is not None for one in document.changes)
+    several = len(document.metrics) > 1
+    columns = [
+        *([Column("metric", "left")] if several else []),
+        *([Column("cases of", "left")] if grouped else []),
+        Column("worse"),
+        Column("better"),
+        Column("same"),
+        Column("p", name="p, exact sign test"),
+        *([Column("worse by\nchance", name="worse by chance")] if document.repeated else []),
+        *([Column("shown\nworse", name="shown worse")] if document.repeated else []),
+    ]
+    rows: tuple[tuple[Cell | str, ...], ...] = tuple(
+        (
+            *([one.metric] if several else []),
+            *([one.group or "all together"] if grouped else []),
+            Cell(f"{one.worse:,}", "red" if one.lost(document.alpha) else ""),
+            f"{one.better:,}",
+            f"{one.same:,}",
+            numbers.p_value(one.p_adjusted),
+            *(
+                ["–" if one.worse_by_chance is None else f"{one.worse_by_chance:.1f}"]
+                if document.repeated
+                else []
+            ),
+            *([f"{one.shown_worse or 0:,}"] if document.repeated else []),
+        )
+        for one in changes
+    )
+    return Table(title, tuple(columns), rows, stub=1)
+
+
+def _details(document: DiffDocument) -> list[Section]:
+    """All counts, every case that got worse, and how to read them."""
+    text = (
+        f"p of the counts is that of the exact sign test (McNemar's for 0/1 scores), adjusted for "
+        f"{counted(len(document.changes), 'line')}"
+    )
+    if document.repeated:
+        text += (
+            "; worse by chance is how many cases one run of the old model loses against another; p of a case "
+            "is that of an exact test of its runs, by Benjamini and Hochberg, so that of the cases called "
+            f"shown about {100 * document.alpha:g} % at most are expected to be none"
+        )
+    return [
+        _counts(document, document.changes, "Changes"),
+        cases_table(document.lost, document.new, document.old, "All cases that got worse"),
+        Line(f"{text}.", "Reading:"),
+    ]

@@ -1,0 +1,1 @@
+"""Which cases changed between two models: the study behind ``diff``."""

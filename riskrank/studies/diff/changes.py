@@ -1,0 +1,151 @@
+"""Cases of two models on one metric, of all samples or of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.changes.cases import Runs, case_p_values, losses_of_one_run, sign_test
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.diff.document import BETTER, SAME, WORSE, CaseRow, Change
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Two models on the samples both have, on one metric.
+
+    Attributes
+    ----------
+    metric : int
+        Number of the metric.
+    samples : ndarray of int, shape (n,)
+        Numbers of the samples in the table.
+    new, old : Runs
+        Larger is better.
+    p_value, p_adjusted : ndarray, shape (n,), or None
+        Of each case, where it has several runs.
+    """
+
+    metric: int
+    samples: Integers
+    new: Runs
+    old: Runs
+    p_value: Floats | None
+    p_adjusted: Floats | None
+
+    @property
+    def gain(self) -> Floats:
+        """New minus old, larger is better."""
+        return self.new.means - self.old.means
+
+
+def cases_of(table: ScoreTable, new: int, old: int, metric: int) -> Cases:
+    """The samples both models have, with the runs of each.
+
+    Raises
+    ------
+    InputError
+        If they share no sample.
+    """
+    rows = [table.row_samples[model] for model in (new, old)]
+    shared = np.intersect1d(rows[0], rows[1])
+    if not shared.size:
+        raise InputError(
+            "the two models share no sample, so that no case can be compared",
+            found=f"{table.models[new]} has {listing(_some(table, rows[0]))}, "
+            f"{table.models[old]} {listing(_some(table, rows[1]))}",
+            hint=f"give samples that both were scored on; {option('columns', 'sample=…')} says what they are",
+        )
+    runs = []
+    for model, samples in zip((new, old), rows, strict=True):
+        kept = np.isin(samples, shared)
+        runs.append(Runs(table.values[model][kept, metric], np.searchsorted(shared, samples[kept])))
+    several = any(int(one.counts.max()) > 1 for one in runs)
+    p_value = case_p_values(*runs) if several else None
+    adjusted = None if p_value is None else adjust(p_value, "bh")
+    return Cases(metric, shared, runs[0], runs[1], p_value, adjusted)
+
+
+def _in_units(table: ScoreTable, cases: Cases, model: int, runs: Runs) -> Floats:
+    """Mean of the runs of each sample as the file has them."""
+    kept = np.isin(table.row_samples[model], cases.samples)
+    return Runs(table.raw(model)[kept, cases.metric], runs.samples).means
+
+
+def _some(table: ScoreTable, samples: Integers) -> list[str]:
+    return [table.samples[at] for at in np.unique(samples)[:3].tolist()]
+
+
+def groups_of(table: ScoreTable, model: int) -> list[str | None]:
+    """Task or group of every sample of the table, by a model that has it; None where there are none."""
+    found: list[str | None] = [None] * len(table.samples)
+    if table.suite is not None:
+        return [table.suite.names[task] for task in table.suite.of_sample.tolist()]
+    if table.groups is not None:
+        rows = zip(table.row_samples[model].tolist(), table.groups[model].tolist(), strict=True)
+        for sample, group in rows:
+            found[sample] = table.group_names[group]
+    return found
+
+
+def change_of(table: ScoreTable, cases: Cases, kept: Booleans, group: str | None, alpha: float) -> Change:
+    """Count the cases of a group, p-values not adjusted yet."""
+    gain = cases.gain[kept]
+    wins, losses = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
+    p_value = sign_test(wins, losses)
+    expected: tuple[float | None, float | None] = (None, None)
+    shown = None
+    if cases.p_adjusted is not None:
+        expected = losses_of_one_run(_only(cases.new, kept), _only(cases.old, kept))
+        shown = int(np.count_nonzero((cases.p_adjusted[kept] <= alpha) & (gain < 0)))
+    return Change(
+        table.metrics[cases.metric].name,
+        group,
+        losses,
+        wins,
+        gain.size - wins - losses,
+        p_value,
+        p_value,
+        *expected,
+        shown,
+    )
+
+
+def _only(runs: Runs, kept: Booleans) -> Runs:
+    rows = kept[runs.samples]
+    return Runs(runs.values[rows], (np.cumsum(kept) - 1)[runs.samples[rows]])
+
+
+def rows_of(
+    table: ScoreTable, cases: Cases, pair: tuple[int, int], groups: Sequence[str | None], alpha: float
+) -> list[CaseRow]:
+    """A row a case, the most lost first; what is shown before what is not."""
+    spec, gain = table.metrics[cases.metric], cases.gain
+    new, old = _in_units(table, cases, pair[0], cases.new), _in_units(table, cases, pair[1], cases.old)
+    counts = cases.new.counts, cases.old.counts
+    tested = cases.p_adjusted is not None
+    shown = np.zeros(gain.size, dtype=bool) if cases.p_adjusted is None else cases.p_adjusted <= alpha
+    # Names settle ties, so that no order of the rows of a file shows.
+    order = np.lexsort((np.arange(gain.size), gain, ~(shown & (gain < 0))))
+    return [
+        CaseRow(
+            metric=spec.name,
+            group=groups[cases.samples[at]],
+            sample=table.samples[cases.samples[at]],
+            change=WORSE if gain[at] < 0 else BETTER if gain[at] > 0 else SAME,
+            new=float(new[at]),
+            old=float(old[at]),
+            difference=float(new[at] - old[at]),
+            runs_new=int(counts[0][at]),
+            runs_old=int(counts[1][at]),
+            p_value=None if cases.p_value is None else float(cases.p_value[at]),
+            p_adjusted=None if cases.p_adjusted is None else float(cases.p_adjusted[at]),
+            shown=bool(shown[at]) if tested else None,
+        )
+        for at in order.tolist()
+    ]

@@ -1,0 +1,95 @@
+"""What changed, case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.studies.document import Document
+
+WORSE, BETTER, SAME = "worse", "better", "same"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One sample on one metric; scores in the units of the file, means where there are several runs."""
+
+    metric: str
+    group: str | None
+    sample: str
+    change: str
+    new: float
+    old: float
+    difference: float
+    runs_new: int
+    runs_old: int
+    p_value: float | None
+    p_adjusted: float | None
+    shown: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """All samples, or those of a group, on one metric."""
+
+    metric: str
+    group: str | None
+    worse: int
+    better: int
+    same: int
+    p_value: float
+    p_adjusted: float
+    worse_in_one_run: float | None
+    worse_by_chance: float | None
+    shown_worse: int | None
+
+    @property
+    def samples(self) -> int:
+        """All of them."""
+        return self.worse + self.better + self.same
+
+    def lost(self, alpha: float) -> bool:
+        """Whether more is shown to be lost than won."""
+        return self.p_adjusted <= alpha and self.worse > self.better
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffDocument(Document[CaseRow]):
+    """Every case, the most lost first, and how many there are of each kind.
+
+    Attributes
+    ----------
+    new, old : str
+    changes : sequence of Change
+        By metric, of all samples together and then of each group.
+    cases : int
+        How many to show.
+    alpha : float
+    metrics : sequence of MetricSpec
+    """
+
+    schema: ClassVar[str] = "diff"
+    row_type: ClassVar[type] = CaseRow
+
+    new: str
+    old: str
+    changes: Sequence[Change]
+    cases: int
+    alpha: float
+    metrics: Sequence[MetricSpec]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether there are several runs of a sample, so that single cases can be tested."""
+        return any(row.p_value is not None for row in self.rows)
+
+    @property
+    def lost(self) -> list[CaseRow]:
+        """Cases that got worse, the worst first; those that are shown before others."""
+        return [row for row in self.rows if row.change == WORSE]
+
+    def meta(self) -> Mapping[str, Any]:
+        """Counts of changes."""
+        return {"new": self.new, "old": self.old, "changes": [asdict(one) for one in self.changes]}

@@ -1,0 +1,109 @@
+"""Which cases changed between two models: the study behind ``diff``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from riskrank.asked.diff import DiffSettings
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.scores.table.metrics import assumed_against_its_name
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.diff.changes import cases_of, change_of, groups_of, rows_of
+from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
+from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.provenance import provenance
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.said import assumed
+from riskrank.studies.wording import counted, names
+
+
+def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = None) -> DiffDocument:
+    """Compare two models case by case: wins, losses, ties, and the cases that lost most.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    settings : DiffSettings
+    _runtime : Runtime, optional
+
+    Returns
+    -------
+    DiffDocument
+
+    Raises
+    ------
+    UsageError
+        If the pair does not name two models.
+    InputError
+        If they share no sample.
+    """
+    assert settings.pair is not None
+    new, old = resolve_pair(settings.pair, table.models, parameter="pair")
+    groups = groups_of(table, new)
+    rows: list[CaseRow] = []
+    changes: list[Change] = []
+    for metric in range(len(table.metrics)):
+        cases = cases_of(table, new, old, metric)
+        rows += rows_of(table, cases, (new, old), groups, settings.alpha)
+        of_case = [groups[sample] for sample in cases.samples.tolist()]
+        for group in (None, *sorted({name for name in of_case if name is not None})):
+            kept = np.array([group is None or name == group for name in of_case])
+            changes.append(change_of(table, cases, kept, group, settings.alpha))
+    adjusted = adjust([one.p_value for one in changes], settings.correction)
+    changes = [replace(one, p_adjusted=float(p)) for one, p in zip(changes, adjusted, strict=True)]
+    document = DiffDocument(
+        provenance=provenance(
+            "diff",
+            table,
+            settings,
+            {"family": counted(len(changes), "sign test"), "cases": "Benjamini-Hochberg a metric"},
+        ),
+        rows=rows,
+        new=table.models[new],
+        old=table.models[old],
+        changes=changes,
+        cases=settings.cases,
+        alpha=settings.alpha,
+        metrics=table.metrics,
+    )
+    unsaid = assumed([spec.name for spec in table.metrics if assumed_against_its_name(spec)])
+    return replace(document, verdict=unsaid + _verdict(document))
+
+
+def _verdict(document: DiffDocument) -> str:
+    """What changed on the first metric, and what such a list does not say."""
+    together = [one for one in document.changes if one.group is None]
+    sentences = [_counts(document, together[0])]
+    if len(together) > 1:
+        more = [one.metric for one in together[1:] if one.lost(document.alpha)]
+        sentences[0] += f" It also loses more than it wins on {names(more)}." if more else ""
+    first = together[0]
+    if first.worse_by_chance is not None and first.worse_in_one_run is not None:
+        single = f"single {'case is' if first.shown_worse == 1 else 'cases are'} shown to be worse"
+        sentences.append(
+            f"One run each would lose about {first.worse_in_one_run:.0f} cases, where two runs of "
+            f"{document.old} already lose {first.worse_by_chance:.0f} to each other; {first.shown_worse} "
+            f"{single}."
+        )
+    elif first.worse and not document.repeated:
+        sentences.append(
+            "With one run each, a case that flips is no regression yet: runs of one model flip cases, too; "
+            "how many, only repeated runs would tell."
+        )
+    return " ".join(sentences)
+
+
+def _counts(document: DiffDocument, one: Change) -> str:
+    new, old = document.new, document.old
+    counts = f"worse than {old} on {one.worse:,} of {one.samples:,} cases and better on {one.better:,}"
+    start = f"{new} is {counts}"
+    where = f" ({one.metric})" if len(document.metrics) > 1 else ""
+    if one.worse == one.better == 0:
+        return f"No case changed between {old} and {new}{where}."
+    p = f"exact sign test, p = {one.p_adjusted:.2g}"
+    if one.p_adjusted > document.alpha:
+        return f"{start}{where}: no more on one side than chance makes ({p})."
+    more = "more worse than better" if one.worse > one.better else "more better than worse"
+    return f"{start}{where}: {more} ({p})."

@@ -1,0 +1,141 @@
+"""``riskrank diff``: which cases changed, what may be said of them, and every format."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def flips(write):
+    """Ten cases, five of a kind: new loses three, wins one; the other metric is the opposite."""
+    new, old = [0, 0, 0, 1, 1, 1, 1, 1, 0, 1], [1, 1, 1, 0, 1, 1, 1, 1, 0, 1]
+    rows = [
+        (model, f"s{at}", metric, value if metric == "acc" else 1 - value, "easy" if at < 5 else "hard")
+        for model, values in (("new", new), ("old", old))
+        for metric in ("acc", "wrong")
+        for at, value in enumerate(values)
+    ]
+    return write(
+        "flips.csv", pl.DataFrame(rows, schema=["model", "sample", "metric", "score", "kind"], orient="row")
+    )
+
+
+def test_counts_and_cases(run, flips):
+    document = run("diff", flips, "--metric", "acc", "--pair", "new:old", "--format", "json").document
+    (change,) = document["meta"]["changes"]
+    assert (change["worse"], change["better"], change["same"]) == (3, 1, 6)
+    assert change["p_value"] == pytest.approx(2 * (1 + 4) / 16)
+    cases = document["results"]
+    assert [row["sample"] for row in cases[:3]] == ["s0", "s1", "s2"]
+    assert cases[0] == cases[0] | {
+        "change": "worse",
+        "new": 0.0,
+        "old": 1.0,
+        "difference": -1.0,
+        "shown": None,
+    }
+    assert cases[-1]["change"] == "better"
+    assert len(cases) == 10
+
+
+def test_less_is_better_where_it_is_said(run, flips):
+    document = run(
+        *("diff", flips, "--metric", "wrong", "--lower", "wrong", "--pair", "new:old", "--format", "json")
+    ).document
+    assert [row["sample"] for row in document["results"] if row["change"] == "worse"] == ["s0", "s1", "s2"]
+    assert document["results"][0]["difference"] == 1.0
+
+
+def test_groups_are_one_family(run, flips):
+    document = run(
+        *("diff", flips, "--metric", "acc", "--pair", "new:old", "--group-by", "kind", "--format", "json")
+    ).document
+    changes = {change["group"]: change for change in document["meta"]["changes"]}
+    assert list(changes) == [None, "easy", "hard"]
+    assert (changes["easy"]["worse"], changes["easy"]["better"], changes["hard"]["worse"]) == (3, 1, 0)
+    assert changes["easy"]["p_adjusted"] == 1.0
+    assert {row["group"] for row in document["results"]} == {"easy", "hard"}
+
+
+def test_one_run_each_is_said_to_be_no_regression(run, flips):
+    text = run("diff", flips, "--metric", "acc", "--pair", "new:old").stdout
+    assert "worse than old on 3 of 10 cases" in " ".join(text.split())
+    assert "no regression yet" in " ".join(text.split())
+    assert len(text.splitlines()) <= 25
+
+
+@pytest.fixture
+def repeated(write):
+    """Twelve runs of 40 flaky cases, three of which new always fails and old always passes."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for model in ("new", "old"):
+        for at in range(40):
+            share = float(model == "old") if at < 3 else 0.8
+            rows += [
+                (model, f"s{at:02}", draw, "acc", int(passed))
+                for draw, passed in enumerate(rng.random(12) < share)
+            ]
+    return write(
+        "runs.csv", pl.DataFrame(rows, schema=["model", "sample", "draw", "metric", "score"], orient="row")
+    )
+
+
+def test_planted_flips_are_found_and_chance_is_told(run, repeated):
+    outcome = run("diff", repeated, "--repeats", "draws", "--pair", "new:old", "--format", "json")
+    document = outcome.document
+    assert [row["sample"] for row in document["results"] if row["shown"]] == ["s00", "s01", "s02"]
+    (change,) = document["meta"]["changes"]
+    assert change["shown_worse"] == 3
+    # 37 cases of .8 · .2, and the three that always flip.
+    assert change["worse_by_chance"] == pytest.approx(37 * 0.16, abs=1.5)
+    assert change["worse_in_one_run"] == pytest.approx(3 + 37 * 0.16, abs=2)
+    assert "shown to be worse" in document["meta"]["verdict"]
+
+
+def test_junit_has_a_case_a_sample(run, flips, repeated, tmp_path):
+    path = tmp_path / "cases.xml"
+    run("diff", flips, "--metric", "acc", "--pair", "new:old", "-o", str(path))
+    suite = ElementTree.parse(path).getroot()[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("10", "3", "0")
+    run("diff", repeated, "--repeats", "draws", "--pair", "new:old", "-o", str(path))
+    suite = ElementTree.parse(path).getroot()[0]
+    assert (suite.get("tests"), suite.get("failures")) == ("40", "3")
+    assert int(suite.get("skipped")) > 0
+
+
+def test_models_without_common_samples(refused, write):
+    rows = [(model, f"{model}{at}", "acc", at % 2) for model in ("new", "old") for at in range(4)]
+    path = write("apart.csv", pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"))
+    assert "share no sample" in "\n".join(refused("diff", path, "--unpaired", "--pair", "new:old"))
+
+
+def test_a_pair_is_needed(refused, flips):
+    assert "--pair NEW:OLD" in "\n".join(refused("diff", flips))
+    assert "two models" in "\n".join(refused("diff", flips, "--pair", "new:newer"))
+
+
+def test_nothing_changed(run, flips, write):
+    scores = pl.read_csv(flips).filter(pl.col("model") == "old")
+    both = pl.concat([scores, scores.with_columns(model=pl.lit("new"))])
+    text = run("diff", write("same.csv", both), "--metric", "acc", "--pair", "new:old").stdout
+    assert "No case changed" in text
+
+
+def test_a_gate_lists_the_cases_behind_it(run, flips, write):
+    scores = pl.read_csv(flips).filter(pl.col("metric") == "acc").drop("kind")
+    more = pl.concat([scores.with_columns(sample=pl.col("sample") + f"-{part}") for part in range(20)])
+    path = write("more.csv", more)
+    asked = ("gate", path, "--not-worse", "new:old", "--margin", "0.01")
+    document = run(*asked, "--cases", "4", "--format", "json").document
+    (lost,) = document["meta"]["cases"]
+    assert (lost["new"], lost["old"], lost["metric"]) == ("new", "old", "acc")
+    assert [case["change"] for case in lost["cases"]] == ["worse"] * 4
+    text = run(*asked, "--cases", "4").stdout
+    assert "Cases that new lost most on acc" in text
+    assert "cases" not in run(*asked, "--format", "json").document["meta"]
+    passed = run("gate", path, "--better", "old:new", "--cases", "4", "--format", "json")
+    assert passed.status == 0
+    assert "cases" not in passed.document["meta"]

@@ -1,0 +1,85 @@
+"""Counts and tests of single cases, against SciPy and brute force."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, fisher_exact
+
+from riskrank.engine.changes.cases import Runs, case_p_values, losses_of_one_run, sign_test
+
+
+def runs(*samples):
+    """Runs of each sample."""
+    numbers = np.repeat(np.arange(len(samples)), [len(one) for one in samples])
+    return Runs(np.concatenate([np.asarray(one, dtype=float) for one in samples]), numbers)
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_the_sign_test_is_the_exact_binomial(wins, losses):
+    expected = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    assert sign_test(wins, losses) == pytest.approx(expected, rel=1e-12)
+
+
+def plain_p_value(new, old):
+    """Share of all splits whose difference of means is at least as large, one by one."""
+    pooled, found = [*new, *old], []
+    for chosen in combinations(range(len(pooled)), len(new)):
+        rest = [at for at in range(len(pooled)) if at not in chosen]
+        found.append(abs(np.mean([pooled[at] for at in chosen]) - np.mean([pooled[at] for at in rest])))
+    return np.mean(np.array(found) >= abs(np.mean(new) - np.mean(old)) - 1e-12)
+
+
+SCORES = st.lists(st.integers(0, 4).map(float), min_size=1, max_size=4)
+
+
+@given(st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=4))
+def test_a_case_is_tested_over_all_splits_of_its_runs(cases):
+    found = case_p_values(runs(*(new for new, _ in cases)), runs(*(old for _, old in cases)))
+    assert found == pytest.approx([plain_p_value(new, old) for new, old in cases])
+
+
+@pytest.mark.parametrize(("passed", "before"), [(0, 6), (1, 5), (2, 6), (3, 3)])
+def test_passes_of_equally_many_runs_are_fishers(passed, before):
+    new, old = [1] * passed + [0] * (6 - passed), [1] * before + [0] * (6 - before)
+    expected = fisher_exact([[passed, 6 - passed], [before, 6 - before]]).pvalue
+    assert case_p_values(runs(new), runs(old))[0] == pytest.approx(expected)
+
+
+def test_many_runs_are_close_to_the_exact_test():
+    rng = np.random.default_rng(0)
+    new, old = rng.random(40) < 0.4, rng.random(40) < 0.7
+    expected = fisher_exact([[new.sum(), 40 - new.sum()], [old.sum(), 40 - old.sum()]]).pvalue
+    assert case_p_values(runs(new), runs(old))[0] == pytest.approx(expected, rel=0.6)
+
+
+def test_equal_runs_are_no_change():
+    assert case_p_values(runs([0.3] * 30, [1, 0]), runs([0.3] * 30, [0, 1])).tolist() == [1.0, 1.0]
+
+
+@given(
+    st.lists(st.tuples(SCORES, st.lists(st.integers(0, 4), min_size=2, max_size=4)), min_size=1, max_size=4)
+)
+def test_losses_are_counted_over_pairs_of_runs(cases):
+    found, chance = losses_of_one_run(runs(*(new for new, _ in cases)), runs(*(old for _, old in cases)))
+    plain = sum(np.mean([n < o for n in new for o in old]) for new, old in cases)
+    by_chance = sum(np.mean([one < other for one, other in permutations(old, 2)]) for _, old in cases)
+    assert found == pytest.approx(plain)
+    assert chance == pytest.approx(by_chance)
+
+
+def test_chance_is_unknown_where_a_sample_ran_once():
+    assert losses_of_one_run(runs([1, 0], [0]), runs([1, 0], [1]))[1] is None
+
+
+def test_losses_by_chance_are_unbiased_for_any_number_of_runs():
+    rng, share = np.random.default_rng(1), 0.3
+    for count in (2, 5):
+        old = runs(*(rng.random((4000, count)) < share))
+        _, chance = losses_of_one_run(old, old)
+        # p(1 − p) of 4,000 cases; two standard errors are about 40.
+        assert chance == pytest.approx(4000 * share * (1 - share), abs=60)
