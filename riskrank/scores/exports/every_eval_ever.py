@@ -21,6 +21,7 @@ from riskrank.scores.exports.gathering import (
     files_of,
     model_of,
     refuse_rules,
+    wanted_metrics,
 )
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.files.beginnings import first_bytes
@@ -87,8 +88,9 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         filters[row.task][row.filter] = None
     if rows:
         check_used("filter", rules.filters, [name for there in filters.values() for name in there])
-    wanted = set(rules.metrics)
-    needed = {row.task for row in rows if row.evaluation in wanted} or set(filters)
+    wanted = wanted_metrics(rules.metrics, filters)
+    needed = {row.task for row in rows if row.evaluation in wanted[row.task] or not wanted[row.task]}
+    needed = needed or set(filters)
     kept = {
         task: choose("filter", rules.filters, there, what="filters", where=f"evaluation {task}")
         for task, there in filters.items()

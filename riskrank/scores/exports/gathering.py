@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -231,6 +231,23 @@ class Gathering:
             self._directions[metric] = ("", "")
             self.note(contradiction(metric, {kept: first, direction: of}))
 
+    def tasks_wanted(self, there: Mapping[str, Collection[str]]) -> set[str]:
+        """Tasks with a metric that is wanted, of those of each; others are noted, unless all are."""
+        wanted = wanted_metrics(self.rules.metrics, there)
+        kept = {
+            task
+            for task, metrics in there.items()
+            for names in (wanted[task],)
+            if not names or not {*names, *(name.rpartition(",")[0] for name in names)}.isdisjoint(metrics)
+        }
+        left_out = sorted(there.keys() - kept)
+        if kept and left_out:
+            self.note(
+                f"{len(left_out)} of {len(there)} tasks left out, which have none of the metrics asked for: "
+                f"{listing(left_out)}"
+            )
+        return kept or {*there}
+
     @property
     def directions(self) -> dict[str, str]:
         """Directions the export tells without contradiction."""
@@ -422,6 +439,16 @@ def choose(
         if close
         else f"pick one: {option(parameter, there[0])}; or keep all: {option(parameter, ALL)}",
     )
+
+
+def wanted_metrics(asked: Sequence[str], tasks: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The metrics somebody wants of each task, by name or by ``TASK=NAME``; an empty set is all of them."""
+    prefixes = {task: f"{task}=" for task in tasks}
+    plain = frozenset(text for text in asked if not text.startswith(tuple(prefixes.values())))
+    return {
+        task: frozenset(text.removeprefix(start) for text in asked if text.startswith(start)) or plain
+        for task, start in prefixes.items()
+    }
 
 
 def check_used(parameter: str, asked: Sequence[str], available: Mapping[str, object] | Iterable[str]) -> None:

@@ -171,7 +171,8 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
         raise InputError(
             f"{path}: no instances in it", found="an empty list", hint="was the run finished and scored?"
         )
-    wanted = set(gathering.rules.metrics)
+    asked = gathering.rules.metrics
+    wanted = {*asked, *(text[at + 1 :] for text in asked for at, sign in enumerate(text) if sign == "=")}
     scores, left_out = [], set()
     for number, entry in enumerate(entries, start=1):
         if (

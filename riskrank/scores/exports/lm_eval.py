@@ -17,7 +17,15 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
+from riskrank.scores.exports.gathering import (
+    Gathering,
+    check_used,
+    choose,
+    files_of,
+    model_of,
+    refuse_rules,
+    wanted_metrics,
+)
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.lm_eval_results import Results
 from riskrank.scores.exports.lm_eval_rows import frame_of
@@ -91,7 +99,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         gathering.note(f"fewer samples than were evaluated: {listing(runs.cut_short, 3)}")
     if parts:
         check_used("filter", rules.filters, [name for part in parts for name in part.rows["filter"].unique()])
-    parts = _wanted(parts, rules.metrics)
+    parts = _wanted(parts, gathering)
     _note_repeated_runs(parts, gathering)
     filters = _chosen_filters(parts, rules)
     dates = Counter((part.model, part.task) for part in parts)
@@ -183,10 +191,11 @@ def _are_log_likelihoods(rows: pl.DataFrame) -> bool:
 def _note_aggregates(parts: Sequence[_Part], rules: ExportRules, gathering: Gathering) -> None:
     """Note what metrics come to that are no means of samples, to the last digit."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    wanted = wanted_metrics(rules.metrics, [part.task for part in parts])
     for part in parts:
         several = len({name for name, _ in part.aggregates}) > 1
         for (name, metric), value in part.aggregates.items():
-            if rules.metrics and metric not in rules.metrics:
+            if wanted[part.task] and metric not in wanted[part.task]:
                 continue
             called = f"{metric},{name}" if several else metric
             found[part.task, called].append(f"{value!r} for {part.model}")
@@ -218,11 +227,13 @@ def _model_name(path: Path, run: Results | None) -> str | None:
     return folder.replace("__", "/") if run is None and "__" in folder else None
 
 
-def _wanted(parts: list[_Part], metrics: Sequence[str]) -> list[_Part]:
-    """Parts with a metric that is wanted, so that no filter is asked for that nobody needs."""
-    bare = {*metrics, *(name.rpartition(",")[0] for name in metrics)}
-    kept = [part for part in parts if not bare.isdisjoint(part.rows["metric"].unique())]
-    return kept or parts
+def _wanted(parts: list[_Part], gathering: Gathering) -> list[_Part]:
+    """Parts of tasks with a metric that is wanted, so that no filter is asked for that nobody needs."""
+    there: dict[str, set[str]] = defaultdict(set)
+    for part in parts:
+        there[part.task].update(part.rows["metric"].unique())
+    kept = gathering.tasks_wanted(there)
+    return [part for part in parts if part.task in kept]
 
 
 def _direction(name: str, told: Mapping[str, str]) -> str | None:

@@ -6,10 +6,12 @@ import math
 import numpy as np
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.exports.interface import ExportRules
 from riskrank.scores.exports.lm_eval_aggregates import aggregate
 from riskrank.scores.exports.registry import read_export
+from riskrank.scores.table.score_table import read_scores
 
 DATES = ("2026-01-02T03-04-05.678901", "2026-01-02T04-00-00.000001")
 
@@ -118,6 +120,39 @@ def test_several_filters_are_asked_for(runs):
     for asked in ("lose", "nothing"):
         with pytest.raises(UsageError, match="none of that name"):
             read(root, filters=(asked,))
+
+
+def test_metrics_are_wanted_of_all_tasks_or_of_one(runs):
+    rows = [row(0, acc=1.0, f1=0.5)]
+    root = runs({"a": rows, "b": [row(0, name, em=0.0) for name in ("strict", "loose")], "c": rows})
+    for asked in (("acc",), ("a=acc", "f1")):
+        export = read(root, metrics=asked)
+        assert set(export.rows["task"]) == {"a", "c"}
+        assert export.notes == ("1 of 3 tasks left out, which have none of the metrics asked for: b",)
+    with pytest.raises(UsageError, match="task b: several filters"):
+        read(root, metrics=("a=acc",))  # says nothing of the other tasks
+    kept = read(root, metrics=("a=acc", "c=f1", "em"), filters=("strict", "none"))
+    assert set(kept.rows["task"]) == {"a", "b", "c"}
+    assert kept.notes == ()
+
+
+@pytest.mark.parametrize("asked", [(), ("sums=em", "other=acc"), ("em", "acc")])
+def test_tasks_of_a_run_are_a_suite(runs, asked):
+    for model, gain in (("m/a", 0), ("m/b", 1)):
+        tasks = {
+            "sums": [row(i, em=float((i + gain) % 2)) for i in range(4)],
+            "other": [row(i, acc=i / 4 + gain) for i in range(6)],
+        }
+        root = runs(tasks, model=model, up={"acc": True, "em": True})
+    table = read_scores([str(root)], ReadOptions(from_="lm-eval", weighs_tasks=True, metric=asked))
+    assert table.suite.names == ("other", "sums")
+    assert table.suite.metrics == ("acc", "em")
+    assert table.suite.sizes.tolist() == [6, 4]
+    assert [table.samples[0], table.samples[-1]] == ["other/0", "sums/3"]
+    means = [
+        np.mean([values[table.suite.of_sample == task].mean() for task in (0, 1)]) for values in table.values
+    ]
+    assert means == pytest.approx([(2.5 / 4 + 0.5) / 2, (2.5 / 4 + 1 + 0.5) / 2])
 
 
 def test_the_same_filter_counts_for_every_model(runs):
