@@ -16,6 +16,7 @@ def times() -> dict[str, list]:
     [
         ("rank", {"resamples": 100}),
         ("dominance", {"no_test": True}),
+        ("mrm", {"resamples": 100}),
         ("portfolio", {}),
         ("portfolio", {"summary": True}),
         ("report", {"resamples": 100}),
