@@ -71,6 +71,17 @@ def seen(scores: ClusteredScores) -> str:
     return f"{design(scores)} ({blind})"
 
 
+_PORTFOLIOS = {
+    "P(IC)": "share of all scores that are no better, geometric mean over the metrics (0 to 1)",
+    "P(EC)": "share of all samples that are worse on every metric at once (0 to 1)",
+}
+
+
+def combined(column: str) -> list[Line]:
+    """What the combined score is, where a column is one."""
+    return [Line(_PORTFOLIOS[column], "Combined score:")] if column in _PORTFOLIOS else []
+
+
 def also(more: Sequence[str]) -> list[Line]:
     """Sentences a verdict had no room for."""
     return [Line(" ".join(more), "Also:")] if more else []

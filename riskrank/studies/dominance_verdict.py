@@ -12,11 +12,11 @@ from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.win_rate import share_better
 from riskrank.studies.dominance_columns import DominanceColumn
-from riskrank.studies.metric_means import MetricMeans, worst_everywhere
+from riskrank.studies.metric_means import MetricMeans, best_of, better_elsewhere, worst_everywhere
 from riskrank.studies.said import Said, assuming, fitting
 from riskrank.studies.suites import SuiteChapter
 from riskrank.studies.suites.words import between
-from riskrank.studies.wording import names, percent
+from riskrank.studies.wording import all_others, names, percent
 
 # Orders of dominance as a reader knows them: scores level by level, and every worst share of them.
 ORDERS = {1: "in order 1", 2: "in order 2, which minds risk"}
@@ -50,7 +50,7 @@ class DominanceCase:
         low, high = column.units.interval(difference.low, difference.high)
         if low is None or high is None or column.units.label != mean.name:
             return both
-        return f"{both} (difference {mean.said(float(low[i, j]))} to {mean.said(float(high[i, j]))})"
+        return f"{both} (difference {mean.span(float(low[i, j]), float(high[i, j]))})"
 
 
 def dominance_verdict(case: DominanceCase) -> Said:
@@ -166,16 +166,14 @@ def _but(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[str]:
     if often:
         assert share is not None
         better = f"On {percent(share)} of the samples {models[j]} is better"
-        yield f"{better}, but the {worst} of {models[j]}." if tells and milder else f"{better}."
+        yield f"{better}, but {models[i]}'s {worst} of {models[j]}." if tells and milder else f"{better}."
     if mean is not None:
         worse = "worse in these samples: " if _behind(mean, i) else ""
-        yield f"Its mean is {worse}{case.against(column, i, j)}."
+        yield f"{models[i]}'s mean is {worse}{case.against(column, i, j)}."
     else:
-        worse_on = [one.name for one in case.means if _behind(one, i)]
-        if 0 < len(worse_on) < len(case.means):
-            yield f"But in these samples its mean is worse on {names(worse_on)}."
+        yield from better_elsewhere(case.means, i, models)
     if tells and not (often and milder):
-        yield f"In these samples its {worst} of {models[j]}."
+        yield f"In these samples {models[i]}'s {worst} of {models[j]}."
 
 
 def _ends(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[str]:
@@ -212,7 +210,7 @@ def _field(case: DominanceCase, column: DominanceColumn) -> Iterator[str]:
     best, free = ahead_of_all(tests), [i for i in column.standing if not tests.dominates[:, i].any()]
     if best:
         also = _first_order(column, best[0])
-        who = f"{models[best[0]]} {_ahead(case)} all {k - 1} others on {on}, {how}{also}"
+        who = f"{models[best[0]]} {_ahead(case)} {all_others(k - 1)} on {on}, {how}{also}"
         against = case.mean_of(column) is None and best[0] in worst_everywhere(case.means)
         yield _unclear(case, who) if against else f"{who}."
         yield from _doubts(case, column, best[0])
@@ -229,7 +227,7 @@ def _field(case: DominanceCase, column: DominanceColumn) -> Iterator[str]:
         word = "significantly ahead" if case.inference.test else "ahead, in these samples,"
         left = names([models[i] for i in free], 6)
         text = f"No model is {word} of all others on {on}, {how}"
-        yield f"{text}; of {left} nobody is." if free else f"{text}."
+        yield f"{text}; nobody is ahead of {left.replace(' and ', ' or ')}." if free else f"{text}."
     if free:
         yield from _doubts(case, column, free[0])
 
@@ -240,7 +238,7 @@ def _first_order(column: DominanceColumn, i: int) -> str:
     if first is None or column.leading.claim.order == 1:
         return ""
     count, others = int(first.dominates[i].sum()), len(first.dominates) - 1
-    return f" and {ORDERS[1]}" if count == others else f" ({ORDERS[1]} of {count} of them)"
+    return f", and {ORDERS[1]}" if count == others else f" ({ORDERS[1]} of {count} of them)"
 
 
 def _doubts(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[str]:
@@ -252,8 +250,9 @@ def _doubts(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[st
         yield f"But {ORDERS[1]}, {names([models[j] for j in above])} {verb} ahead of {models[i]}."
     mean = case.mean_of(column)
     if mean is None:
+        yield from better_elsewhere(case.means, i, models)
         return
-    best = int(np.argmin(mean.mean) if mean.lower else np.argmax(mean.mean))
+    best = best_of(mean)
     if mean.of(best) != mean.of(i):
         yield f"In these samples {models[best]} has the best mean, {mean.of(best)} against {mean.of(i)}."
 

@@ -23,7 +23,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Row
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import fitting
-from riskrank.studies.wording import names
+from riskrank.studies.wording import counted, names
 
 Kind = TypeVar("Kind", bound="GroupedDocument[Any]")
 
@@ -216,7 +216,7 @@ class Groups(Generic[Kind]):
         if not found:
             return "no two models change places significantly"
         first = found[0]
-        more = f", and {len(found) - 1} more such pairs" if len(found) > 1 else ""
+        more = f"; so it is for {counted(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
         return (
             f"{first.model} is significantly better than {first.other} in {places(first.better_in)} and "
             f"worse in {places(first.worse_in)}{more}"

@@ -10,7 +10,7 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RiskColumn
-from riskrank.studies.metric_means import MetricMeans, worst_everywhere
+from riskrank.studies.metric_means import MetricMeans, best_of, better_elsewhere, worst_everywhere
 from riskrank.studies.said import Said, assuming, fitting
 from riskrank.studies.wording import interval, names, number, percent
 
@@ -84,7 +84,7 @@ def _first(name: str, study: MeanRiskStudy, case: MeanRiskCase) -> str:
         by, equal = f"by {_measures(study)}", _tied(study)
     rivals = [i for i in equal if i != leader]
     others = sorted(models[i] for i in firsts - {leader, *rivals})
-    agree = f"; by single measures {names(others)} would" if others else ""
+    agree = f"; by single measures {names(others)} would come first" if others else ""
     if not agree and not rivals and len(columns) > 1:
         agree = ", as by every single one"
     on = f"on {case.score(name)} by mean minus risk"
@@ -105,8 +105,9 @@ def _doubts(name: str, study: MeanRiskStudy, case: MeanRiskCase) -> Iterator[str
     if mean is None:
         if first in worst_everywhere(case.means) and len(case.means) > 1:
             yield f"But its mean is the worst of all on all {len(case.means)} metrics."
+        yield from better_elsewhere(case.means, first, case.models)
         return
-    best = int(np.argmin(mean.mean) if mean.lower else np.argmax(mean.mean))
+    best = best_of(mean)
     if mean.of(best) != mean.of(first):
         yield f"{case.models[best]} has the best mean, {mean.of(best)} against {mean.of(first)}."
 

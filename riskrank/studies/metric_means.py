@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.task_parts import task_column_means
 from riskrank.engine.types import Floats
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.rounding import decimals_of, rounded
+from riskrank.studies.rounding import decimals_of, rounded, rounded_beside_zero
 from riskrank.studies.targets import tasks_of
 
 
@@ -45,6 +45,12 @@ class MetricMeans:
     def said(self, value: float) -> str:
         """A mean or a difference of means of this metric, as it is shown everywhere."""
         return f"{rounded(100 * value, self.decimals)} %" if self.share else rounded(value, self.decimals)
+
+    def span(self, low: float, high: float) -> str:
+        """Where a difference of means lies, in points if means are shares; what is not 0 is not shown so."""
+        scale, unit = (100, " points") if self.share else (1, "")
+        ends = (rounded_beside_zero(scale * end, self.decimals) for end in (low, high))
+        return f"{' to '.join(ends)}{unit}"
 
     def of(self, model: int) -> str:
         """The mean of a model."""
@@ -81,9 +87,31 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
     return tuple(found)
 
 
+def best_of(mean: MetricMeans) -> int:
+    """The model with the best mean of a metric."""
+    return int(np.argmin(mean.mean) if mean.lower else np.argmax(mean.mean))
+
+
 def worst_everywhere(means: Sequence[MetricMeans]) -> list[int]:
     """Models whose mean is the worst of all on every metric, by itself on one of them at least."""
     oriented = np.array([-one.mean if one.lower else one.mean for one in means])
     worst = oriented == oriented.min(axis=1, keepdims=True)
     alone = worst & (worst.sum(axis=1, keepdims=True) == 1)
     return np.flatnonzero(worst.all(axis=0) & alone.any(axis=0)).tolist()
+
+
+def better_elsewhere(means: Sequence[MetricMeans], model: int, models: Sequence[str]) -> Iterator[str]:
+    """What raw means say against a model that a combined score favours: others with a better one."""
+    if model in worst_everywhere(means):
+        return  # which is told in words of its own
+    told = []
+    for mean in means:
+        best = best_of(mean)
+        if mean.of(best) != mean.of(model):
+            told.append(
+                f"the best mean {mean.name} is {models[best]}'s, {mean.of(best)} against {mean.of(model)}"
+            )
+    if told:
+        more = len(told) - 2
+        rest = f", and others are best on {more} more" if more > 0 else ""
+        yield f"In these samples {', and '.join(told[:2])}{rest}."

@@ -27,6 +27,7 @@ from riskrank.scores.table.averages import ModelAverages, model_averages
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import require_directions
 from riskrank.studies.grouping import refuse_clusters
+from riskrank.studies.metric_means import MetricMeans, metric_means
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class ObjectiveTable:
         In original units.
     weights : ndarray, shape (K,)
     constraints : sequence of str
+    means : sequence of MetricMeans
+        What the values are means of; empty for a table without samples.
     """
 
     population: Population
@@ -49,6 +52,7 @@ class ObjectiveTable:
     larger_is_better: Booleans
     weights: Floats
     constraints: Sequence[str]
+    means: Sequence[MetricMeans] = ()
 
     def name(self, model: int) -> str:
         """Name of a model."""
@@ -82,6 +86,8 @@ class Objectives:
         Models left out of the population.
     warnings : tuple of str
         Of the population.
+    means : tuple of MetricMeans
+        What the values are means of; empty for a table without samples.
     """
 
     population: Population
@@ -91,6 +97,7 @@ class Objectives:
     given_weights: Mapping[str, float]
     dropped: tuple[str, ...]
     warnings: tuple[str, ...]
+    means: tuple[MetricMeans, ...] = ()
 
     def weighted(self, weights: Floats) -> ObjectiveTable:
         """The objectives with their weights."""
@@ -100,6 +107,7 @@ class Objectives:
             larger_is_better=self.larger_is_better,
             weights=weights,
             constraints=[constraint.text(self.population.metrics) for constraint in self.constraints],
+            means=self.means,
         )
 
 
@@ -152,6 +160,7 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
         given_weights={spec.name: spec.weight for spec in table.metrics if spec.weight is not None},
         dropped=tuple(np.delete(table.models, kept).tolist()),
         warnings=(*notes, *_population_warnings(ranked)),
+        means=metric_means(table) if len(table.samples) > 1 else (),
     )
 
 

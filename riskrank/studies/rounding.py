@@ -64,3 +64,10 @@ def rounded(value: float, decimals: int) -> str:
     text = f"{value:,.{decimals}f}"
     # −0.00 says a sign that the digits do not show.
     return text.lstrip("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+
+
+def rounded_beside_zero(value: float, decimals: int) -> str:
+    """The same of an end of an interval: which side of zero it is on has to be seen."""
+    while value != 0 and decimals < _MOST and abs(value) < 0.5 * 10.0**-decimals:
+        decimals += 1
+    return rounded(value, decimals)

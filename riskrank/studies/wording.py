@@ -26,6 +26,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def all_others(count: int) -> str:
+    """The others of a table: both others, all 3 others."""
+    return "both others" if count == 2 else f"all {count} others"
+
+
 def percent(share: float) -> str:
     """A share in percent with two significant digits at most."""
     return f"{100 * share:.2g} %"

@@ -209,8 +209,8 @@ def test_without_resamples_no_risk_is_looked_for(run, write):
 def test_the_verdict_comes_first_and_says_what_to_ship(run, table, quick):
     document = run("rank", table, *quick, "--format", "json").document
     verdict = document["meta"]["verdict"]
-    assert verdict.startswith("Ship A: significantly better than all 2 others on the combined score. ")
-    assert "Against B it is better on acc " in verdict
+    assert verdict.startswith("Ship A: significantly better than both others on the combined score. ")
+    assert "Against B, A is better on acc " in verdict
     page = " ".join(run("rank", table, *quick).stdout.split())
     assert page.startswith(f"Verdict: {verdict}")
     assert "40 paired samples (blind to what happens less than once in 13); 3 of 3 pairs told apart" in page
@@ -219,7 +219,7 @@ def test_the_verdict_comes_first_and_says_what_to_ship(run, table, quick):
 def test_a_verdict_says_who_cannot_be_told_apart(run, write, quick, make_scores):
     path = write("t.csv", make_scores(n=40, gap=0.0, metrics=("x",)))
     verdict = run("rank", path, *quick, "--format", "json").document["meta"]["verdict"]
-    assert verdict.startswith("No test tells B, first in these samples, from any of the 2 others. Against ")
+    assert verdict.startswith("No test tells B, first in these samples, from any of the 2 others. B's mean ")
     assert "(difference −" in verdict
     untested = run("rank", path, "--no-test", "--format", "json").document["meta"]["verdict"]
     assert "nothing was tested, so nothing says how sure that is" in untested

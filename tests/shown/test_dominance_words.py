@@ -59,7 +59,7 @@ def test_a_mean_that_points_the_other_way_is_said():
     assert found["better"] == "steady"
     assert found["verdict"] == "ahead (SSD), mean worse"
     assert "mean worse: the mean points the other way" in result.to_markdown()
-    assert "Its mean is worse in these samples: " in result.verdict
+    assert "steady's mean is worse in these samples: " in result.verdict
     near = compare(steady=risky.mean() - 0.1 + 0.1 * BASE, risky=risky, order=2)
     assert row(near)["verdict"] == "ahead (SSD)"
 

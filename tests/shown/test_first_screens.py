@@ -145,9 +145,9 @@ def test_the_whole_distribution_is_better_only_without_a_crossing():
         return rr.dominance(given, higher="*", resamples=1000, jobs=1).verdict
 
     assert verdict(a=base + 1, b=base).startswith(
-        "a is significantly ahead of b on q: its whole distribution is better. Its mean is "
+        "a is significantly ahead of b on q: its whole distribution is better. a's mean is "
     )
     crossed = verdict(safe=0.3 * base, bold=often_worse)
     assert crossed.startswith("safe is significantly ahead of bold on q")
     assert "whole distribution" not in crossed
-    assert "On 93 % of the samples bold is better, but the worst 5 % average " in crossed
+    assert "On 93 % of the samples bold is better, but safe's worst 5 % average " in crossed

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
-from riskrank.engine.types import Floats
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.copa.detail import details
@@ -58,7 +58,7 @@ def _table(document: CopaDocument, models: Sequence[int]) -> Table:
     ]
     for k in shown:
         column = objective_columns(table)[k]
-        columns.append((column, _values(table.values[:, k])))
+        columns.append((column, _values(table, k)))
     columns.append((Column("front", "center"), lambda i: "*" if table.population.front[i] else ""))
     if table.constraints:
         able = table.population.feasible
@@ -75,10 +75,12 @@ def _told(table: ObjectiveTable) -> list[int]:
     return sorted(order.tolist())
 
 
-def _values(values: Floats) -> Callable[[int], str]:
-    """Values with the digits that tell neighbours apart: nothing else is known of how sure they are."""
-    decimals = decimals_apart(values.tolist())
-    return lambda i: "missing" if np.isnan(values[i]) else rounded(float(values[i]), decimals)
+def _values(table: ObjectiveTable, k: int) -> Callable[[int], str]:
+    """Means as sure as they are; other values with the digits that tell neighbours apart."""
+    values = table.values[:, k]
+    plain = partial(rounded, decimals=decimals_apart(values.tolist()))
+    said = table.means[k].said if table.means else plain
+    return lambda i: "missing" if np.isnan(values[i]) else said(float(values[i]))
 
 
 def _front(table: ObjectiveTable) -> str:

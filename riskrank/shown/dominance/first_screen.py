@@ -10,7 +10,7 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.dominance.detail import details
-from riskrank.shown.means import also, head, seen, side_by_side, worst
+from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
 from riskrank.shown.suites.tables import by_task
 from riskrank.shown.suites.tables import details as task_details
 from riskrank.shown.suites.tables import screen as task_screen
@@ -95,7 +95,7 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
     hidden = len(means) - MOST_METRICS
     if hidden > 0:
         below.append(f"{counted(hidden, 'metric')} more: {option('metric', means[-1].name)}")
-    return [table, *map(Line, below)]
+    return [table, *map(Line, below), *combined(one.name)]
 
 
 def _ahead_of(tests: DominanceTests, number: dict[int, int], shown: Sequence[int]) -> Callable[[int], str]:
@@ -135,7 +135,7 @@ def _metrics_of_two(document: DominanceDocument) -> Table:
             if low is None or high is None or one.units.label != mean.name:
                 span = mean.said(float(mean.mean[0] - mean.mean[1]))
             else:
-                span = f"{mean.said(float(low[0, 1]))} to {mean.said(float(high[0, 1]))}"
+                span = mean.span(float(low[0, 1]), float(high[0, 1]))
             values = (mean.of(0), mean.of(1), span)
         leader = winner(one.leading)
         rows.append(

@@ -6,7 +6,7 @@ from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.mean_risk.detail import details
-from riskrank.shown.means import also, head, seen, side_by_side, worst
+from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
 from riskrank.shown.view import (
     MOST_METRICS,
     MOST_ROWS,
@@ -32,11 +32,19 @@ def view(document: MeanRiskDocument) -> list[Section]:
         asked.insert(0, option("per_metric", True))
     left = len(document.provenance.models) - MOST_ROWS
     more = [f"… {counted(left, 'model')} more: {option('explain', True)}"] if left > 0 else []
-    risks = document.by_column[0][1].models.columns
-    tests = f"{seen(document.scores)}; {counted(len(risks), 'measure')} of risk, differences not tested."
+    study = document.by_column[0][1].models
+    count, placing = len(study.columns), int(study.ssd_consistent.sum())
+    which = (
+        f"places by {placing} of {counted(count, 'measure')}"
+        if placing < count
+        else counted(count, "measure")
+    )
+    tests = f"{seen(document.scores)}; {which} of risk, differences not tested."
     return [
         _side_by_side(document) if several else _alone(document, *document.by_column[0]),
-        *map(Line, [*more, tests]),
+        *map(Line, more),
+        *([] if several else combined(document.by_column[0][0])),
+        Line(tests),
         Line(", ".join(asked), "Also:"),
         *asked_for([*also(document.more), *details(document)]),
     ]

@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
-from riskrank.shown.means import also, head, seen, side_by_side, worst
+from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
 from riskrank.shown.rank.detail import details, methods_beside
 from riskrank.shown.suites.tables import by_task
 from riskrank.shown.suites.tables import details as task_details
@@ -78,7 +78,7 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
     hidden = len(document.means[MOST_METRICS:])
     if hidden:
         below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
-    return [_table(document, one, shown), *(Line(line) for line in below)]
+    return [_table(document, one, shown), *map(Line, below), *combined(one.column)]
 
 
 def _side_by_side(document: RankDocument) -> Table:
@@ -93,7 +93,8 @@ def _side_by_side(document: RankDocument) -> Table:
 def _shown(document: RankDocument, one: Leading) -> list[int]:
     """The best models, and whatever else the verdict speaks of."""
     order = one.ranking.order.tolist()
-    rows = order[: document.top or MOST_ROWS]
+    room = MOST_ROWS if len(order) <= MOST_ROWS else MOST_ROWS - 1  # a line says how many more
+    rows = order[: document.top or room]
     found = one.recommendation
     spoken = [] if found is None or found.choice is None else [found.choice]
     return [*rows, *(i for i in spoken if i not in rows)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.gsd.analysis import GsdAnalysis
-from riskrank.studies.wording import names, percent
+from riskrank.studies.wording import all_others, counted, names, percent
 
 
 def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
@@ -17,7 +17,7 @@ def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
     however = "however one values the metrics"
     best = [models[i] for i in np.flatnonzero(dominates.sum(axis=1) == k - 1).tolist()]
     if best:
-        whom = f"all {k - 1} others" if k > 2 else models[1 - models.index(best[0])]
+        whom = all_others(k - 1) if k > 2 else models[1 - models.index(best[0])]
         sentences = [f"In these samples {names(best)} {_are(best)} at least as good as {whom}, {however}."]
     else:
         free = [models[i] for i in np.flatnonzero(analysis.front).tolist()]
@@ -26,10 +26,13 @@ def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
             f"nobody is better than {names(free, 6)} in this sense."
         ]
     if analysis.tests:
-        proven = int(analysis.significant.sum())
+        proven, at = int(analysis.significant.sum()), f"significant at {percent(analysis.alpha)}"
+        count = int(dominates.sum())
+        shown = f"{proven} {_are(proven)}" if proven else "none is"
         sentences.append(
-            f"Of {int(dominates.sum())} such orders of two models in these samples {proven} {_are(proven)} "
-            f"significant at {percent(analysis.alpha)}."
+            f"Of {counted(count, 'pair')} of models ordered so in these samples, {shown} {at}."
+            if count
+            else "No two models are ordered so in these samples."
         )
     else:
         sentences.append("Nothing was tested, so nothing says how sure that is.")

@@ -18,12 +18,12 @@ from riskrank.studies.wording import counted, names, ordinal, percent
 def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Iterator[str]:
     """Sentences on what the ranking does not show, the gravest first."""
     models = table.models
-    tail = Tail(one, table)
+    tail, of = Tail(one, table), "" if one.column in {mean.name for mean in means} else " combined score"
     often = [*_more_often(one, table, tail)]
     yield from often
     best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
     if best is not None:
-        yield f"{models[best]} has the best mean and hides a risk: {tail.against(best)}."
+        yield f"{models[best]} has the best mean{of} and hides a risk: {tail.against(best)}."
     if one.first in tail.risks:
         yield f"Mind the tail of {models[one.first]}: {tail.against(one.first)}."
     elif one.worse_tails and one.worse_tails[0].worse != best:
@@ -110,32 +110,36 @@ class Tail(TailMeans):
         return int(high[following] < 0) - int(low[following] > 0)
 
     def against(self, model: int) -> str:
-        """A hidden risk in words."""
+        """A hidden risk in figures."""
         found = self._found.hidden_risks
         assert found is not None
-        other = int(found.against[model])
-        return (
-            f"the worst {self.words} average {self.of(model)} against {self.of(other)} of "
-            f"{self._models[other]}"
-        )
+        other = self.of(int(found.against[model]))
+        return f"the worst {self.words} average {self.of(model)} against {other} of {self.rival(model)}"
+
+    def rival(self, model: int) -> str:
+        """The model of milder bad cases that a hidden risk is held against."""
+        found = self._found.hidden_risks
+        assert found is not None
+        return self._models[int(found.against[model])]
 
 
 def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapping[int, str]:
     """Models to look at twice, and why, in the order of the ranking."""
-    tail, found = Tail(one, table), {}
+    tail, found = Tail(one, table), dict[int, str]()
+    alone = one.column in {mean.name for mean in means}
+    of = "" if alone else " combined score"
+    worse = {each.worse: table.models[each.better] for each in reversed(one.worse_tails)}
     places = one.ranking.rank
     worst = worst_everywhere(means) if len(means) > 1 else []
     for i in one.ranking.order.tolist():
         if i in worst and places[i] < len(table.models):
             many = "both" if len(means) == 2 else f"all {len(means)}"
-            on = (
-                "by its combined score"
-                if one.column not in {mean.name for mean in means}
-                else f"by {one.column}"
-            )
+            on = f"by {one.column}" if alone else "by its combined score"
             found[i] = f"worst on {many} metrics, yet {ordinal(int(places[i]))} {on}"
         elif i in tail.risks:
-            found[i] = f"hidden risk: {tail.against(i)}"
+            found[i] = f"hidden risk: a mean{of} as good as {tail.rival(i)}'s, and worse bad cases"
+        elif i in worse:
+            found[i] = f"worse bad cases than {worse[i]}"
     return found
 
 

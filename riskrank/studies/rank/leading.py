@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.hidden_risk import WorseTail, worse_tails
 from riskrank.engine.dominance.inference import Inference
@@ -84,6 +86,12 @@ class Leading:
         """Others that no test puts behind the first."""
         told = {*self.beaten, *self.undecided}
         return [i for i in self.others if i not in told]
+
+    @cached_property
+    def level_among_themselves(self) -> bool:
+        """Whether no test puts one of these others ahead of another either."""
+        tests = self.found.tests_of(self.method)
+        return tests is None or not tests.dominates[np.ix_(self.level, self.level)].any()
 
 
 def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:

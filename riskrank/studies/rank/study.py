@@ -19,10 +19,11 @@ from riskrank.studies.dominance import most_resamples
 from riskrank.studies.grouping import study_by_group
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
+from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import Tail, marks
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
 from riskrank.studies.rank.leading import firsts, lead
-from riskrank.studies.rank.verdict import Case, rank_verdict
+from riskrank.studies.rank.verdict import rank_verdict
 from riskrank.studies.ranking_methods import chosen_methods
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import described_tests, inference_of

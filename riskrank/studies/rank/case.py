@@ -1,0 +1,49 @@
+"""What the sentences of a ranking's verdict are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from riskrank.engine.dominance.inference import Inference
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.rank.leading import Leading
+from riskrank.studies.suites import SuiteChapter
+
+
+@dataclass(frozen=True)
+class Case:
+    """What sentences are made from.
+
+    Attributes
+    ----------
+    table : ScoreTable
+    means : tuple of MetricMeans
+    leading : dict of str to Leading
+    inference : Inference
+    suite : SuiteChapter or None
+    """
+
+    table: ScoreTable
+    means: Sequence[MetricMeans]
+    leading: Mapping[str, Leading]
+    inference: Inference
+    suite: SuiteChapter | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return self.table.models
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the metrics."""
+        return [one.name for one in self.means]
+
+    def score(self, column: str) -> str:
+        """What a column of scores is called in a sentence."""
+        several = sum(name not in self.names for name in self.leading) > 1
+        combined = f"the combined score {column}" if several else "the combined score"
+        name = column if column in self.names else combined
+        return name if self.suite is None or len(self.leading) > 1 else f"{name} {self.suite.on}"
