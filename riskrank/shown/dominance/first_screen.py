@@ -95,7 +95,8 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
     hidden = len(means) - MOST_METRICS
     if hidden > 0:
         below.append(f"{counted(hidden, 'metric')} more: {option('metric', means[-1].name)}")
-    return [table, *map(Line, below), *combined(one.name)]
+    meant = combined(one.name) if document.suite is None else []
+    return [table, *map(Line, below), *meant]
 
 
 def _ahead_of(tests: DominanceTests, number: dict[int, int], shown: Sequence[int]) -> Callable[[int], str]:

@@ -78,7 +78,8 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
     hidden = len(document.means[MOST_METRICS:])
     if hidden:
         below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
-    return [_table(document, one, shown), *map(Line, below), *combined(one.column)]
+    meant = combined(one.column) if document.suite is None else []
+    return [_table(document, one, shown), *map(Line, below), *meant]
 
 
 def _side_by_side(document: RankDocument) -> Table:

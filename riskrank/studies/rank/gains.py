@@ -91,6 +91,7 @@ def against_of(mean: MetricMeans, one: int, other: int) -> str:
 
 
 def bare(mean: MetricMeans, one: int, other: int) -> str:
+    """The same without the metric's name."""
     return f"{mean.of(one)} against {mean.of(other)}"
 
 
