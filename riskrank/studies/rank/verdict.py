@@ -90,13 +90,15 @@ def _together(case: Case) -> Iterator[str]:
     ]
     if refuted:
         yield f"On {names(refuted)} another model is ahead of the first head to head, or on every metric."
-    yield (
-        f"Significantly ahead of all others: on {names(sure, 6)}; elsewhere the first is not shown to be."
-        if 0 < len(sure) < len(case.leading)
-        else "The first is significantly ahead of all others on each."
-        if sure
-        else "On none of them is the first significantly ahead of all others."
-    )
+    left = len(case.leading) - len(refuted) - len(sure)
+    rest = "; elsewhere the first is not shown to be" if left else ""
+    if len(sure) == len(case.leading):
+        yield "The first is significantly ahead of all others on each."
+    elif sure:
+        yield f"Significantly ahead of all others: on {names(sure, 6)}{rest}."
+    elif left:
+        where = "On none of the others" if refuted else "On none of them"
+        yield f"{where} is the first significantly ahead of all others."
 
 
 def _open(one: Leading) -> bool:
