@@ -97,8 +97,8 @@ def _together(case: Case) -> Iterator[str]:
     elif sure:
         yield f"Significantly ahead of all others: on {names(sure, 6)}{rest}."
     elif left:
-        where = "On none of the others" if refuted else "On none of them"
-        yield f"{where} is the first significantly ahead of all others."
+        none = "On none of them is the first significantly ahead of all others."
+        yield "Elsewhere the first is not shown to be ahead of all others." if refuted else none
 
 
 def _open(one: Leading) -> bool:
