@@ -1,0 +1,65 @@
+"""What scores of a suite count as: themselves, ranks within their task, or shares of their bounds."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import rankdata
+
+import riskrank
+from riskrank.errors import UsageError
+
+
+def frame(models=("a", "b"), sizes=(12, 30), seed=0):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for task, size in enumerate(sizes):
+        for at, model in enumerate(models):
+            scores = rng.uniform(size=size) * (1 + 9 * task) + 0.1 * at
+            rows += [(model, f"t{task}", f"s{n}", float(score)) for n, score in enumerate(scores)]
+    found = pl.DataFrame(rows, schema=["model", "task", "sample", "score"], orient="row")
+    return found.with_columns(metric=pl.lit("score"))
+
+
+def mean_of(found, model):
+    return found.frame.filter(pl.col("model") == model)["mean"][0]
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_ranks_are_taken_within_the_task(lower):
+    scores = frame()
+    options = {"lower": ["score"]} if lower else {"higher": ["score"]}
+    found = riskrank.rank(scores, task_scale="rank", resamples=100, **options)
+    expected = []
+    for task in ("t0", "t1"):
+        part = scores.filter(pl.col("task") == task)
+        pooled = part["score"].to_numpy() * (-1 if lower else 1)
+        shares = (rankdata(pooled) - 0.5) / pooled.size
+        expected.append(shares[(part["model"] == "a").to_numpy()].mean())
+    assert mean_of(found, "a") == pytest.approx(np.mean(expected))
+    assert any(
+        "rank among those of all models on its task" in line for line in found.document.provenance.warnings
+    )
+
+
+def test_shares_of_bounds_keep_the_distances():
+    scores = frame()
+    bounded = {"score": {"direction": "lower", "bounds": [0, 20]}}
+    found = riskrank.rank(scores, task_scale="bounds", metrics=bounded, resamples=100)
+    plain = [
+        scores.filter((pl.col("task") == task) & (pl.col("model") == "b"))["score"].mean()
+        for task in ("t0", "t1")
+    ]
+    assert mean_of(found, "b") == pytest.approx(1 - np.mean(plain) / 20)
+
+
+def test_scores_count_as_themselves_where_tasks_share_a_metric():
+    scores = frame()
+    left, none = (riskrank.rank(scores, resamples=100, **rest) for rest in ({}, {"task_scale": "none"}))
+    assert left.frame.equals(none.frame)
+
+
+def test_what_cannot_be_asked():
+    with pytest.raises(UsageError, match="needs the smallest and the largest"):
+        riskrank.rank(frame(), task_scale="bounds", resamples=100)
+    with pytest.raises(UsageError, match="about the tasks of a suite"):
+        riskrank.rank(frame(), task="none", task_scale="rank", resamples=100)
