@@ -21,7 +21,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from riskrank.engine.sampling.design import kish
+from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
+from riskrank.engine.products import weighted_sums
+from riskrank.engine.sampling.design import ClusteredScores, kish
 from riskrank.engine.sampling.modified_t import MeanDifference, mean_difference
 from riskrank.engine.types import Floats, Integers
 
@@ -38,10 +40,13 @@ class Side:
         Larger is better.
     clusters : ndarray of int, shape (n,)
         Unit of resampling of each score, 0, 1, ... without gaps.
+    tasks : SideTasks or None
+        Of the units of a suite.
     """
 
     values: Floats
     clusters: Integers
+    tasks: SideTasks | None = None
 
     @property
     def sizes(self) -> NDArray[np.int_]:
@@ -53,12 +58,39 @@ class Side:
         """Sum of the scores of each unit."""
         return np.asarray(np.bincount(self.clusters, self.values), dtype=np.float64)
 
+    @property
+    def mean(self) -> float:
+        """Mean score, of a suite weighted over its tasks."""
+        if self.tasks is None:
+            return float(self.values.mean())
+        weights = self.weigh(np.ones((1, len(self.sizes))))
+        return float(weighted_sums(weights, self.sums)[0])
+
+    def weigh(self, drawn: Floats) -> Floats:
+        """Weight of each score of the units in resamples, shape (B, C), for counts of the units."""
+        return drawn if self.tasks is None else self.tasks.weigh(drawn, self.sizes.astype(np.float64))
+
+    def worst_share(self, share: float) -> float:
+        """Quantile of the scores, of a suite of its weighted tasks."""
+        if self.tasks is None:
+            return float(np.quantile(self.values, share, method="inverted_cdf"))
+        weights = self.weigh(np.ones((1, len(self.sizes))))[0][self.clusters]
+        return float(np.quantile(self.values, share, method="inverted_cdf", weights=weights))
+
+    def where_it_weighs(self) -> Side:
+        """The scores of the task to which one unit more is added; all where that is a whole task."""
+        if self.tasks is None or self.tasks.random:
+            return self
+        kept = np.flatnonzero(self.tasks.of_unit[self.clusters] == self.tasks.heaviest)
+        return Side(self.values[kept], np.unique(self.clusters[kept], return_inverse=True)[1])
+
     def with_unit(self, score: float) -> Side:
         """Add a unit of usual size whose scores are all the same."""
-        count = max(round(float(self.sizes.mean())), 1)
+        count = max(round(float(self.where_it_weighs().sizes.mean())), 1)
         return Side(
             np.concatenate([self.values, np.full(count, score)]),
             np.concatenate([self.clusters, np.full(count, self.clusters[-1] + 1)]),
+            None if self.tasks is None else self.tasks.with_unit(),
         )
 
 
@@ -87,6 +119,23 @@ class Comparison:
     highest: float
     bounded: bool = True
 
+    @classmethod
+    def of(
+        cls,
+        scores: ClusteredScores,
+        new: int,
+        old: int,
+        level: float | None,
+        limits: tuple[float, float],
+        bounded: bool,
+    ) -> Comparison:
+        """Two models of a column of scores, by number, and the worst and the best score there can be."""
+        sides = [
+            Side(scores.values[model], scores.clusters[model], SideTasks.of(scores, model))
+            for model in (new, old)
+        ]
+        return cls(sides[0], sides[1], scores.drawn_together, level, *limits, bounded)
+
     @property
     def independent(self) -> float:
         """Units of equal size that tell as much of the model that has fewer (Kish's number)."""
@@ -97,6 +146,10 @@ class Comparison:
         """The difference of unbounded means for Johnson's modified t; None where there is no need of it."""
         if self.bounded or self.level is not None:
             return None
+        if self.new.tasks is not None and self.old.tasks is not None:
+            first = TaskSide(self.new.values, self.new.clusters, self.new.tasks)
+            second = TaskSide(self.old.values, self.old.clusters, self.old.tasks)
+            return mean_difference_of_tasks(first, second, paired=self.paired)
         new, old = ((side.values, side.clusters) for side in (self.new, self.old))
         return mean_difference(new, old, paired=self.paired)
 
@@ -123,16 +176,19 @@ class Comparison:
     def _units(self) -> tuple[float, float]:
         """Scores of the new and the old model on a sample that speaks against the new one."""
         if self.level is not None:
-            return _beyond(self.new.values, self.lowest, self.level), float(np.median(self.old.values))
+            low = _beyond(self.new.values, self.lowest, self.new.worst_share(self.level))
+            return low, float(np.median(self.old.values))
+        new, old = self.new.where_it_weighs(), self.old.where_it_weighs()
         if self.paired:
-            differences = self.new.sums / self.new.sizes - self.old.sums / self.old.sizes
-            middle = float(self.old.values.mean())
-            return middle + _beyond(differences, self.lowest - self.highest, MEAN_SHARE), middle
-        low = _beyond(self.new.values, self.lowest, MEAN_SHARE)
-        return low, -_beyond(-self.old.values, -self.highest, MEAN_SHARE)
+            differences = new.sums / new.sizes - old.sums / old.sizes
+            middle = float(old.values.mean())
+            return middle + _beyond(differences, self.lowest - self.highest), middle
+        return _beyond(new.values, self.lowest), -_beyond(-old.values, -self.highest)
 
 
-def _beyond(values: Floats, worst: float, share: float) -> float:
-    """Mean of the worst value there can be and all that lie below the quantile."""
-    below = values[values < np.quantile(values, share, method="inverted_cdf")]
+def _beyond(values: Floats, worst: float, quantile: float | None = None) -> float:
+    """Mean of the worst value there can be and all that lie below a quantile, the median by default."""
+    if quantile is None:
+        quantile = float(np.quantile(values, MEAN_SHARE, method="inverted_cdf"))
+    below = values[values < quantile]
     return float((worst + below.sum()) / (1 + below.size))

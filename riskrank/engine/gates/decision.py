@@ -27,6 +27,7 @@ import numpy as np
 
 from riskrank.engine.gates.anytime import AnytimeEvidence
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
+from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.sampling.modified_t import MeanDifference
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Floats
@@ -69,7 +70,7 @@ class Evidence:
     p_below: float
     low: Floats | None = None
     high: Floats | None = None
-    behind: float = 0
+    behind: float | Freedom = 0
     modified: MeanDifference | None = None
 
     @classmethod
@@ -82,7 +83,7 @@ class Evidence:
         against: Floats,
         in_favour: Floats,
         samples: int,
-        behind: float,
+        behind: float | Freedom,
         modified: MeanDifference | None = None,
     ) -> Evidence:
         """Count replicates beyond the boundary.
@@ -101,7 +102,10 @@ class Evidence:
         # In units of the largest replicate, whose square may be beyond any number.
         largest = float(np.abs(plain).max()) or 1.0
         deviation = largest * float((plain / largest).std(ddof=1))
-        spread = deviation * math.sqrt((samples + 1) / (samples - 1))
+        if isinstance(behind, Freedom):
+            spread = deviation * float(behind.widen)
+        else:
+            spread = deviation * math.sqrt((samples + 1) / (samples - 1))
         shares = (
             (1 + np.count_nonzero(against <= boundary)) / (count + 1),
             (1 + np.count_nonzero(in_favour >= boundary)) / (count + 1),

@@ -48,8 +48,10 @@ def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int)
         units = int(one.new.clusters[-1]) + 1, int(one.old.clusters[-1]) + 1
         designs.setdefault((one.paired, *units), []).append(at)
     for (paired, new, old), members in designs.items():
-        means = [at for at in members if comparisons[at].level is None]
-        tails = [at for at in members if comparisons[at].level is not None]
+        plain = [at for at in members if comparisons[at].new.tasks is None]
+        means = [at for at in plain if comparisons[at].level is None]
+        tails = [at for at in plain if comparisons[at].level is not None]
+        suites = [at for at in members if comparisons[at].new.tasks is not None]
         matrices = [_Means([getattr(comparisons[at], side) for at in means]) for side in ("new", "old")]
         start = 0
         for weights in _weights(new, old, paired, resamples, seed):
@@ -65,6 +67,11 @@ def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int)
                 found[at][rows] = tail_means(one.new, weights[0], one.level) - tail_means(
                     one.old, weights[1], one.level
                 )
+            for at in suites:
+                one = comparisons[at]
+                found[at][rows] = _of_tasks(one.new, weights[0], one.level) - _of_tasks(
+                    one.old, weights[1], one.level
+                )
     return found
 
 
@@ -72,9 +79,9 @@ def difference(comparison: Comparison) -> float:
     """The statistic of the sample itself, new minus old."""
     level = comparison.level
     if level is None:
-        return float(comparison.new.values.mean() - comparison.old.values.mean())
+        return comparison.new.mean - comparison.old.mean
     new, old = (
-        float(tail_means(side, np.ones((1, len(side.sizes))), level)[0])
+        float(tail_means(side, side.weigh(np.ones((1, len(side.sizes)))), level)[0])
         for side in (comparison.new, comparison.old)
     )
     return new - old
@@ -108,6 +115,14 @@ def tail_means(side: Side, weights: Floats, level: float) -> Floats:
     inside = np.clip(wanted - (passed - drawn), 0.0, drawn)
     tails: Floats = weighted_sums(inside, side.values[order[:reach]]) / wanted[:, 0]
     return tails
+
+
+def _of_tasks(side: Side, drawn: Floats, level: float | None) -> Floats:
+    """Means or tail means of one model's suite in every resample."""
+    weights = side.weigh(drawn)
+    if level is None:
+        return weighted_sums(weights, side.sums)
+    return tail_means(side, weights, level)
 
 
 class _Means:

@@ -11,9 +11,10 @@ from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.gates.anytime import AnytimeEvidence
-from riskrank.engine.gates.caution import Comparison, Side
+from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.decision import Answer, Evidence, answers
 from riskrank.engine.gates.replicates import difference, differences
 from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, ClusteredScores, found_samples
@@ -166,16 +167,21 @@ def _by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
 
 
 def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> list[Evidence]:
-    comparisons = [_comparison(claim) for claim in claims]
+    comparisons = [
+        Comparison.of(
+            claim.column.scores, claim.new, claim.old, claim.level, claim.column.limits, claim.column.bounded
+        )
+        for claim in claims
+    ]
     cautious = [one.against() for one in comparisons], [one.in_favour() for one in comparisons]
     resamples = resamples_of(inference, family, max(one.samples for one in comparisons))
     drawn = differences([*comparisons, *cautious[0], *cautious[1]], resamples=resamples, seed=inference.seed)
     k = len(claims)
     found = []
     for at, (claim, one) in enumerate(zip(claims, comparisons, strict=True)):
-        behind = (
-            one.independent if one.level is None else int(samples_behind_tail(one.independent, one.level))
-        )
+        behind = behind_pairs(claim.column.scores, [(claim.new, claim.old)])[claim.new, claim.old]
+        if one.level is not None:
+            behind = int(samples_behind_tail(behind, one.level))
         found.append(
             Evidence.of_replicates(
                 difference(one),
@@ -189,13 +195,6 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
             )
         )
     return found
-
-
-def _comparison(claim: GateClaim) -> Comparison:
-    scores = claim.column.scores
-    sides = [Side(scores.values[model], scores.clusters[model]) for model in (claim.new, claim.old)]
-    column = claim.column
-    return Comparison(sides[0], sides[1], scores.paired, claim.level, *column.limits, column.bounded)
 
 
 def _dominance(
@@ -269,6 +268,10 @@ def _row(
 
 def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
     scores = claim.column.scores
+    if scores.strata is not None:
+        scores.strata.require_testable()
+        if scores.strata.random:
+            return
     pair = [claim.new, claim.old]
     if int(scores.independent[pair].min()) < FEWEST_SAMPLES:
         where = f" in {claim.column.group}" if claim.column.group else ""

@@ -26,6 +26,7 @@ from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import inference_of
 from riskrank.studies.targets import check_range, targets
+from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.units import units_of
 
 
@@ -56,7 +57,8 @@ def gate(
         declared the direction of a metric that sounds like a cost.
     """
     settings, runtime = settings or ClaimSettings(), runtime or Runtime()
-    tables = [table] if isinstance(table, ScoreTable) else list(table)
+    given = [table] if isinstance(table, ScoreTable) else list(table)
+    tables = [on_task_scale(one, settings) for one in given]
     models = tables[0].models
     metrics = tuple(metric for one in tables for metric in one.metrics)
     names = [metric.name for metric in metrics]
@@ -118,7 +120,7 @@ def _claims(
     margin_of = margins(settings, names, wanted)
     by_metric: dict[str, list[ScoreColumn]] = {}
     for table in tables:
-        by_metric |= _columns(table, margin_of)
+        by_metric |= _columns(table, margin_of, settings)
     asked = [(BETTER, "better", pair) for pair in settings.better]
     asked += [(NOT_WORSE, "not_worse", pair) for pair in settings.not_worse]
     claims = []
@@ -134,7 +136,9 @@ def _claims(
     return list(dict.fromkeys(claims))
 
 
-def _columns(table: ScoreTable, margin_of: Mapping[str, float]) -> dict[str, list[ScoreColumn]]:
+def _columns(
+    table: ScoreTable, margin_of: Mapping[str, float], settings: ClaimSettings
+) -> dict[str, list[ScoreColumn]]:
     """Scores by metric, of those that claims are about: of all samples together, then of each group."""
     tables: dict[str | None, ScoreTable] = {None: table}
     if table.groups is not None:
@@ -155,7 +159,7 @@ def _columns(table: ScoreTable, margin_of: Mapping[str, float]) -> dict[str, lis
     }
     columns: dict[str, list[ScoreColumn]] = {name: [] for name in ends}
     for group, part in tables.items():
-        for target in targets(part, PortfolioSettings(), per_metric=True):
+        for target in targets(part, PortfolioSettings(), per_metric=True, asked=settings):
             if target.name in ends:
                 check_range(target.name, target.scores, table.models)
                 units = units_of(target.name, table.metrics)
