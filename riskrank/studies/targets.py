@@ -80,7 +80,7 @@ def draws_tasks(settings: Settings) -> bool:
 
 
 def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
-    """The tasks of a suite as the engine takes them; None of other tables.
+    """The tasks of a suite as the engine takes them; None of other tables, and where they are pooled.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
         If tasks are to be drawn and there are none.
     """
     suite = table.suite
-    if suite is None:
+    if suite is None or not table.options.weighs_tasks:
         if random:
             raise UsageError(
                 f"{option('tasks', RANDOM)} is about the tasks of a suite",

@@ -47,7 +47,7 @@ def suite_table(means, *, sizes=(40, 30, 60, 200, 50, 300, 30, 60), weights=None
                     }
                 )
             )
-    table = read_scores([FrameSource(pl.concat(rows))], ReadOptions())
+    table = read_scores([FrameSource(pl.concat(rows))], ReadOptions(weighs_tasks=True))
     of_sample = np.array([NAMES.index(sample.partition("/")[0]) for sample in table.samples])
     share = np.ones(len(sizes)) if weights is None else np.asarray(weights, dtype=float)
     suite = Suite(names=NAMES[: len(sizes)], of_sample=of_sample, weights=share / share.sum())
