@@ -8,6 +8,7 @@ from riskrank.errors import listing, option
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.check import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
+from riskrank.studies.passes import PassCurve
 from riskrank.studies.rounding import decimals_of_range, rounded
 from riskrank.studies.suggestions import Suggestion
 from riskrank.studies.wording import counted
@@ -24,6 +25,7 @@ def view(document: CheckDocument) -> list[Section]:
         Line(_pairing(found), "Samples:"),
         *([Line(_suite(found.tasks), "Tasks:")] if found.tasks else []),
         *([Line(_repeats(found), "Repeats:")] if found.most_repeats > 1 else []),
+        *([Line(_flaky(document.passes), "Flaky:")] if document.passes else []),
         *_problems(found),
         *_commands(document.suggestions[:_COMMANDS]),
         Line(option("explain", True), "Also:"),
@@ -45,6 +47,8 @@ def _details(document: CheckDocument) -> list[Section]:
     sections += [_problem_line(problem) for problem in found.problems]
     if document.splits:
         sections.append(_split_table(document))
+    if document.passes:
+        sections.append(_pass_table(document.passes))
     return [*sections, *_commands(document.suggestions[_COMMANDS:])]
 
 
@@ -140,6 +144,45 @@ def _repeats(found: Inspection) -> str:
     fewest, most = found.fewest_repeats, found.most_repeats
     count = f"{most}" if fewest == most else f"{fewest} to {most}"
     return f"{count} scores a model, sample and metric; {found.repeated_cells:,} cells hold several."
+
+
+def _flaky(curves: Sequence[PassCurve]) -> str:
+    """How many samples pass in some runs only: of the model with most of them."""
+    most = max(curves, key=lambda curve: curve.flaky / curve.samples)
+    text = f"{most.flaky:,} of {most.samples:,} samples of {most.model} pass in some runs and fail in others"
+    k = len(most.curve)
+    return (
+        f"{text} ({most.metric}); a run passes {100 * most.curve[0][0]:.0f} %, all of {k} runs "
+        f"{100 * most.curve[-1][0]:.0f} %."
+    )
+
+
+def _pass_table(curves: Sequence[PassCurve]) -> Table:
+    """pass^k of every model, for the smallest, a middle and the largest k."""
+    longest = max(len(curve.curve) for curve in curves)
+    shown = sorted({1, min(2, longest), (longest + 1) // 2, longest})
+    columns = (
+        Column("metric", "left"),
+        Column("model", "left"),
+        Column("always"),
+        Column("flaky"),
+        Column("never"),
+        *(Column(f"pass^{k}") for k in shown),
+        Column(f"pass^{longest}, 95 %", "left"),
+    )
+    rows = tuple(
+        (
+            curve.metric,
+            curve.model,
+            f"{curve.always:,}",
+            f"{curve.flaky:,}",
+            f"{curve.never:,}",
+            *(f"{curve.curve[k - 1][0]:.3f}" if k <= len(curve.curve) else "–" for k in shown),
+            f"{curve.curve[-1][1]:.3f} to {curve.curve[-1][2]:.3f}" if len(curve.curve) == longest else "–",
+        )
+        for curve in curves
+    )
+    return Table("Runs that all pass: pass^k is the chance that k runs of a sample do", columns, rows, stub=2)
 
 
 def _metric_table(document: CheckDocument) -> Table:

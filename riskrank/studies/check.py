@@ -10,6 +10,7 @@ from riskrank.asked.option import Settings, told
 from riskrank.errors import InputError, spell
 from riskrank.scores.table.inspection import InspectedMetric, InspectedTask, Inspection, Problem
 from riskrank.studies.document import Document, Provenance
+from riskrank.studies.passes import PassCurve, pass_curves
 from riskrank.studies.provenance import described_metric
 from riskrank.studies.runs import RunsSplit, split_of_runs
 from riskrank.studies.suggestions import Suggestion, suggestions
@@ -50,6 +51,8 @@ class CheckDocument(Document[MetricRow]):
         What can be done with the table.
     splits : tuple of RunsSplit
         Of every metric that has repeats.
+    passes : tuple of PassCurve
+        Of every model on every metric of zeros and ones that has repeats.
     """
 
     schema: ClassVar[str] = "check"
@@ -59,6 +62,7 @@ class CheckDocument(Document[MetricRow]):
     inspection: Inspection
     suggestions: tuple[Suggestion, ...] = ()
     splits: tuple[RunsSplit, ...] = ()
+    passes: tuple[PassCurve, ...] = ()
 
     def meta(self) -> Mapping[str, Any]:
         """Models, pairing, repeats and problems."""
@@ -103,6 +107,7 @@ class CheckDocument(Document[MetricRow]):
                 for split in self.splits
                 for entry in split.described([model.name for model in inspection.models])
             ],
+            "passes": [curve.described() for curve in self.passes],
             "suggestions": [{"purpose": one.purpose, "command": one.command} for one in self.suggestions],
         }
 
@@ -149,6 +154,16 @@ def check(inspection: Inspection) -> CheckDocument:
             split
             for metric, scores in zip(inspection.metrics, inspection.runs, strict=bool(inspection.runs))
             if (split := split_of_runs(metric.spec.name, scores)) is not None
+        ),
+        passes=tuple(
+            curve
+            for metric, scores in zip(inspection.metrics, inspection.runs, strict=bool(inspection.runs))
+            for curve in pass_curves(
+                metric.spec.name,
+                scores,
+                [model.name for model in inspection.models],
+                less_is_better=metric.spec.direction == "lower",
+            )
         ),
     )
 

@@ -2,6 +2,7 @@
 
 import shlex
 
+import polars as pl
 import pytest
 import typer
 
@@ -73,3 +74,23 @@ def test_repeats_are_split_on_the_page_and_by_power(run, write):
     assert "of the variance of a model's mean acc comes from its runs" in " ".join(outcome.stdout.split())
     found = run("power", path, "--repeats", "draws", *quick, "--format", "json").document["meta"]["variance"]
     assert found == run("check", path, "--repeats", "draws", "--format", "json").document["meta"]["variance"]
+
+
+def test_check_counts_flaky_samples(run, write):
+    runs = {"s1": [1, 1, 1, 1], "s2": [1, 0, 1, 1], "s3": [0, 0, 0, 0]}
+    rows = [
+        (model, sample, draw, "acc", passed)
+        for model in ("a", "b")
+        for sample, passes in runs.items()
+        for draw, passed in enumerate(passes)
+    ]
+    path = write(
+        "runs.csv", pl.DataFrame(rows, schema=["model", "sample", "draw", "metric", "score"], orient="row")
+    )
+    outcome = run("check", path, "--repeats", "draws", "--format", "json")
+    first = outcome.document["meta"]["passes"][0]
+    assert (first["always"], first["flaky"], first["never"]) == (1, 1, 1)
+    assert [point["pass"] for point in first["curve"]] == pytest.approx([1.75 / 3, 0.5, 1.25 / 3, 1 / 3])
+    text = " ".join(run("check", path, "--repeats", "draws").stdout.split())
+    assert "1 of 3 samples of a pass in some runs and fail in others" in text
+    assert "pass^4" in run("check", path, "--repeats", "draws", "--explain").stdout
