@@ -42,6 +42,12 @@ CASES = [
     ("report", QUICK | {"copa": True, "gsd": True, "group_by": "half", "models": ["A", "B"]}),
     ("power", {"sizes": 20, "simulations": 3, "resamples": 40, "jobs": 1, "pair": "A:C", "metric": "acc"}),
 ]
+# A command that has no case of its own, as a new one, is asked for what it does by default.
+CASES += [
+    (row.name, {"higher": "*"})
+    for row in COMMANDS
+    if row.python and row.name not in {"convert", *(command for command, _ in CASES)}
+]
 
 
 @pytest.fixture(params=["frame", "file"])

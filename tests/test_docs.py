@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from riskrank.asked.commands import BY_NAME as COMMANDS
+from riskrank.engine.portfolio.risks import RISKS
+from riskrank.scores.exports.catalogue import EXPORTS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -57,6 +59,12 @@ def test_every_command_has_a_page_that_the_readme_names(name):
     page = DOCS / f"{name}.md"
     assert page.read_text(encoding="utf-8").startswith(f"# {name}")
     assert f"[`{name}`](docs/{name}.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("page", "names"), [("mrm.md", RISKS), ("reading-files.md", EXPORTS)])
+def test_every_row_of_a_table_has_a_line_on_its_page(page, names):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert [name for name in names if f"\n| `{name}`" not in text] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

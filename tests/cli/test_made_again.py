@@ -36,6 +36,8 @@ MIXES = {
     "check": ("--lower f1", "--columns sample=sample+half"),
 }
 DIRECTIONS = "--higher *"
+# A command that has no mix of its own, as a new one, is asked for what it does by default.
+MIXES |= {row.name: ("",) for row in COMMANDS if row.python and row.name not in {"convert", *MIXES}}
 CASES = [(name, mix) for name, mixes in MIXES.items() for mix in mixes]
 
 

@@ -1,6 +1,6 @@
 """Mean–risk models against plain integrals, closed forms, exact dominance and Proposition 1."""
 
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -193,6 +193,24 @@ def test_consistency_with_exact_dominance(first, second, shift):
     steps = [(at + 0.5) / (n * m) for at in range(n * m)]
     if all(quantile(sorted(first), p) >= quantile(sorted(second), p) for p in steps):
         assert better[result.fsd_consistent].all()
+
+
+def test_consistency_on_all_pairs_of_small_samples():
+    """What a risk claims, it holds to: random pairs seldom are the few that speak against it."""
+    every = np.array(list(combinations_with_replacement(range(4), 4)), dtype=float)
+    columns = risk_columns(levels=(0.1, 0.25, 0.6))
+    mean, risk = mean_risk_of_sorted(every, columns)
+    value = mean[:, None] - risk
+    worse = value[:, None] < value[None] - 1e-12
+    summed = every.cumsum(axis=1)
+    for order, held in ((1, every), (2, summed)):
+        dominates = (held[:, None] >= held[None]).all(axis=2)
+        broken = [columns[at].risk for at in np.flatnonzero(worse[dominates].any(axis=0))]
+        assert "standard-deviation" in [risk.name for risk in broken]
+        claimed = [
+            risk.name for risk in broken if (risk.ssd_consistent if order == 2 else risk.fsd_consistent)
+        ]
+        assert claimed == [], f"order {order}"
 
 
 def test_standard_deviation_is_not_consistent():
