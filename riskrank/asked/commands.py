@@ -26,6 +26,9 @@ _UCI = "sample_data/uci.csv --metrics-file sample_data/uci.toml"
 # Whoever weighs the tasks of a suite wants two samples of each.
 _SUITES = {"weighs_tasks": True}
 
+# Pictures of a suite of tasks.
+_OF_TASKS = ("taskmap", "taskforest", "strip", "profile")
+
 TABLES = (
     "CSV, TSV, Parquet, JSON or JSONL files (also .gz, .zst), folders of them, .xlsx, SQLite, DuckDB, globs, "
     "or -; LABEL=PATH names the models of a file."
@@ -169,7 +172,7 @@ COMMANDS = (
                 figures="rank",
             ),
         ),
-        pictures=("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups"),
+        pictures=("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups", *_OF_TASKS),
         lacks=(),
         groups=True,
         runs=True,
@@ -202,7 +205,7 @@ COMMANDS = (
                 figures="dominance",
             ),
         ),
-        pictures=("heatmap", "pair", "groups"),
+        pictures=("heatmap", "pair", "groups", *_OF_TASKS),
         lacks=(),
         groups=True,
         runs=True,

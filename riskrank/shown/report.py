@@ -23,12 +23,14 @@ from riskrank.shown.rank.detail import (
     risk_line,
     separation_line,
 )
+from riskrank.shown.suites.tables import details as task_details
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.document import Document
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.report import CHAPTERS, ReportDocument
 from riskrank.studies.wording import unseen_in
 
+_OF_TASKS = ("taskmap", "taskforest", "strip", "profile")
 _NAMED = 8
 """Columns up to which a table of ranks names them."""
 _CURVES = Line(
@@ -77,6 +79,7 @@ def parts(document: ReportDocument) -> list[ReportPart]:
     ranking, risks = document.ranking, document.risks
     found = [
         ReportPart("ranking", CHAPTERS["ranking"], ranking, ("forest",), (), tuple(_ranking(ranking))),
+        *_tasks(ranking),
         ReportPart("risks", "Hidden risks", ranking, (), (), tuple(_risks(ranking))),
         ReportPart("curves", "Distributions", ranking, ("quantiles", "tvar"), (_CURVES,), ()),
         _pairs(document),
@@ -100,6 +103,16 @@ def parts(document: ReportDocument) -> list[ReportPart]:
         ReportPart("unseen", "What the samples cannot show", ranking, (), (), tuple(_unseen(document)))
     )
     return found
+
+
+def _tasks(ranking: RankDocument) -> list[ReportPart]:
+    """The chapter of a suite's tasks, where there is one."""
+    suite = ranking.suite
+    if suite is None:
+        return []
+    lead = Line(f"{suite.words}; models are ranked {suite.on}.", "Suite:")
+    body = [replace(section, more=False) for section in task_details(suite, per_task=False)]
+    return [ReportPart("tasks", "Task by task", ranking, _OF_TASKS, (lead,), tuple(body))]
 
 
 def _part(

@@ -11,7 +11,6 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.dominance.detail import details
 from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
-from riskrank.shown.suites.tables import by_task
 from riskrank.shown.suites.tables import details as task_details
 from riskrank.shown.suites.tables import screen as task_screen
 from riskrank.shown.view import (
@@ -56,17 +55,9 @@ def view(document: DominanceDocument) -> list[Section]:
 
 
 def _tasks(document: DominanceDocument, suite: SuiteChapter) -> list[Section]:
-    """Of one column a strip of marks a model; of several what was asked for."""
+    """What single tasks say of every column."""
     shown = {column.name: column.standing[:MOST_ROWS] for column in document.by_column}
-    if len(shown) == 1:
-        return [
-            section
-            for name, models in shown.items()
-            for section in task_screen(suite, name, models, per_task=document.per_task)
-        ]
-    if not document.per_task:
-        return []
-    return [by_task(suite, suite.columns[name], models) for name, models in shown.items()]
+    return task_screen(suite, shown, document.more, per_task=document.per_task)
 
 
 def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:

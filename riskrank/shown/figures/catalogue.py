@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # What can be drawn of the groups of samples that a document may have.
 GROUPS = "riskrank.shown.figures.groups"
+# And of its suite of tasks.
+SUITES = "riskrank.shown.figures.suites.pictures"
 
 
 def require_matplotlib() -> None:
@@ -64,8 +66,10 @@ def pictures(document: Any) -> Sequence[Picture]:
         return ()
     require_matplotlib()
     found = list(import_module(f".{figures}", "riskrank.shown.figures").pictures(document))
-    groups = getattr(document, "groups", None)
-    return found if groups is None else [*found, *import_module(GROUPS).pictures(groups)]
+    for name, home in (("suite", SUITES), ("groups", GROUPS)):
+        more = getattr(document, name, None)
+        found += [] if more is None else import_module(home).pictures(more)
+    return found
 
 
 def draw(document: Any, name: str | None = None) -> Plot:

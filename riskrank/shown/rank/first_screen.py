@@ -11,7 +11,6 @@ from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
 from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
 from riskrank.shown.rank.detail import details, methods_beside
-from riskrank.shown.suites.tables import by_task
 from riskrank.shown.suites.tables import details as task_details
 from riskrank.shown.suites.tables import screen as task_screen
 from riskrank.shown.view import (
@@ -57,13 +56,9 @@ def view(document: RankDocument) -> list[Section]:
 
 
 def _tasks(document: RankDocument, suite: SuiteChapter) -> list[Section]:
-    """Of one column a strip of marks a model; of several what was asked for."""
-    columns = [*document.leading.values()]
-    if len(columns) == 1:
-        return task_screen(suite, columns[0].column, _shown(document, columns[0]), per_task=document.per_task)
-    if not document.per_task:
-        return []
-    return [by_task(suite, suite.columns[one.column], _shown(document, one)) for one in columns]
+    """What single tasks say of every column."""
+    shown = {one.column: _shown(document, one) for one in document.leading.values()}
+    return task_screen(suite, shown, document.more, per_task=document.per_task)
 
 
 def _alone(document: RankDocument, one: Leading) -> list[Section]:

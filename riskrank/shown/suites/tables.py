@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from riskrank.asked.suites import FIXED
 from riskrank.engine.suites.macro_means import RANDOM
@@ -10,6 +12,7 @@ from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.rounding import decimals_of, rounded
 from riskrank.studies.suites import SuiteChapter, SuiteColumn
 from riskrank.studies.suites.entries import ends
+from riskrank.studies.suites.words import other_scope
 from riskrank.studies.wording import names
 
 MARKS = {1: "+", -1: "-", 0: "."}
@@ -19,33 +22,38 @@ _STYLES = {1: "green", -1: "red", 0: ""}
 _LONGEST, _NAMED = 60, 3
 
 
-def screen(chapter: SuiteChapter, column: str, shown: Sequence[int], *, per_task: bool) -> list[Section]:
-    """One column: a strip of marks a model, and all tasks by models where that was asked for.
+def screen(
+    chapter: SuiteChapter, shown: Mapping[str, Sequence[int]], more: Sequence[str], *, per_task: bool
+) -> list[Section]:
+    """Of one column a strip of marks a model; of each all tasks by models, where that was asked for.
 
     Parameters
     ----------
     chapter : SuiteChapter
-    column : str
-    shown : sequence of int
-        Models, in their order.
+    shown : mapping of str to sequence of int
+        Models of every column, in their order.
+    more : sequence of str
+        Sentences the verdict had no room for: the answer to the other question is one that is never left out.
     per_task : bool
     """
-    one = chapter.columns[column]
     sections: list[Section] = []
-    if chapter.tested:
-        sections.append(strips(chapter, one, shown))
+    if chapter.tested and len(shown) == 1:
+        sections += [strips(chapter, chapter.columns[name], models) for name, models in shown.items()]
     if per_task:
-        sections.append(by_task(chapter, one, shown))
+        sections += [by_task(chapter, chapter.columns[name], models) for name, models in shown.items()]
+    for name, models in shown.items():
+        answers = other_scope(chapter, chapter.columns[name], *models[:2]) if len(models) > 1 else ()
+        on = "" if len(shown) == 1 else f"{name}:"
+        sections += [Line(answer, on) for answer in answers if len(shown) > 1 or answer in more]
     return sections
 
 
 def details(chapter: SuiteChapter, *, per_task: bool) -> list[Section]:
     """Of every column, what a screen has no room for."""
     sections: list[Section] = []
-    everyone = range(len(chapter.models))
     for one in chapter.columns.values():
         if not per_task:
-            sections.append(by_task(chapter, one, everyone))
+            sections.append(by_task(chapter, one, np.argsort(-one.scores.macro, kind="stable").tolist()))
         sections.append(macro(chapter, one))
         sections += left_out(chapter, one)
     return asked_for([*sections, _reading(chapter)])

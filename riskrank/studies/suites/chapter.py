@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from riskrank.asked.suites import FIXED
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.scores.table.suite import Suite
 from riskrank.studies.suites.column import SuiteColumn, suite_column
 from riskrank.studies.wording import counted
 
@@ -96,9 +95,6 @@ def suite_chapter(
     suite = table.suite
     if suite is None or not leaders:
         return None
-    suite = _present(suite, table)
-    if len(suite.names) < 2:
-        return None
     found = {
         name: suite_column(name, tables.rows(name), table, suite, leader, inference, scope)
         for name, leader in leaders.items()
@@ -114,21 +110,6 @@ def suite_chapter(
         columns=found,
         alpha=inference.alpha,
         tested=inference.test,
-    )
-
-
-def _present(suite: Suite, table: ScoreTable) -> Suite:
-    """The tasks that samples are left of, as in a group of samples."""
-    used, numbers = np.unique(suite.of_sample[: len(table.samples)], return_inverse=True)
-    if used.size == len(suite.names):
-        return suite
-    weights, specs = suite.weights[used], suite.specs
-    return replace(
-        suite,
-        names=tuple(suite.names[task] for task in used),
-        of_sample=numbers.astype(np.int64),
-        weights=weights / weights.sum(),
-        specs=None if specs is None else tuple(specs[task] for task in used),
     )
 
 

@@ -19,6 +19,7 @@ from riskrank.engine.suites.macro_means import (
     macro_means,
     task_number,
 )
+from riskrank.engine.suites.profile import Profile, profile, thresholds
 from riskrank.engine.suites.task_differences import TaskDifferences, task_differences
 from riskrank.engine.suites.task_scores import TaskScores
 from riskrank.engine.suites.worst_tasks import WorstTasks, worst_tasks
@@ -90,6 +91,17 @@ class SuiteColumn:
     def first_by_mean(self) -> int:
         """The model with the best macro mean."""
         return int(self.scores.macro.argmax())
+
+    def lead(self, model: int, other: int, alpha: float) -> tuple[Floats, Floats, Floats]:
+        """One model's lead over another on every task, with both ends of an interval for each by itself."""
+        independent = self.scores.independent
+        df = np.maximum(np.minimum(independent[model], independent[other]) - 1, 1)
+        found = Estimates(self.found.difference[model, other], self.found.error[model, other], df)
+        return found.value, *found.interval(alpha)
+
+    def profile(self, alpha: float) -> Profile:
+        """Shares of scores above every τ."""
+        return profile(self.scores, thresholds(self.scores), alpha)
 
     def won(self, model: int, other: int) -> list[int]:
         """Tasks on which one model is better than another."""

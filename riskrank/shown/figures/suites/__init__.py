@@ -1,0 +1,1 @@
+"""Pictures of a suite: its tasks by model, and how its scores are spread."""

@@ -1,0 +1,79 @@
+"""Performance profiles of several models with their bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.engine.suites.profile import Profile
+from riskrank.shown.figures.key import OTHERS, Key, looks
+from riskrank.shown.figures.marks import curve_mark, model_mark
+from riskrank.shown.figures.style import MARGIN, Plot, drawn, sheet
+from riskrank.shown.figures.units import Unit
+from riskrank.studies.units import Units
+
+
+@drawn
+def draw_profiles(
+    found: Profile, units: Units, names: Sequence[str], order: Sequence[int], metric: str, *, alpha: float
+) -> Plot:
+    """Draw one curve a model over τ, in the units of the file.
+
+    Parameters
+    ----------
+    found : Profile
+    units : Units
+    names : sequence of k str
+    order : sequence of int
+        Models, the first in colour.
+    metric : str
+    alpha : float
+        One less the coverage of the bands.
+    """
+    given = looks(len(names), order)
+    key = Key.of(names, order, given)
+    width, height = 340.0, max(220.0, key.height)
+    left, below = 58.0, 42.0
+    better = "above" if units.sign > 0 else "below"
+    page = sheet(
+        f"Performance profiles, {metric}",
+        f"Height over τ: share of scores {better} τ, each task with its weight. A curve above another "
+        f"everywhere dominates it in the first order. Band: {1 - alpha:.0%}, at one τ at a time, on these "
+        "tasks.",
+        width=left + width + 16 + key.width + MARGIN,
+        height=below + height,
+    )
+    axes = page.axes(left, below, width, height)
+    tau = units.of(found.tau)
+    unit = Unit.of(tau)
+    x = unit.apply(tau)
+    # Before the first value every score is better.
+    x = np.concatenate([x[:1], x])
+    step = "steps-post" if units.sign > 0 else "steps-pre"
+    for model, look in enumerate(given):
+        share, low, high = (
+            np.concatenate([[1.0], part[model]]) for part in (found.share, found.low, found.high)
+        )
+        if look is not OTHERS:
+            axes.fill_between(
+                x, low, high, step="post", color=look.color, alpha=0.14, linewidth=0, gid=model_mark(model)
+            )
+        axes.plot(
+            x,
+            share,
+            drawstyle=step,
+            color=look.color,
+            linestyle=look.dash,
+            linewidth=look.width,
+            zorder=look.layer,
+            gid=curve_mark(model),
+        )
+    axes.set_xlabel(unit.label(f"τ, {metric}"))
+    axes.set_ylabel(f"share of scores {better} τ")
+    axes.set_ylim(0, 1)
+    axes.grid(visible=True)
+    if units.sign < 0:
+        axes.invert_xaxis()
+    key.draw(page.canvas(), left + width + 16, below + height)
+    return page.figure

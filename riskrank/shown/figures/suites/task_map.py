@@ -1,0 +1,140 @@
+"""Models by tasks as a heat map: how far each is from the first there, and where that is significant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.patches import Rectangle
+
+from riskrank.engine.types import Floats, Integers
+from riskrank.shown.figures.fonts import TEXT, text_width
+from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.rows import Rows
+from riskrank.shown.figures.style import INK, ON_DARK, ON_PALE, SMALL, Plot, drawn, sheet
+from riskrank.studies.rounding import decimals_apart, rounded
+
+# From worse to better, told apart by any colour vision; the middle is pale.
+_COLORS = "PuOr"
+_WIDEST, _NARROWEST, _SIZE = 36.0, 10.0, 520.0
+_NUMBERED = 24.0
+"""Width from which a cell has room for its number."""
+_NAME = 120.0
+
+
+@dataclass(frozen=True)
+class TaskMap:
+    """What is plotted, models in the order of their rows.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (k,)
+    mean : ndarray, shape (k, T)
+        As the file has them.
+    ahead : ndarray, shape (k, T)
+        Of the first model, larger is better.
+    marks : ndarray of int, shape (k, T)
+        Against the first model.
+    by_task : bool
+        Whether each task is coloured on a scale of its own, as it has a metric of its own.
+    """
+
+    order: Integers
+    mean: Floats
+    ahead: Floats
+    marks: Integers
+    by_task: bool
+
+    @property
+    def shade(self) -> Floats:
+        """How far ahead of the first, from −1 to 1."""
+        size = np.abs(self.ahead)
+        largest = size.max(axis=0) if self.by_task else np.full(size.shape[1], size.max())
+        return np.divide(self.ahead, largest, out=np.zeros_like(self.ahead), where=largest > 0)
+
+
+@drawn
+def draw_task_map(
+    found: TaskMap, models: Sequence[str], tasks: Sequence[str], metric: str, leader: str
+) -> Plot:
+    """Draw one cell a model and task.
+
+    Parameters
+    ----------
+    found : TaskMap
+    models : sequence of k str
+        In the order of the study.
+    tasks : sequence of T str
+    metric : str
+    leader : str
+        The model that colours and marks are against.
+    """
+    rows = Rows.of_models(models, found.order)
+    cell = min(max(_SIZE / len(tasks), _NARROWEST), _WIDEST)
+    heads = fitted(tasks, _NAME, SMALL)
+    side, foot = cell * len(tasks), max(text_width(head, SMALL) for head in heads) + 10
+    scale = "of its task" if found.by_task else "of all"
+    numbers = " Number: mean." if cell >= _NUMBERED else ""
+    page = sheet(
+        f"Tasks by model, {metric}, against {leader}",
+        f"Colour: how far a model is from {leader} on a task, as a share of the largest distance {scale}; "
+        f"purple is better, orange worse.{numbers} ▲ ▼: significantly so.",
+        width=rows.width + side + 70,
+        height=foot + rows.height + 8,
+    )
+    axes = page.axes(rows.width, foot, side, rows.height)
+    axes.set(xticks=[], yticks=[], xlim=(0, side), ylim=(0, rows.height))
+    axes.spines[:].set_visible(False)
+    _cells(axes, found, rows, cell)
+    canvas = page.canvas()
+    for at, head in enumerate(heads):
+        x = rows.width + cell * (at + 0.5)
+        canvas.text(x, foot - 5, head, size=SMALL, rotation=90, va="top", ha="center", color=INK)
+    rows.draw(canvas, foot)
+    _scale(page.axes(rows.width + side + 16, foot, 9, min(rows.height, 110)))
+    return page.figure
+
+
+def _cells(axes: Axes, found: TaskMap, rows: Rows, cell: float) -> None:
+    shade = found.shade
+    colors = colormaps[_COLORS]((1 + shade) / 2)
+    ink = np.where(np.abs(shade) > 0.75, ON_DARK, ON_PALE)
+    tops = np.concatenate([[rows.height], (rows.y[1:] + rows.y[:-1]) / 2, [0.0]])
+    named = len(rows.labels)
+    for i, t in np.ndindex(*shade.shape):
+        mark = rows.marks[i]
+        low, high = float(tops[i + 1]), float(tops[i])
+        # Without smoothed edges no seams show between the cells.
+        box = (t * cell, low)
+        axes.add_artist(
+            Rectangle(box, cell, high - low, color=colors[i, t], linewidth=0, antialiased=False, gid=mark)
+        )
+        if i >= named:
+            continue
+        said: dict[str, Any] = {"va": "center", "ha": "center", "color": ink[i, t], "gid": mark}
+        y = float(rows.y[i])
+        middle, arrow = t * cell + cell / 2, {1: "▲", -1: "▼", 0: ""}[int(found.marks[i, t])]
+        if cell >= _NUMBERED:
+            digits = decimals_apart(found.mean[:, t].tolist())
+            number = rounded(float(found.mean[i, t]), min(digits, 2)).replace("0.", ".")
+            fits = text_width(number, SMALL - 1) <= cell - 9
+            text = number if fits else f"{found.mean[i, t]:.2g}"
+            axes.text(middle - (3 if arrow else 0), y, text, size=SMALL - 1, **said)
+            if arrow:
+                axes.text(middle + cell / 2 - 5, y, arrow, size=5, **said)
+        elif arrow:
+            axes.text(middle, y, arrow, size=6, **said)
+
+
+def _scale(axes: Axes) -> None:
+    assert axes.figure is not None
+    bar = axes.figure.colorbar(ScalarMappable(Normalize(-1, 1), _COLORS), cax=axes, ticks=[-1, 0, 1])
+    bar.set_ticklabels(["worse", "level", "better"])
+    bar.ax.tick_params(labelsize=SMALL)
+    axes.set_ylabel("", size=TEXT)
