@@ -78,8 +78,8 @@ class Side:
         return float(np.quantile(self.values, share, method="inverted_cdf", weights=weights))
 
     def where_it_weighs(self) -> Side:
-        """The scores of the task to which one unit more is added; all where that is a whole task."""
-        if self.tasks is None or self.tasks.random:
+        """The scores of the task to which one unit more is added."""
+        if self.tasks is None:
             return self
         kept = np.flatnonzero(self.tasks.of_unit[self.clusters] == self.tasks.heaviest)
         return Side(self.values[kept], np.unique(self.clusters[kept], return_inverse=True)[1])
@@ -144,7 +144,7 @@ class Comparison:
     @property
     def modified(self) -> MeanDifference | None:
         """The difference of unbounded means for Johnson's modified t; None where there is no need of it."""
-        if self.bounded or self.level is not None:
+        if self.level is not None or (self.bounded and not self.drawn_tasks):
             return None
         if self.new.tasks is not None and self.old.tasks is not None:
             first = TaskSide(self.new.values, self.new.clusters, self.new.tasks)
@@ -154,16 +154,25 @@ class Comparison:
         return mean_difference(new, old, paired=self.paired)
 
     @property
+    def drawn_tasks(self) -> bool:
+        """Whether the units are whole tasks: means of many scores, of which none is an unseen failure."""
+        return self.new.tasks is not None and self.new.tasks.random
+
+    @property
     def samples(self) -> int:
         """Independent units behind the model that has fewer."""
         return int(min(self.new.clusters[-1], self.old.clusters[-1])) + 1
 
     def against(self) -> Comparison:
-        """Add a sample that speaks against the new model."""
+        """Add a sample that speaks against the new model; of drawn tasks the modified t is caution enough."""
+        if self.drawn_tasks:
+            return self
         return self._with_units(*self._units())
 
     def in_favour(self) -> Comparison:
         """Add a sample that speaks for the new model."""
+        if self.drawn_tasks:
+            return self
         old, new = self._mirrored()._units()
         return self._with_units(new, old)
 

@@ -47,14 +47,8 @@ class SideTasks:
         return int(np.argmax(self.weights / np.maximum(np.bincount(self.of_unit), 1)))
 
     def with_unit(self) -> SideTasks:
-        """Add a unit: to the heaviest task, or a task of usual weight."""
-        if not self.random:
-            return replace(self, of_unit=np.append(self.of_unit, self.heaviest))
-        return replace(
-            self,
-            of_unit=np.append(self.of_unit, len(self.weights)),
-            weights=np.append(self.weights, self.weights.mean()),
-        )
+        """Add a unit to the heaviest task, where samples are drawn within tasks."""
+        return replace(self, of_unit=np.append(self.of_unit, self.heaviest))
 
     def weigh(self, drawn: Floats, sizes: Floats) -> Floats:
         """Weight of each score of every unit in resamples, so that all scores together weigh 1.

@@ -115,3 +115,14 @@ def test_a_clear_loss_is_refuted_and_a_gain_shown():
         )
         assert (found.p_above < 0.05) == (shift > 0)
         assert (found.p_below < 0.05) == (shift < 0)
+
+
+def test_drawn_tasks_have_the_modified_t_in_the_place_of_a_task_more():
+    scores, _ = suite(random=True)
+    one = comparison(scores)
+    assert one.bounded
+    assert one.modified is not None
+    assert one.against() is one
+    assert one.in_favour() is one
+    assert comparison(scores, 0.1).modified is None
+    assert comparison(suite()[0]).modified is None
