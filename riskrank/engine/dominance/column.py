@@ -15,6 +15,7 @@ from riskrank.engine.dominance.enumerated import drawn_tasks, enumerable, enumer
 from riskrank.engine.dominance.estimates import ViolationEstimates, estimate
 from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.dominance.influence_of_tasks import TaskWeights
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.paper_algorithm import paper_test
 from riskrank.engine.dominance.replicates import Replicates
@@ -22,7 +23,7 @@ from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, compare, family_of
 from riskrank.engine.dominance.tests_of_task_means import tests_of_drawn_tasks
 from riskrank.engine.sampling.design import ClusteredScores, require_testable
-from riskrank.errors import UsageError
+from riskrank.errors import UsageError, option
 
 __all__ = ["Inference"]
 
@@ -266,9 +267,19 @@ def asymptotic_tests(
 ) -> tuple[DominanceTests, ...]:
     """Test a question's claims from influence functions, without resampling (method §4, "CLT")."""
     scores = question.scores
+    if drawn_tasks(scores):
+        raise UsageError(
+            f"{option('variance', 'clt')} says nothing of tasks like these",
+            found=f"{drawn_tasks(scores)} tasks, too few for a limit theorem",
+            hint=f"leave it out, or speak of these tasks only: {option('tasks', 'fixed')}",
+        )
     influences = {
         order: influence_of_violation(
-            scores.values, order=order, clusters=scores.clusters, paired=scores.paired
+            scores.values,
+            order=order,
+            clusters=scores.clusters,
+            paired=scores.paired,
+            tasks=TaskWeights.of(scores),
         )
         for order in {claim.order for claim in question.claims}
     }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import chdtrc
 
+from riskrank.engine.dominance.influence_of_tasks import TaskWeights, per_cluster
 from riskrank.engine.types import Floats, Integers
 
 LEVELS = 32
@@ -28,6 +29,7 @@ def equal_p_values(
     distance: Floats,
     *,
     paired: bool,
+    tasks: TaskWeights | None = None,
 ) -> Floats:
     """P-values of equal distributions.
 
@@ -49,6 +51,8 @@ def equal_p_values(
         ∫D² of each pair.
     paired : bool
         Whether the models were scored on the same clusters.
+    tasks : TaskWeights, optional
+        Of a suite.
 
     Returns
     -------
@@ -56,7 +60,10 @@ def equal_p_values(
         NaN on the diagonal.
     """
     k = len(ordered)
-    noise = [_noise(*model) for model in zip(ordered, sortings, units, counts, strict=True)]
+    if tasks is None:
+        noise = [_noise(*model) for model in zip(ordered, sortings, units, counts, strict=True)]
+    else:
+        noise = [_noise_of_tasks(ordered[i], sortings[i], units[i], tasks, i) for i in range(k)]
     p_value = np.full((k, k), np.nan)
     own = [_gram(curves, curves) for curves in noise]
     for i in range(k):
@@ -91,6 +98,21 @@ def _noise(ordered: Floats, sorting: Integers, unit: Integers, count: int) -> Fl
         influence -= influence.mean()
         curves[: len(kept), level] = np.bincount(at[at >= 0], influence[at >= 0], minlength=len(kept))
     curves *= np.sqrt(count / len(kept) * count / max(count - 1, 1)) / n
+    return curves.reshape(-1, BLOCK, LEVELS)
+
+
+def _noise_of_tasks(
+    ordered: Floats, sorting: Integers, unit: Integers, tasks: TaskWeights, model: int
+) -> Floats:
+    """The same of a suite, of every cluster."""
+    count = len(tasks.of_cluster[model])
+    ends = np.cumsum(tasks.weights[model][sorting])
+    levels = (np.arange(LEVELS) + 0.5) / LEVELS
+    quantiles = ordered[np.minimum(np.searchsorted(ends, levels), len(ordered) - 1)]
+    curves = np.zeros((-(-count // BLOCK) * BLOCK, LEVELS))
+    for level, quantile in enumerate(quantiles):
+        influence = np.minimum(ordered, quantile)
+        curves[:count, level] = per_cluster(influence, sorting, unit, count, tasks, model)
     return curves.reshape(-1, BLOCK, LEVELS)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.equal_distributions import equal_p_values
+from riskrank.engine.dominance.influence_of_tasks import TaskWeights, per_cluster
 from riskrank.engine.dominance.pair_influence import (
     MergedGrid,
     first_order_influence,
@@ -75,6 +76,7 @@ def influence_of_violation(
     order: int,
     clusters: Sequence[Integers] | None = None,
     paired: bool = True,
+    tasks: TaskWeights | None = None,
 ) -> ViolationInfluence:
     """Violation ratios, absolute and relative, with standard errors from influence functions.
 
@@ -96,6 +98,8 @@ def influence_of_violation(
         together, which needs equal sizes.
     paired : bool
         Whether the models were scored on the same clusters.
+    tasks : TaskWeights, optional
+        Tasks within which the clusters of a suite were drawn, and the weights of its scores.
 
     Returns
     -------
@@ -134,7 +138,9 @@ def influence_of_violation(
     for i in range(k):
         for j in range(i):
             sizes = (len(ordered[i]), len(ordered[j]))
-            if sizes not in grids:
+            if tasks is not None:
+                grids[sizes] = MergedGrid.of_weights(*(tasks.weights[m][sortings[m]] for m in (i, j)))
+            elif sizes not in grids:
                 grids[sizes] = MergedGrid(*sizes)
             distance[i, j] = distance[j, i] = integrated_distance(ordered[i], ordered[j], grids[sizes])
             pair = influence_of_pair(ordered[i], ordered[j], grids[sizes])
@@ -142,9 +148,9 @@ def influence_of_violation(
             identical[i, j] = identical[j, i] = pair.influence_first is None
             if pair.influence_first is None or pair.influence_second is None:
                 continue
-            effect[i, j] = _per_cluster(pair.influence_first, sortings[i], units[i], width)
-            effect[j, i] = -_per_cluster(pair.influence_second, sortings[j], units[j], width)
-    correction = counts / np.maximum(counts - 1, 1)
+            effect[i, j] = per_cluster(pair.influence_first, sortings[i], units[i], width, tasks, i)
+            effect[j, i] = -per_cluster(pair.influence_second, sortings[j], units[j], width, tasks, j)
+    correction = counts / np.maximum(counts - 1, 1) if tasks is None else np.ones(k)
     errors = _paired_errors if paired else _unpaired_errors
     linear, _ = errors(effect, correction)
     # Nothing within [0, 1] has a standard deviation above ½; models too alike for the linear rate exceed it.
@@ -159,7 +165,7 @@ def influence_of_violation(
         relative=one_versus_all[:, None] - one_versus_all[None, :],
         relative_error=relative_error,
         identical=identical,
-        equal_p_value=equal_p_values(ordered, sortings, units, counts, distance, paired=paired),
+        equal_p_value=equal_p_values(ordered, sortings, units, counts, distance, paired=paired, tasks=tasks),
         clusters=counts,
     )
 
@@ -205,10 +211,6 @@ def _validated(
         )
     counts = np.array([len(names) for names, _ in found])
     return values, [unit for _, unit in found], counts
-
-
-def _per_cluster(influence: Floats, sorting: Integers, unit: Integers, width: int) -> Floats:
-    return np.bincount(unit[sorting], influence, minlength=width) / len(influence)
 
 
 def _paired_errors(effect: Floats, correction: Floats) -> tuple[Floats, Floats]:

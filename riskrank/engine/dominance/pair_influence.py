@@ -12,6 +12,7 @@ from math import lcm
 import numpy as np
 
 from riskrank.engine.products import dot
+from riskrank.engine.sampling.steps import TOTAL, rounding_of, units_of
 from riskrank.engine.types import Floats, Integers
 
 
@@ -23,7 +24,24 @@ class MergedGrid:
         # Integers in units of 1/lcm: r/n and s/m that are equal must merge into one breakpoint.
         first = np.arange(1, n + 1, dtype=np.int64) * (whole // n)
         second = np.arange(1, m + 1, dtype=np.int64) * (whole // m)
-        ends = first if n == m else np.union1d(first, second)
+        self._lay(first, second, first if n == m else np.union1d(first, second), whole)
+
+    @classmethod
+    def of_weights(cls, first: Floats, second: Floats) -> MergedGrid:
+        """Of scores upwards that weigh differently, with weights of sum 1."""
+        ends = [units_of(np.cumsum(weights)) for weights in (first, second)]
+        for own in ends:
+            own[-1] = TOTAL
+        # Ends that are equal but for rounding must merge, too.
+        places = np.clip(np.searchsorted(ends[0], ends[1]), 1, len(ends[0]) - 1)
+        for near in (ends[0][places - 1], ends[0][places]):
+            close = np.abs(ends[1] - near) <= rounding_of(len(first) + len(second))
+            ends[1] = np.where(close, near, ends[1])
+        grid = cls.__new__(cls)
+        grid._lay(ends[0], ends[1], np.union1d(ends[0], ends[1]), TOTAL)
+        return grid
+
+    def _lay(self, first: Integers, second: Integers, ends: Integers, whole: int) -> None:
         self.width = np.diff(ends, prepend=0) / whole
         # A segment lies under the first sample's step `step_first`, whose last segment is `at_first`.
         self.step_first = np.searchsorted(first, ends)

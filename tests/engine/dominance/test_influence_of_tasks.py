@@ -1,0 +1,77 @@
+"""Standard errors of a suite's ratios without resampling, against resampling within tasks and plain rows."""
+
+import numpy as np
+import pytest
+
+from riskrank.engine.dominance.bootstrap import Bootstrap, BootstrapColumn
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.influence import influence_of_violation
+from riskrank.engine.dominance.influence_of_tasks import TaskWeights
+from riskrank.engine.dominance.pair_influence import MergedGrid
+from riskrank.engine.dominance.weighted_violation import weighted_matrices
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.strata import TaskDesign
+from riskrank.errors import UsageError
+
+
+def suite(sizes, weights, *, paired=True, seed=0, random=False):
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(seed)
+    base = rng.normal(size=of.size)
+    values = [0.7 * base + 0.7 * rng.normal(size=of.size) * (1 + i) + 0.4 * i + of for i in range(3)]
+    names = [str(task) for task in range(len(sizes))]
+    tasks = TaskDesign.build(names, [of] * 3, weights=weights, random=random)
+    return ClusteredScores.build(values, tasks=tasks, paired=paired)
+
+
+def influence(scores, order, tasks=True):
+    return influence_of_violation(
+        scores.values,
+        order=order,
+        clusters=scores.clusters,
+        paired=scores.paired,
+        tasks=TaskWeights.of(scores) if tasks else None,
+    )
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("order", [1, 2])
+def test_errors_against_resampling_within_tasks(order, paired):
+    scores = suite([800, 2000, 4000], [0.5, 0.3, 0.2], paired=paired)
+    found = influence(scores, order)
+    with Bootstrap([BootstrapColumn(scores)], seed=1) as bootstrap:
+        drawn = bootstrap.extend({0: 600})[0]
+    off = ~np.eye(3, dtype=bool)
+    assert found.ratio[off] == pytest.approx(weighted_matrices(scores)[order - 1][off], abs=1e-9)
+    # Near 0 and 1 a ratio is no linear function of the scores, however many there are.
+    inside = off & (np.abs(found.ratio - 0.5) < 0.45) & (found.ratio_error < 0.15)
+    assert inside.any()
+    assert found.ratio_error[inside] == pytest.approx(drawn.ratio_error[order - 1][inside], rel=0.15)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_one_task_is_as_no_task(order):
+    plain = ClusteredScores.build(suite([300, 300], None).values)
+    one = TaskWeights(tuple(np.full(600, 1 / 600) for _ in range(3)), (np.zeros(600, dtype=np.int64),) * 3)
+    found = influence_of_violation(plain.values, order=order, tasks=one)
+    expected = influence(plain, order, tasks=False)
+    for name in ("ratio", "ratio_error", "relative_error", "equal_p_value"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), nan_ok=True, rel=1e-6)
+
+
+def test_grids_of_equal_weights_are_the_plain_ones():
+    for n, m in ((6, 6), (4, 6), (7, 3)):
+        plain, found = MergedGrid(n, m), MergedGrid.of_weights(np.full(n, 1 / n), np.full(m, 1 / m))
+        assert found.width == pytest.approx(plain.width)
+        for name in ("step_first", "step_second", "at_first", "at_second"):
+            assert getattr(found, name).tolist() == getattr(plain, name).tolist()
+
+
+def test_a_study_of_a_suite_without_resampling():
+    scores = suite([80, 200, 700], [0.5, 0.3, 0.2])
+    study = study_dominance(scores, [Claim(1), Claim(2)], Inference(variance="clt"))
+    assert study.tests[1].p_value is not None
+    with pytest.raises(UsageError, match="tasks like these"):
+        study_dominance(suite([9] * 8, None, random=True), [Claim(2)], Inference(variance="clt"))
