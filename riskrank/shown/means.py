@@ -28,7 +28,7 @@ def worst(column: str, metrics: Sequence[MetricMeans], tail: TailMeans) -> list[
     if not tail.says_something:
         return []
     of_what = "" if alone is not None or len(metrics) == 1 else "\ncombined"
-    return [(Column(f"worst {percent(tail.level)}{of_what}"), tail.of)]
+    return [(Column(f"worst {percent(tail.level)}{of_what}", spare=bool(of_what)), tail.of)]
 
 
 def side_by_side(

@@ -26,6 +26,7 @@ class Column:
 
     ``name`` is the head where there is no need to be short, in Markdown. What is ``only`` for a terminal is a
     picture, drawn where there is room for it, ``least`` columns wide or more; it says nothing of its own.
+    What is ``spare`` gives way on a page that has no room for all, and is named below the table.
     """
 
     head: str
@@ -33,6 +34,7 @@ class Column:
     name: str = ""
     only: Literal["", "terminal", "latex"] = ""
     least: int = 0
+    spare: bool = False
 
 
 @dataclass(frozen=True)

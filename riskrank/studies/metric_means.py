@@ -109,7 +109,7 @@ def better_elsewhere(means: Sequence[MetricMeans], model: int, models: Sequence[
         best = best_of(mean)
         if mean.of(best) != mean.of(model):
             told.append(
-                f"the best mean {mean.name} is {models[best]}'s, {mean.of(best)} against {mean.of(model)}"
+                f"{models[best]} has the best mean {mean.name}, {mean.of(best)} against {mean.of(model)}"
             )
     if told:
         more = len(told) - 2

@@ -113,6 +113,16 @@ def test_nothing_is_cut():
             assert max(map(len, shown.splitlines())) <= width, name
 
 
+def test_ten_models_and_four_metrics_hold_together_at_80_columns():
+    """Each model stands in one row, its name whole; what there is no room for is named."""
+    scores, models = table(10), [f"candidate-model-{at:02d}" for at in range(10)]
+    for name, result in (("rank", rr.rank(scores, **FEW)), ("mrm", rr.mrm(scores, **FEW))):
+        shown = page(result, 80)
+        assert shown.count("───\n") == 1, f"{name}\n{shown}"
+        rows = shown.split("───\n")[1].split("\n\n")[0].splitlines()
+        assert sorted(model for row in rows for model in models if model in row) == models, shown
+
+
 def test_explain_goes_on_where_the_first_screen_ends():
     result = rr.dominance(table(3), **FEW)
     first, whole = result.to_text(width=100), result.to_text(width=100, explain=True)

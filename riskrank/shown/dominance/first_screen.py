@@ -77,7 +77,9 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
         columns.append((Column("ahead of", "left"), _ahead_of(one.leading, number, shown)))
         first = one.orders.get(1, one.leading)
         if len(means) <= _FEW_METRICS and not np.array_equal(first.dominates, one.leading.dominates):
-            columns.append((Column("ahead of\n(order 1)", "left"), _ahead_of(first, number, shown)))
+            columns.append(
+                (Column("ahead of\n(order 1)", "left", spare=True), _ahead_of(first, number, shown))
+            )
     table = by_model("", columns, shown, stub=stub)
     below = []
     if len(order) > len(shown):

@@ -1,17 +1,18 @@
 """A view as a terminal page, drawn by Rich, which is imported only then.
 
-On a terminal too narrow for a table nothing is cut and no column is left out: words and long names
-go on over several lines, and the columns that do not fit follow in a second table.
+On a terminal too narrow for a table nothing is cut: heads go on below, what can be spared is left out by name,
+then words and long names go on over several lines, and columns that do not fit follow in a second table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from riskrank.shown.escapes import for_terminal
 from riskrank.shown.formats import long_tables
+from riskrank.shown.formats.narrow import narrowed
 from riskrank.shown.text_pictures import in_ascii
 from riskrank.shown.view import Cell, Column, Line, Section, Table, text_of
 
@@ -69,6 +70,8 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     encoding = getattr(stream, "encoding", None) or "utf-8"
     ascii_only = not encoding.lower().startswith("utf")
     text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
+    has_room: Callable[[Table], bool]
+    has_room = lambda table: width is None or _total(fitting_widths(table, None)) <= width  # noqa: E731
     for before, section in zip([None, *view], view, strict=False):
         if isinstance(section, Table) and section.title and isinstance(before, Line):
             page.print()  # a table without a title begins with an empty line of its own
@@ -81,13 +84,15 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
             page.print(Padding(line, (0, 1)), width=text_width)
             continue
         shown = _showable_table(section, encoding)
-        table = with_pictures(shown, width)
+        table, left_out = narrowed(with_pictures(shown, width), has_room)
         widths = fitting_widths(table, width)
         for number, block in enumerate(blocks(widths, table.stub, width)):
             title = f"{table.title}, continued" if number and table.title else table.title
             if title:
                 page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
             _print_rows(page, table, block, widths, ascii_only=ascii_only)
+        if left_out:
+            page.print(Padding(Text(f"No room here for {', '.join(left_out)}."), (0, 1)), width=text_width)
         drawn = pictures_below(shown, table, width, ascii_only=ascii_only)
         if drawn is not None:
             page.print(Padding(Text(drawn.title, style="bold"), (0, 1)), width=text_width)

@@ -68,7 +68,7 @@ def _alone(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> Table
         *([] if tail is None else worst(name, means, tail)),
     ]
     if rank.shape[1] > 1:
-        single = Column("place by\none measure")
+        single = Column("place by\none measure", spare=True)
         columns.append((single, lambda i: numbers.rank_interval(int(rank[i].min()), int(rank[i].max()))))
     return by_model("", columns, order[:MOST_ROWS])
 

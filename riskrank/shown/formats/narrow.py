@@ -1,0 +1,79 @@
+"""A table made to fit: empty columns closed, heads in several lines, and what can be spared named instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from riskrank.shown.view import Column, Table, text_of
+
+# Where a head goes on in the next line: between words, but not before the sign of a number; then in names.
+_WORDS, _PARTS = re.compile(r"(?<= )(?!%)"), re.compile(r"(?<= )(?!%)|(?<=[_/-])(?=\w)")
+
+
+def narrowed(table: Table, fits: Callable[[Table], bool]) -> tuple[Table, list[str]]:
+    """The table as a page has room for it in one piece, and the heads of what it has no room for.
+
+    Parameters
+    ----------
+    table : Table
+    fits : callable
+        Whether a table has room.
+
+    Returns
+    -------
+    table : Table
+        As it was where nothing helps.
+    left_out : list of str
+    """
+    if fits(table):
+        return table, []
+    for tried in _shorter(table):
+        if fits(tried):
+            return tried, []
+    left_out: list[str] = []
+    for at in reversed([at for at, column in enumerate(tried.columns) if column.spare]):
+        left_out.insert(0, tried.columns[at].name)
+        tried = tried.with_columns([n for n, _ in enumerate(tried.columns) if n != at])
+        if fits(tried):
+            return tried, left_out
+    return table, []
+
+
+def _shorter(table: Table) -> Iterator[Table]:
+    """The same table in less and less width, nothing left out."""
+    empty = [
+        at
+        for at, column in enumerate(table.columns)
+        if not column.head and not any(text_of(row[at]) for row in table.rows)
+    ]
+    closed = table.with_columns([at for at, _ in enumerate(table.columns) if at not in empty])
+    closed = replace(closed, stub=table.stub - sum(at < table.stub for at in empty))
+    yield closed
+    for where in (_WORDS, _PARTS):
+        columns = tuple(_folded(column, at, closed, where) for at, column in enumerate(closed.columns))
+        yield replace(closed, columns=columns)
+
+
+def _folded(column: Column, at: int, table: Table, where: re.Pattern[str]) -> Column:
+    """A column whose head takes as many lines as its cells are narrower than it."""
+    cells = max((len(text_of(row[at])) for row in table.rows), default=0)
+    pieces = [where.split(line) for line in column.head.split("\n")]
+    room = max(cells, *(len(piece.strip()) for line in pieces for piece in line))
+    lines = [folded for line in pieces for folded in _filled(line, room)]
+    return replace(column, head="\n".join(lines), name=column.name or _flat(column))
+
+
+def _filled(pieces: list[str], room: int) -> Iterator[str]:
+    line = ""
+    for piece in pieces:
+        if line and len((line + piece).strip()) > room:
+            yield line.strip()
+            line = ""
+        line += piece
+    yield line.strip()
+
+
+def _flat(column: Column) -> str:
+    return column.head.replace("\n", " ")
