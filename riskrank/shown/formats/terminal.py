@@ -1,6 +1,6 @@
 """A view as a terminal page, drawn by Rich, which is imported only then.
 
-On a terminal too narrow for a table nothing is cut: heads go on below, what can be spared is left out by name,
+On a terminal too narrow for a table nothing is cut: heads go on below, what can be spared is named instead,
 then words and long names go on over several lines, and columns that do not fit follow in a second table.
 """
 
