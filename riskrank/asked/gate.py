@@ -46,8 +46,8 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
     old: str | None = ask(None, f"The old model that {option('new')} is compared with.", instead="not_worse")
     on: tuple[str, ...] = ask(
         (),
-        "mean, tvar@0.05 or cvar@0.05 (mean of the worst 5 %), fsd, ssd, each of all metrics or of one as in "
-        "mean:NAME, or a metric for its mean.",
+        "mean, tvar@0.05 or cvar@0.05 (mean of the worst 5 %), fsd, ssd, pass^3 (all of 3 runs pass), pass@3 "
+        "(one does), each of all metrics or of one as in mean:NAME, or a metric for its mean.",
         metavar="STATISTIC",
         unset="mean",
     )

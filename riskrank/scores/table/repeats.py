@@ -63,7 +63,7 @@ def laid_out(scores: Scores, values: np.ndarray, options: ReadOptions) -> tuple[
         elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
             notes = (f"{_MERGED[options.repeats]} without {partial:,} repeats that have no score",)
         if options.repeats != "mean":
-            notes += _unequal_runs(cell, grid, n_metrics, options)
+            notes += (_of_so_many(cell, grid, n_metrics, options),)
     else:
         flat = np.full(grid.size * n_metrics, np.nan)
         flat[cell] = values
@@ -122,8 +122,8 @@ def _merge_per_cell(cell: np.ndarray, values: np.ndarray, n_cells: int, how: str
     return flat
 
 
-def _unequal_runs(cell: np.ndarray, grid: _Grid, n_metrics: int, options: ReadOptions) -> tuple[str, ...]:
-    """Warn where the worst or the best of many runs is compared with that of few."""
+def _of_so_many(cell: np.ndarray, grid: _Grid, n_metrics: int, options: ReadOptions) -> str:
+    """Warn that the worst or the best of the runs depends on how many there are, above all if they differ."""
     counts = np.bincount(cell, minlength=grid.size * n_metrics).reshape(grid.size, n_metrics)
     # Models that share samples only have to agree on each sample.
     group = np.zeros(grid.size, dtype=np.int64) if options.unpaired else grid.sample
@@ -131,13 +131,13 @@ def _unequal_runs(cell: np.ndarray, grid: _Grid, n_metrics: int, options: ReadOp
     least = np.full_like(most, np.iinfo(np.int64).max)
     np.maximum.at(most, group, counts)
     np.minimum.at(least, group, np.where(counts, counts, least[0, 0]))
-    if np.all((least == most) | (most == 0)):
-        return ()
     worst = options.repeats == "min"
-    return (
-        f"the models have {int(counts[counts > 0].min()):,} to {int(counts.max()):,} runs a sample: more "
-        f"runs make the {'worst' if worst else 'best'} of them {'worse' if worst else 'better'}",
-    )
+    told = f"more runs make the {'worst' if worst else 'best'} of them {'worse' if worst else 'better'}"
+    passes = f"{'pass^k' if worst else 'pass@k'} (gate, check) does not depend on their number"
+    few, many = int(counts[counts > 0].min()), int(counts.max())
+    if np.all((least == most) | (most == 0)):
+        return f"{option('repeats', options.repeats)} of {few} runs: {told}; {passes}"
+    return f"the models have {few:,} to {many:,} runs a sample: {told}; {passes}"
 
 
 def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:

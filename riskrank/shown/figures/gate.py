@@ -25,13 +25,13 @@ def pictures(document: GateDocument) -> list[Picture]:
 
 def intervals(document: GateDocument) -> list[Intervals]:
     """Claims by statistic and metric, whose unit they share; turned so that larger favours the new model."""
-    lower = {metric.name for metric in document.metrics if metric.direction == "lower"}
     number = {name: at for at, name in enumerate(document.provenance.models)}
     by_unit: dict[tuple[str, str], list[GateRow]] = {}
     for row in document.rows:
         by_unit.setdefault((row.statistic, row.metric), []).append(row)
     return [
-        _of_unit(rows, number, sign=-1.0 if metric in lower else 1.0) for (_, metric), rows in by_unit.items()
+        _of_unit(rows, number, sign=-1.0 if rows[0].direction == "lower" else 1.0)
+        for rows in by_unit.values()
     ]
 
 

@@ -60,18 +60,17 @@ def _cells(row: GateRow, *, grouped: bool, needed: bool) -> tuple[Cell | str, ..
 
 def _bars(document: GateDocument) -> list[str]:
     """Each claim's interval with its boundary, in the units of the file; a scale a statistic and metric."""
-    less = {metric.name for metric in document.metrics if metric.direction == "lower"}
     bars = [""] * len(document.rows)
     alike: dict[tuple[str, str], list[int]] = {}
     for at, row in enumerate(document.rows):
         if row.statistic not in ("fsd", "ssd") and (row.low is not None or row.high is not None):
             alike.setdefault((row.statistic, row.metric), []).append(at)
-    for (_, metric), places in alike.items():
+    for places in alike.values():
         rows = [document.rows[at] for at in places]
         low = [math.nan if row.low is None else row.low for row in rows]
         high = [math.nan if row.high is None else row.high for row in rows]
         boundary = [row.margin if row.claim == "better" else -row.margin for row in rows]
-        marks = [-one if metric in less else one for one in boundary]
+        marks = [-one if row.direction == "lower" else one for row, one in zip(rows, boundary, strict=True)]
         drawn = interval_bars([row.estimate for row in rows], low, high, mark=marks)
         for at, bar in zip(places, drawn, strict=True):
             bars[at] = bar
@@ -88,8 +87,9 @@ def _reading(document: GateDocument, needed: bool) -> str:
         "a claim passes if its interval lies wholly on its side, fails if wholly on the other, and is "
         "inconclusive otherwise",
     ]
-    used = {row.metric for row in rows if row.statistic not in ("fsd", "ssd")}
-    less = [metric.name for metric in document.metrics if metric.direction == "lower" and metric.name in used]
+    less = dict.fromkeys(
+        row.metric for row in rows if row.direction == "lower" and row.statistic not in ("fsd", "ssd")
+    )
     if less:
         text.append(f"less is better of {', '.join(less)}, and > means better")
     if any(row.statistic in ("fsd", "ssd") for row in rows):

@@ -53,14 +53,13 @@ def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
         Column("passes if all", "left"),
         *([Column("samples")] if apart else []),
     ]
-    less = {metric.name for metric in document.metrics if metric.direction == "lower"}
     shown: tuple[tuple[Cell | str, ...], ...] = tuple(
         (
             Cell(row.verdict.upper(), STYLES[row.verdict]),
             *([row.new if common else f"{row.new} {_than(row)}"] if several or not common else []),
             f"{looked_at(row)} of {row.metric}",
             *([row.group or "all together"] if grouped else []),
-            *_numbers(row, less=row.metric in less),
+            *_numbers(row, less=row.direction == "lower"),
             *([f"{row.samples:,}"] if apart else []),
         )
         for row in rows

@@ -263,6 +263,7 @@ def _row(
         samples=evidence.samples,
         samples_needed=answer.samples_needed,
         e_value=evidence.e_value if isinstance(evidence, AnytimeEvidence) else None,
+        direction="lower" if claim.column.units.sign < 0 else "higher",
     )
 
 

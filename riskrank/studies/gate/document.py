@@ -39,6 +39,7 @@ class GateRow:
     samples: int
     samples_needed: int | None
     e_value: float | None = None
+    direction: str = "higher"
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,10 +10,13 @@ from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.errors import UsageError, did_you_mean, listing, option
 
 MEAN, TAIL = "mean", "tvar"
+# The chance that all of k runs of a sample pass, and that one of them does.
+ALL_OF, ONE_OF = "pass^", "pass@"
 # Two names of one statistic: Tail Value at Risk and Conditional Value at Risk.
 TAILS = (TAIL, "cvar")
 ORDERS = {"fsd": 1, "ssd": 2}
-EXAMPLES = (MEAN, "tvar@0.05", *ORDERS)
+_RUNS = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
+EXAMPLES = (MEAN, "tvar@0.05", *ORDERS, "pass^3", "pass@3")
 
 
 @dataclass(frozen=True)
@@ -27,12 +31,15 @@ class Statistic:
         Share of the worst scores of a tail mean.
     dominance : Claim or None
         Dominance to test instead of a difference.
+    runs : (str, int), or None
+        Whether all or one of how many runs of a sample must pass, instead of its mean.
     """
 
     name: str
     metrics: tuple[str, ...]
     level: float | None = None
     dominance: Claim | None = None
+    runs: tuple[str, int] | None = None
 
 
 def statistics(texts: Sequence[str], metrics: Sequence[str]) -> list[Statistic]:
@@ -61,7 +68,8 @@ def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
 
 
 def _is_statistic(text: str) -> bool:
-    return text == MEAN or text in ORDERS or text.partition("@")[0] in TAILS
+    known = text == MEAN or text in ORDERS or text.partition("@")[0] in TAILS
+    return known or _RUNS.fullmatch(text) is not None
 
 
 def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic:
@@ -69,6 +77,8 @@ def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic:
         return Statistic(MEAN, metrics)
     if text in ORDERS:
         return Statistic(text, metrics, dominance=Claim(ORDERS[text], DIRECT))
+    if passing := _RUNS.fullmatch(text):
+        return Statistic(text, metrics, runs=(passing[1], int(passing[2])))
     try:
         level = float(text.partition("@")[2])
     except ValueError:

@@ -18,6 +18,7 @@ from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, ScoreColu
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.margins import bounded, declared_range, limits, margins
+from riskrank.studies.gate.passing import passing
 from riskrank.studies.gate.statistics import Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence
 from riskrank.studies.grouping import require_samples
@@ -129,9 +130,12 @@ def _claims(
         for one in wanted:
             for metric in one.metrics:
                 margin = 0.0 if one.dominance is not None else margin_of[metric]
+                columns = by_metric[metric]
+                if one.runs is not None:
+                    columns = [passing(column, one, models) for column in columns]
                 claims += [
                     GateClaim(kind, new, old, column, one.name, one.level, one.dominance, margin)
-                    for column in by_metric[metric]
+                    for column in columns
                 ]
     return list(dict.fromkeys(claims))
 

@@ -43,8 +43,7 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
         numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ("fsd", "ssd") else ""
         numbers = numbers or f"difference {said(row, row.estimate)}"
     else:
-        less = any(metric.name == row.metric and metric.direction == "lower" for metric in metrics)
-        better = ", less is better" if less else ""
+        better = ", less is better" if row.direction == "lower" else ""
         ends = f"{said(row, row.low)} to {said(row, row.high)}"
         numbers = f"{looked_at(row)} {signed(row)}, {ends}{better}"
     return f"{row.new} {relation}{margin} {where} ({numbers}; p = {row.p_adjusted:.2g}, n = {row.samples:,})"
@@ -52,6 +51,8 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
 
 def looked_at(row: GateRow) -> str:
     """What of the scores a claim is about, in words."""
+    if row.statistic.startswith("pass"):
+        return row.statistic
     if row.statistic.startswith("tvar@"):
         return f"worst {percent(float(row.statistic.removeprefix('tvar@')))}"
     return {"fsd": "dominance in order 1", "ssd": "dominance in order 2"}.get(row.statistic, row.statistic)

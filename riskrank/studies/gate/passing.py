@@ -1,0 +1,80 @@
+"""Claims on pass^k and pass@k: what all, or one, of k runs of a sample come to, in the place of its mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.passes import Passes
+from riskrank.errors import InputError, UsageError, option
+from riskrank.studies.gate.claims import ScoreColumn
+from riskrank.studies.gate.statistics import ALL_OF, Statistic
+from riskrank.studies.units import Units
+
+
+def passing(column: ScoreColumn, statistic: Statistic, models: Sequence[str]) -> ScoreColumn:
+    """A column of a score a sample: the chance that all, or one, of k of its runs pass (method §10).
+
+    Parameters
+    ----------
+    column : ScoreColumn
+        Runs that passed or not, as draws of their samples.
+    statistic : Statistic
+        Of runs.
+    models : sequence of str
+
+    Raises
+    ------
+    UsageError
+        If scores are not all 0 or 1, or tasks weigh.
+    InputError
+        If a sample has fewer than k runs.
+    """
+    assert statistic.runs is not None
+    kind, k = statistic.runs
+    scores, best = column.scores, max(0.0, column.units.sign)
+    if not all(np.all((values == 0) | (values == column.units.sign)) for values in scores.values):
+        raise UsageError(
+            f"{option('on', statistic.name)} counts runs that pass, 1, or fail, 0",
+            found=f"scores of {column.name} that are neither",
+            hint=f"claim {option('on', f'mean:{column.name}')}, or give scores of 0 and 1",
+        )
+    if scores.strata is not None:
+        raise UsageError(
+            f"{option('on', statistic.name)} looks at single samples, and tasks weigh here",
+            found=f"{option('on', statistic.name)} on a suite of tasks",
+            hint=f"pool the tasks with {option('task', 'none')}, or ask in each with {option('group_by')}",
+        )
+    numbers = scores.clusters if scores.samples is None else scores.samples
+    values = []
+    for model, own, samples in zip(models, scores.values, numbers, strict=True):
+        passes = Passes.of(own == best, samples)
+        if int(passes.runs.min()) < k:
+            raise InputError(
+                f"{option('on', statistic.name)} needs {k} runs of every sample",
+                found=f"a sample of {model} with {int(passes.runs.min())} on {column.name}",
+                hint=f"keep the runs apart with {option('repeats', 'draws')}, or ask for fewer of them",
+            )
+        values.append(passes.all_of(k) if kind == ALL_OF else passes.one_of(k))
+    clusters = None
+    if scores.samples is not None:
+        clusters = [
+            cluster[np.append(True, sample[1:] != sample[:-1])]
+            for cluster, sample in zip(scores.clusters, scores.samples, strict=True)
+        ]
+    return replace(
+        column,
+        scores=ClusteredScores.build(
+            values,
+            clusters,
+            samples=None if clusters is None else [np.arange(one.size) for one in values],
+            paired=scores.paired,
+        ),
+        units=Units(1.0, f"{statistic.name} of {column.name}"),
+        limits=(0.0, 1.0),
+        bounded=True,
+        reach=1.0,
+    )
