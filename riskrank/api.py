@@ -175,10 +175,12 @@ def _checked_reading(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked(kind: type, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options in their types, where the roles of columns may be a mapping, too; None leaves one out."""
+    """Options in their types, columns and weights of tasks from mappings, too; None leaves one out."""
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(given.get("columns"), Mapping):
         given["columns"] = ",".join(f"{role}={column}" for role, column in given["columns"].items())
+    if isinstance(given.get("task_weight"), Mapping):
+        given["task_weight"] = [f"{task}={weight}" for task, weight in given["task_weight"].items()]
     return checked(kind, given)
 
 

@@ -17,7 +17,8 @@ def table() -> dict[str, list]:
     rng = np.random.default_rng(0)
     models = [name for name in ("a", "b", "c, large") for _ in range(40)]
     numbers = {"acc": rng.random(120).tolist(), "cost": rng.random(120).tolist()}
-    return {"model": models, "sample": [*range(40)] * 3} | numbers
+    topics = [*["x"] * 10, *["y"] * 30] * 3
+    return {"model": models, "sample": [*range(40)] * 3, "topic": topics} | numbers
 
 
 def rank(**options) -> str:
@@ -42,6 +43,7 @@ BASE = {"lower": "cost", "higher": "acc"}
         ({"models": 'a,"c, large"'}, {"models": ["a", "c, large"]}),
         ({"weights": {"acc": 2, "cost": 1}}, {"weight": {"acc": 2, "cost": 1}}),
         ({"metrics": None, "directions": None}, {}),
+        ({"task": "topic", "task_weight": {"x": 2}}, {"task": "topic", "task_weight": ["x=2"]}),
     ],
 )
 def test_two_ways_to_say_one_thing(guessed, plain):

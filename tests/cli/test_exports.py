@@ -179,6 +179,9 @@ def test_converted_rows_are_chosen_and_reshaped_as_in_every_command(run, refused
     means = "SELECT model AS m, sample, metric, AVG(score) AS score FROM scores GROUP BY m, sample, metric"
     both = run("convert", "lm-eval", runs, "--filter", "*", "--sql", means, "--columns", "model=m")
     assert both.stdout.splitlines()[0] == "model,sample,metric,score,direction"
+    kinds = "SELECT model, sample, metric, score, task AS kind FROM scores"
+    named = run("convert", "lm-eval", runs, "--filter", "*", "--sql", kinds, "--columns", "task=kind")
+    assert named.stdout.splitlines()[0] == "model,sample,metric,score,task,direction"
     pivot = (
         "SELECT sample, MAX(CASE WHEN model = 'org/a' THEN score END) AS a, "
         "MAX(CASE WHEN model = 'org/b' THEN score END) AS b FROM scores WHERE metric = 'acc' GROUP BY sample"

@@ -128,6 +128,16 @@ def test_files_that_repeat_samples_are_tasks_or_runs(folder, hint, meta):
     assert "if one is a copy of another, leave it out" in hint("rank", "runs/a/x.csv", "b.csv", "copy.csv")
 
 
+def test_a_column_that_sounds_like_tasks_is_proposed_as_one(folder, hint, meta):
+    rows = [(m, s, t, "acc", (s * 3 + at) % 5) for at, m in enumerate("ab") for s in range(N) for t in "xy"]
+    folder("t.csv", lines("model,sample,subject,metric,score", rows))
+    named = words(hint("rank", "t.csv"), "tasks with samples of their own ", ",")
+    assert named == ["--task", "subject"]
+    assert meta("rank", "t.csv", *named, "--no-test") == (["a", "b"], 2 * N, ["acc"])
+    folder("u.csv", lines("model,sample,side,metric,score", rows))
+    assert "--task" not in hint("rank", "u.csv")
+
+
 @pytest.mark.parametrize("wide", [False, True])
 def test_two_judges_are_no_draws(folder, hint, meta, wide):
     rows = [

@@ -15,7 +15,7 @@ import polars as pl
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing, option
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
-from riskrank.scores.table.guesses import JUDGE, SETTING, numbers_runs, typed, words
+from riskrank.scores.table.guesses import JUDGE, SETTING, WHOLE, numbers_runs, typed, words
 from riskrank.scores.table.path_hints import template_of_tasks, written
 from riskrank.scores.table.scores import Scores
 
@@ -89,10 +89,10 @@ def _meanings(name: str, scores: Scores, options: ReadOptions) -> list[str]:
     roles = scores.notes.files[0].roles
     sample = _named("sample", f"{roles.sample}+{name}" if roles.sample else name, options)
     together = f" (with {option('cluster', roles.sample)} if they belong together)" if roles.sample else ""
-    found = [
-        f"runs of the same thing are {_named('draw', name, options)} {option('repeats', 'draws')}",
-        f"samples of their own {sample}{together}",
-    ]
+    own = f"samples of their own {sample}{together}"
+    if words(name) & WHOLE and roles.sample and roles.task is None:
+        own = f"tasks with samples of their own {option('task', name)}"
+    found = [f"runs of the same thing are {_named('draw', name, options)} {option('repeats', 'draws')}", own]
     if roles.metric:
         found.append(f"metrics of their own are {_named('metric', f'{roles.metric}+{name}', options)}")
     return found

@@ -41,6 +41,8 @@ def shaped(export: Export, options: ReadOptions, label: str) -> Export:
     names = {role: str(getattr(roles, role)) for role in ("model", "sample", "metric", "score")}
     if roles.draw is not None:
         names["draw"] = roles.draw
+    if roles.task not in (None, "task"):
+        names["task"] = str(roles.task)
     rest = [name for name in source.columns if name and name not in names.values()]
     frame = source.load([*names.values(), *rest]).rename({name: role for role, name in names.items()})
     values, state = parse_scores(frame["score"], source.decimal_comma)

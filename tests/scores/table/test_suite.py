@@ -130,6 +130,20 @@ def test_weights_of_tasks(read):
     assert read(task_weight=("big=2", "gsm=0")).suite.weights.tolist() == pytest.approx([1 / 3, 2 / 3, 0])
 
 
+def test_sizes_of_unpaired_models_are_those_of_all_together(read):
+    lines = [line for line in rows() if not (line.startswith("B,big") and int(line.split(",")[2]) >= 4)]
+    suite = read(lines, unpaired=True, task_weight="samples").suite
+    assert suite.weights.tolist() == pytest.approx([10 / 40, 24 / 40, 6 / 40])
+
+
+def test_where_nothing_names_samples_tasks_may_be_their_names(read):
+    means = [f"{model},{task},acc,0.{at}\n" for at, model in enumerate("AB") for task in ("arc", "gsm")]
+    with pytest.raises(InputError, match="missing column 'sample'") as caught:
+        read(means, head="model,task,metric,score\n")
+    assert "--columns sample=task" in caught.value.lines(flags=True)[2]
+    assert read(means, head="model,task,metric,score\n", columns="sample=task").suite is None
+
+
 @pytest.mark.parametrize(
     ("weights", "what", "hint"),
     [
