@@ -106,15 +106,7 @@ def draw_bump(
         )
     given = looks(k, found.focus)
     for j, look in enumerate(given):
-        canvas.plot(
-            x,
-            y[:, j],
-            color=look.color,
-            linestyle=look.dash,
-            linewidth=look.width,
-            zorder=look.layer,
-            gid=curve_mark(j),
-        )
+        canvas.plot(x, y[:, j], **look.line, gid=curve_mark(j))
         canvas.plot(
             x,
             y[:, j],

@@ -74,13 +74,4 @@ def _lines(axes: Axes, kind: str, found: Curves, given: Sequence[Look]) -> None:
         line = np.concatenate([heights[:1], heights])
         style = "default" if kind == "tvar" else "steps-post" if kind == "cdf" else "steps-pre"
         x, y = (line, levels) if kind == "cdf" else (levels, line)
-        axes.plot(
-            x,
-            y,
-            drawstyle=style,
-            color=look.color,
-            linestyle=look.dash,
-            linewidth=look.width,
-            zorder=look.layer,
-            gid=curve_mark(model),
-        )
+        axes.plot(x, y, drawstyle=style, **look.line, gid=curve_mark(model))

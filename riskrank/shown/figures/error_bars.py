@@ -84,14 +84,11 @@ def draw_error_bars(
             found.sizes * factor,
             values,
             yerr=np.maximum(reach, 0),
-            color=look.color,
-            linestyle=look.dash,
-            linewidth=look.width,
             marker=look.marker,
             markersize=4,
             elinewidth=0.8,
             capsize=2,
-            zorder=look.layer,
+            **look.line,
         )
     if target is not None:
         _target(axes, target)

@@ -29,6 +29,12 @@ class Look:
     width: float
     layer: int
 
+    @property
+    def line(self) -> dict[str, Any]:
+        """As Matplotlib calls what a line of this model has."""
+        how = {"color": self.color, "linestyle": self.dash, "linewidth": self.width}
+        return how | {"zorder": self.layer}
+
 
 OTHERS = Look(GREY, "solid", "o", 0.7, 2)
 

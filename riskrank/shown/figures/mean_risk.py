@@ -115,15 +115,7 @@ def draw_radar(risks: MeanRisk, names: Sequence[str], column: str) -> Plot:
     closed = np.append(angle, angle[0])
     for model, (look, share) in enumerate(zip(given, risks.share, strict=True)):
         radius = 0.08 + 0.92 * np.append(share, share[0])
-        axes.plot(
-            radius * np.cos(closed),
-            radius * np.sin(closed),
-            color=look.color,
-            linestyle=look.dash,
-            linewidth=look.width,
-            zorder=look.layer,
-            gid=curve_mark(model),
-        )
+        axes.plot(radius * np.cos(closed), radius * np.sin(closed), **look.line, gid=curve_mark(model))
     key.draw(page.canvas(), MARGIN + 2 * rim + side + 16, page.top - 16)
     return page.figure
 

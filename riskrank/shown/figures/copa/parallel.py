@@ -72,11 +72,7 @@ def _lines(axes: Axes, u: Floats, given: Sequence[Look]) -> None:
         axes.plot(
             x,
             u[model],
-            color=look.color,
-            linestyle=look.dash,
-            linewidth=look.width if shown else 0.5,
-            alpha=None if shown else 0.6,
-            zorder=look.layer,
+            **(look.line if shown else look.line | {"linewidth": 0.5, "alpha": 0.6}),
             clip_on=False,
             gid=curve_mark(model),
         )

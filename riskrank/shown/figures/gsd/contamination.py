@@ -71,17 +71,7 @@ def draw_contamination(
     )
     axes = page.axes(left, below, width, height)
     for look, p_values, mark in zip(given, found.p_values, marks, strict=True):
-        axes.plot(
-            np.arange(p_values.size),
-            p_values,
-            color=look.color,
-            linestyle=look.dash,
-            linewidth=look.width,
-            marker=look.marker,
-            markersize=4,
-            zorder=look.layer,
-            gid=mark,
-        )
+        axes.plot(np.arange(p_values.size), p_values, marker=look.marker, markersize=4, **look.line, gid=mark)
     axes.axhline(alpha, color=GREY, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
     longest = max((p_values.size for p_values in found.p_values), default=1)
     axes.set(xlabel="samples that may be arbitrary", ylabel="p-value", xlim=(-0.3, max(longest - 0.7, 1.3)))
