@@ -47,7 +47,8 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
     on: tuple[str, ...] = ask(
         (),
         "mean, tvar@0.05 or cvar@0.05 (mean of the worst 5 %), fsd, ssd, pass^3 (all of 3 runs pass), pass@3 "
-        "(one does), each of all metrics or of one as in mean:NAME, or a metric for its mean.",
+        "(one does), each of all metrics or of one as in mean:NAME, or a metric for its mean; of a suite "
+        "macro, the mean over tasks, and task, each of them.",
         metavar="STATISTIC",
         unset="mean",
     )

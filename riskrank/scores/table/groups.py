@@ -36,6 +36,14 @@ def group_tables(table: ScoreTable) -> dict[str, ScoreTable]:
     return found
 
 
+def task_tables(table: ScoreTable) -> dict[str, ScoreTable]:
+    """Each task of a suite as a table of its own, by name."""
+    suite = table.suite
+    assert suite is not None
+    tasks = tuple(suite.of_sample[samples] for samples in table.row_samples)
+    return group_tables(replace(table, groups=tasks, group_names=suite.names, suite=None))
+
+
 def leaving_out(table: ScoreTable, names: Sequence[str]) -> str:
     """Words that say how to read a table without some of its groups."""
     column = str(table.options.group_by)

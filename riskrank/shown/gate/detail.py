@@ -16,11 +16,13 @@ STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 def details(document: GateDocument) -> list[Section]:
     """Table of claims, and how to read it."""
     grouped = any(row.group is not None for row in document.rows)
+    tasks = any(row.task is not None for row in document.rows)
     needed = any(row.samples_needed is not None for row in document.rows)
     columns = [
         Column("verdict", "left"),
         Column("claim", "left"),
         Column("on", "left"),
+        *([Column("task", "left")] if tasks else []),
         *([Column("group", "left")] if grouped else []),
         Column("new − old"),
         Column("interval", "left"),
@@ -31,14 +33,14 @@ def details(document: GateDocument) -> list[Section]:
     ]
     bars = _bars(document)
     rows = [
-        (*_cells(row, grouped=grouped, needed=needed), bar)
+        (*_cells(row, tasks=tasks, grouped=grouped, needed=needed), bar)
         for row, bar in zip(document.rows, bars, strict=True)
     ]
     table = Table("Gate", tuple(columns), tuple(rows), stub=3)
     return [table, Line(_reading(document, needed), "Reading:")]
 
 
-def _cells(row: GateRow, *, grouped: bool, needed: bool) -> tuple[Cell | str, ...]:
+def _cells(row: GateRow, *, tasks: bool, grouped: bool, needed: bool) -> tuple[Cell | str, ...]:
     sign = ">" if row.claim == "better" else "≥"
     margin = "" if not row.margin else f" {'+' if row.claim == 'better' else '−'} {row.margin:g}"
     ends = "–"
@@ -49,6 +51,7 @@ def _cells(row: GateRow, *, grouped: bool, needed: bool) -> tuple[Cell | str, ..
         Cell(row.verdict, STYLES[row.verdict]),
         f"{row.new} {sign} {row.old}{margin}",
         f"{row.statistic} of {row.metric}",
+        *([row.task or "all together"] if tasks else []),
         *([row.group or "all together"] if grouped else []),
         f"ε {numbers.ratio(row.estimate)}" if dominance else numbers.score(row.estimate),
         ends,

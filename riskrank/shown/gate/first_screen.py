@@ -10,6 +10,7 @@ from riskrank.shown.diff.cases import cases_table
 from riskrank.shown.gate.detail import STYLES, details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.statistics import MACRO
 from riskrank.studies.gate.words import looked_at, said
 from riskrank.studies.wording import counted
 
@@ -41,11 +42,13 @@ def view(document: GateDocument) -> list[Section]:
 
 def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
     grouped = any(row.group is not None for row in document.rows)
+    tasks = any(row.task is not None for row in document.rows)
     apart = len({row.samples for row in document.rows}) > 1
     common, several = _common(document.rows), len({row.new for row in document.rows}) > 1
     columns = [Column("answer", "left")]
     columns += [Column("claim" if not common else "new", "left")] if several or not common else []
     columns.append(Column("on", "left"))
+    columns += [Column("task", "left")] if tasks else []
     columns += [Column("group", "left")] if grouped else []
     columns += [
         Column("new − old"),
@@ -58,6 +61,7 @@ def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
             Cell(row.verdict.upper(), STYLES[row.verdict]),
             *([row.new if common else f"{row.new} {_than(row)}"] if several or not common else []),
             f"{looked_at(row)} of {row.metric}",
+            *([row.task or ("" if row.statistic == MACRO else "all together")] if tasks else []),
             *([row.group or "all together"] if grouped else []),
             *_numbers(row, less=row.direction == "lower"),
             *([f"{row.samples:,}"] if apart else []),

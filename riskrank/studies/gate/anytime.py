@@ -68,6 +68,7 @@ def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence
     models = tables[0].models
     names = [
         f"{claim.kind} {models[claim.new]}:{models[claim.old]} by {claim.margin:g} on {claim.column.name}"
+        + (f" on {claim.column.task}" if claim.column.task else "")
         + (f" in {claim.column.group}" if claim.column.group else "")
         + f", bounds {claim.column.reach:g} apart, α {settings.alpha:g} {settings.correction}"
         + (f", clusters of at most {settings.largest_cluster}" if settings.largest_cluster else "")

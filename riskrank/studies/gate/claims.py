@@ -19,8 +19,8 @@ from riskrank.engine.gates.decision import Answer, Evidence, answers
 from riskrank.engine.gates.replicates import difference, differences
 from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, ClusteredScores, found_samples
 from riskrank.errors import InputError, option
+from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow
-from riskrank.studies.units import Units
 
 BETTER, NOT_WORSE = "better", "not-worse"
 
@@ -30,34 +30,6 @@ _FEWEST_RESAMPLES = 2000
 
 # Resampled samples an automatic number may cost for one comparison, above the least.
 _WORK = 1e9
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreColumn:
-    """One column of scores claims are made on.
-
-    Attributes
-    ----------
-    name : str
-        Metric it is reported under.
-    scores : ClusteredScores
-    units : Units
-    limits : tuple of float
-        The worst and the best score there can be, larger is better.
-    group : str or None
-    bounded : bool
-        Whether the limits are known, and not only seen.
-    reach : float or None
-        How far two scores can lie apart by what was declared; None where nobody said so.
-    """
-
-    name: str
-    scores: ClusteredScores
-    units: Units
-    limits: tuple[float, float]
-    group: str | None = None
-    bounded: bool = False
-    reach: float | None = None
 
 
 @dataclass(frozen=True)
@@ -264,6 +236,7 @@ def _row(
         samples_needed=answer.samples_needed,
         e_value=evidence.e_value if isinstance(evidence, AnytimeEvidence) else None,
         direction="lower" if claim.column.units.sign < 0 else "higher",
+        task=claim.column.task,
     )
 
 
@@ -276,6 +249,7 @@ def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
     pair = [claim.new, claim.old]
     if int(scores.independent[pair].min()) < FEWEST_SAMPLES:
         where = f" in {claim.column.group}" if claim.column.group else ""
+        where += f" on the task {claim.column.task}" if claim.column.task else ""
         raise InputError(
             f"a gate needs at least {FEWEST_SAMPLES} {scores.unit}{where}",
             found=f"{found_samples(scores)} of {models[claim.new]} and {models[claim.old]} "

@@ -20,7 +20,10 @@ PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 
 @dataclass(frozen=True, slots=True)
 class GateRow:
-    """One claim on one metric; numbers in the units and the direction of the file."""
+    """One claim on one metric; numbers in the units and the direction of the file.
+
+    ``task`` is None where a claim is about all tasks, or there are none.
+    """
 
     claim: str
     new: str
@@ -40,11 +43,18 @@ class GateRow:
     samples_needed: int | None
     e_value: float | None = None
     direction: str = "higher"
+    task: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The task and the group it is about, as a sentence goes on: `` on gsm8k in hard``."""
+        task = f" on {self.task}" if self.task else ""
+        return task + (f" in {self.group}" if self.group else "")
 
     @property
     def name(self) -> str:
         """The claim in a few words, as CI servers list it."""
-        where = f"{self.statistic} of {self.metric}" + (f" in {self.group}" if self.group else "")
+        where = f"{self.statistic} of {self.metric}{self.place}"
         margin = f" by {self.margin:g}" if self.margin else ""
         verb = "better than" if self.claim == "better" else "not worse than"
         return f"{self.new} {verb} {self.old}{margin}: {where}"
@@ -96,6 +106,12 @@ class GateDocument(Document[GateRow]):
     comment: bool = False
     lost: Sequence[Lost] = ()
     looks: Looks | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of a row's fields, in order."""
+        tasks = any(row.task is not None for row in self.rows)
+        return tuple(name for name in super().fields if name != "task" or tasks)
 
     @property
     def marker(self) -> str:

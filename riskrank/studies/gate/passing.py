@@ -10,7 +10,7 @@ import numpy as np
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.passes import Passes
 from riskrank.errors import InputError, UsageError, option
-from riskrank.studies.gate.claims import ScoreColumn
+from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.statistics import ALL_OF, Statistic
 from riskrank.studies.units import Units
 

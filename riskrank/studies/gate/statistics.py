@@ -1,15 +1,19 @@
-"""What claims are about: ``mean``, ``tvar@0.05``, ``fsd``, ``ssd``, of all metrics or of one."""
+"""What claims are about: ``mean``, ``tvar@0.05``, ``fsd``, ``ssd``, of all metrics or of one.
+
+Of a suite, ``mean`` is ``macro``, the weighted mean over tasks, and ``task`` is a claim a task on its mean.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.errors import UsageError, did_you_mean, listing, option
 
 MEAN, TAIL = "mean", "tvar"
+MACRO, TASK = "macro", "task"
 # The chance that all of k runs of a sample pass, and that one of them does.
 ALL_OF, ONE_OF = "pass^", "pass@"
 # Two names of one statistic: Tail Value at Risk and Conditional Value at Risk.
@@ -17,6 +21,7 @@ TAILS = (TAIL, "cvar")
 ORDERS = {"fsd": 1, "ssd": 2}
 _RUNS = re.compile(r"(pass[\^@])([1-9][0-9]{0,3})")
 EXAMPLES = (MEAN, "tvar@0.05", *ORDERS, "pass^3", "pass@3")
+OF_SUITES = (MACRO, TASK)
 
 
 @dataclass(frozen=True)
@@ -42,15 +47,32 @@ class Statistic:
     runs: tuple[str, int] | None = None
 
 
-def statistics(texts: Sequence[str], metrics: Sequence[str]) -> list[Statistic]:
+def statistics(texts: Sequence[str], metrics: Sequence[str], *, suite: bool = False) -> list[Statistic]:
     """Statistics asked for; the mean of every metric by default.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    metrics : sequence of str
+        Those there are.
+    suite : bool
+        Whether samples belong to tasks.
 
     Raises
     ------
     UsageError
-        If a text is neither a statistic nor a metric.
+        If a text is neither a statistic nor a metric, or is about tasks and there are none.
     """
     found = [_statistic(text, metrics) for text in texts or (MEAN,)]
+    of_tasks = next((one.name for one in found if one.name in OF_SUITES), None)
+    if of_tasks is not None and not suite:
+        raise UsageError(
+            f"{option('on', of_tasks)} is about the tasks of a suite",
+            found="scores whose samples belong to no task",
+            hint=f"name the column of tasks, {option('task', 'COL')}, or claim {option('on', MEAN)}",
+        )
+    if suite:
+        found = [replace(one, name=MACRO) if one.name == MEAN else one for one in found]
     return list(dict.fromkeys(found))
 
 
@@ -68,13 +90,13 @@ def _statistic(text: str, metrics: Sequence[str]) -> Statistic:
 
 
 def _is_statistic(text: str) -> bool:
-    known = text == MEAN or text in ORDERS or text.partition("@")[0] in TAILS
+    known = text in (MEAN, *OF_SUITES) or text in ORDERS or text.partition("@")[0] in TAILS
     return known or _RUNS.fullmatch(text) is not None
 
 
 def _of_kind(text: str, metrics: tuple[str, ...]) -> Statistic:
-    if text == MEAN:
-        return Statistic(MEAN, metrics)
+    if text in (MEAN, *OF_SUITES):
+        return Statistic(text, metrics)
     if text in ORDERS:
         return Statistic(text, metrics, dominance=Claim(ORDERS[text], DIRECT))
     if passing := _RUNS.fullmatch(text):

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from riskrank.asked.gate import ClaimSettings
-from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, option
-from riskrank.scores.table.groups import group_tables
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.gate.anytime import look, wagered
-from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, ScoreColumn, decide, resamples_of
+from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, decide, resamples_of
+from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
 from riskrank.studies.gate.lost import lost_cases
-from riskrank.studies.gate.margins import bounded, declared_range, limits, margins
+from riskrank.studies.gate.margins import margins
 from riskrank.studies.gate.passing import passing
-from riskrank.studies.gate.statistics import Statistic, statistics
+from riskrank.studies.gate.statistics import MACRO, MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence
-from riskrank.studies.grouping import require_samples
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import inference_of
-from riskrank.studies.targets import check_range, targets
 from riskrank.studies.task_scale import on_task_scale
-from riskrank.studies.units import units_of
 
 
 def gate(
@@ -65,7 +61,9 @@ def gate(
     names = [metric.name for metric in metrics]
     used = wanted_metrics(settings, names)
     refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
-    claims = _claims(tables, settings, statistics(settings.on, names))
+    wanted = statistics(settings.on, names, suite=given[0].suite is not None)
+    # A task by itself needs no scale in common with others.
+    claims = _claims(tables, given if settings.task_scale is None else tables, settings, wanted)
     inference = inference_of(settings, runtime.jobs)
     looks = look(tables, settings, claims) if settings.anytime else None
     wager = partial(wagered, settings=settings, models=models) if settings.anytime else None
@@ -102,7 +100,7 @@ def gate(
 
 def wanted_metrics(settings: ClaimSettings, metrics: Sequence[str]) -> list[str]:
     """Those of some metrics that the claims are about."""
-    used = {metric for one in statistics(settings.on, metrics) for metric in one.metrics}
+    used = {metric for one in statistics(settings.on, metrics, suite=True) for metric in one.metrics}
     return [name for name in metrics if name in used]
 
 
@@ -113,15 +111,22 @@ def _described_inputs(tables: Sequence[ScoreTable], metrics: Sequence[MetricSpec
 
 
 def _claims(
-    tables: Sequence[ScoreTable], settings: ClaimSettings, wanted: Sequence[Statistic]
+    tables: Sequence[ScoreTable],
+    by_themselves: Sequence[ScoreTable],
+    settings: ClaimSettings,
+    wanted: Sequence[Statistic],
 ) -> list[GateClaim]:
-    """Every claim on every metric it is about, of all samples together and then of each group."""
+    """Every claim on every metric it is about, of all samples together and then of each group or task."""
     models = tables[0].models
     names = wanted_metrics(settings, [metric.name for table in tables for metric in table.metrics])
     margin_of = margins(settings, names, wanted)
     by_metric: dict[str, list[ScoreColumn]] = {}
     for table in tables:
-        by_metric |= _columns(table, margin_of, settings)
+        by_metric |= score_columns(table, margin_of, settings)
+    by_task: dict[str, list[ScoreColumn]] = {}
+    if any(one.name == TASK for one in wanted):
+        for table in by_themselves:
+            by_task |= task_columns(table, margin_of)
     asked = [(BETTER, "better", pair) for pair in settings.better]
     asked += [(NOT_WORSE, "not_worse", pair) for pair in settings.not_worse]
     claims = []
@@ -130,48 +135,14 @@ def _claims(
         for one in wanted:
             for metric in one.metrics:
                 margin = 0.0 if one.dominance is not None else margin_of[metric]
-                columns = by_metric[metric]
+                name, columns = (MEAN, by_task[metric]) if one.name == TASK else (one.name, by_metric[metric])
                 if one.runs is not None:
                     columns = [passing(column, one, models) for column in columns]
                 claims += [
-                    GateClaim(kind, new, old, column, one.name, one.level, one.dominance, margin)
+                    GateClaim(kind, new, old, column, name, one.level, one.dominance, margin)
                     for column in columns
                 ]
     return list(dict.fromkeys(claims))
-
-
-def _columns(
-    table: ScoreTable, margin_of: Mapping[str, float], settings: ClaimSettings
-) -> dict[str, list[ScoreColumn]]:
-    """Scores by metric, of those that claims are about: of all samples together, then of each group."""
-    tables: dict[str | None, ScoreTable] = {None: table}
-    if table.groups is not None:
-        parts = group_tables(table)
-        require_samples(parts, table, otherwise="score more samples")
-        tables.update(parts)
-    ends = {
-        metric.name: limits(metric, table.column(number), margin_of[metric.name])
-        for number, metric in enumerate(table.metrics)
-        if metric.name in margin_of
-    }
-    known = {
-        metric.name: (
-            bounded(metric, table.column(number)),
-            declared_range(metric, table.column(number)),
-        )
-        for number, metric in enumerate(table.metrics)
-    }
-    columns: dict[str, list[ScoreColumn]] = {name: [] for name in ends}
-    for group, part in tables.items():
-        for target in targets(part, PortfolioSettings(), per_metric=True, asked=settings):
-            if target.name in ends:
-                check_range(target.name, target.scores, table.models)
-                units = units_of(target.name, table.metrics)
-                column = ScoreColumn(
-                    target.name, target.scores, units, ends[target.name], group, *known[target.name]
-                )
-                columns[target.name].append(column)
-    return columns
 
 
 def _failed(
@@ -188,11 +159,11 @@ def _failed(
         return None
     first = next(row for row in rows if row.verdict == outcome)
     more = f" (and {found[outcome] - 1} more)" if found[outcome] > 1 else ""
-    where = f" in {first.group}" if first.group else ""
+    mean = " mean" if first.statistic == MACRO else ""
     verb = "failed" if outcome == FAIL else "is inconclusive"
     asked = option(first.claim.replace("-", "_"), f"{first.new}:{first.old}")
     return kind(
-        f"gate {asked} {verb} on the {first.statistic} of {first.metric}{where}{more}",
+        f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
         found=row_sentence(first, metrics),
         hint=_advice(first, outcome),
     )

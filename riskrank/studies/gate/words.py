@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts, overall
 from riskrank.studies.rounding import decimals_of, rounded
-from riskrank.studies.wording import percent
+from riskrank.studies.wording import names, percent
 
 
 def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], unit: str = "samples") -> str:
@@ -24,7 +24,16 @@ def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], uni
         how = "more being like these" if deciding.e_value is not None else "normal approximation"
         needed = f" About {deciding.samples_needed:,} {unit} would decide that ({how})."
     again = "" if deciding.e_value is None else " It may be looked at again at any time."
-    return f"{sentence} {told}.{needed}{again}"
+    return f"{sentence} {told}.{needed}{_tasks(rows, deciding)}{again}"
+
+
+def _tasks(rows: Sequence[GateRow], told: GateRow) -> str:
+    """Tasks with the answer that decides, where it is that of several."""
+    others = [str(row.task) for row in rows if row.task and row.verdict == told.verdict and row != told]
+    if not others or told.verdict == PASS:
+        return ""
+    answer = "Refuted" if told.verdict == FAIL else "Inconclusive"
+    return f" {answer}{' too' if told.task else ''} on {names(list(dict.fromkeys(others)), 6)}."
 
 
 def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
@@ -38,7 +47,7 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
     else:
         relation = f"{shown} better than {row.old}"
     margin = f" by {row.margin:g}" if row.margin else ""
-    where = f"on {row.metric}" + (f" in {row.group}" if row.group else "")
+    where = f"in {row.metric}{row.place}" if row.task else f"on {row.metric}{row.place}"
     if row.low is None or row.high is None:
         numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ("fsd", "ssd") else ""
         numbers = numbers or f"difference {said(row, row.estimate)}"
@@ -55,7 +64,9 @@ def looked_at(row: GateRow) -> str:
         return row.statistic
     if row.statistic.startswith("tvar@"):
         return f"worst {percent(float(row.statistic.removeprefix('tvar@')))}"
-    return {"fsd": "dominance in order 1", "ssd": "dominance in order 2"}.get(row.statistic, row.statistic)
+    return {"macro": "macro mean", "fsd": "dominance in order 1", "ssd": "dominance in order 2"}.get(
+        row.statistic, row.statistic
+    )
 
 
 def said(row: GateRow, value: float) -> str:

@@ -1,0 +1,108 @@
+"""Columns of scores that claims are made on: of all samples, of groups of them, of single tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from riskrank.asked.gate import ClaimSettings
+from riskrank.asked.portfolio import PortfolioSettings
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.scores.table.groups import group_tables, task_tables
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.gate.margins import bounded, declared_range, limits
+from riskrank.studies.grouping import require_samples
+from riskrank.studies.targets import check_range, targets
+from riskrank.studies.units import Units, units_of
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreColumn:
+    """One column of scores claims are made on.
+
+    Attributes
+    ----------
+    name : str
+        Metric it is reported under.
+    scores : ClusteredScores
+    units : Units
+    limits : tuple of float
+        The worst and the best score there can be, larger is better.
+    group : str or None
+    bounded : bool
+        Whether the limits are known, and not only seen.
+    reach : float or None
+        How far two scores can lie apart by what was declared; None where nobody said so.
+    task : str or None
+        The only task it is about.
+    """
+
+    name: str
+    scores: ClusteredScores
+    units: Units
+    limits: tuple[float, float]
+    group: str | None = None
+    bounded: bool = False
+    reach: float | None = None
+    task: str | None = None
+
+
+def score_columns(
+    table: ScoreTable, margin_of: Mapping[str, float], settings: ClaimSettings
+) -> dict[str, list[ScoreColumn]]:
+    """Scores by metric, of those that claims are about: of all samples together, then of each group."""
+    tables: dict[str | None, ScoreTable] = {None: table}
+    if table.groups is not None:
+        parts = group_tables(table)
+        require_samples(parts, table, otherwise="score more samples")
+        tables.update(parts)
+    ends = {
+        metric.name: limits(metric, table.column(number), margin_of[metric.name])
+        for number, metric in enumerate(table.metrics)
+        if metric.name in margin_of
+    }
+    known = {
+        metric.name: (
+            bounded(metric, table.column(number)),
+            declared_range(metric, table.column(number)),
+        )
+        for number, metric in enumerate(table.metrics)
+    }
+    columns: dict[str, list[ScoreColumn]] = {name: [] for name in ends}
+    for group, part in tables.items():
+        for target in targets(part, PortfolioSettings(), per_metric=True, asked=settings):
+            if target.name in ends:
+                check_range(target.name, target.scores, table.models)
+                units = units_of(target.name, table.metrics)
+                column = ScoreColumn(
+                    target.name, target.scores, units, ends[target.name], group, *known[target.name]
+                )
+                columns[target.name].append(column)
+    return columns
+
+
+def task_columns(table: ScoreTable, margin_of: Mapping[str, float]) -> dict[str, list[ScoreColumn]]:
+    """Scores by metric of those that claims are about, a column a task, which may have its own metric."""
+    assert table.suite is not None
+    parts, own = task_tables(table), table.suite.specs
+    columns: dict[str, list[ScoreColumn]] = {}
+    for number, metric in enumerate(table.metrics):
+        if metric.name not in margin_of:
+            continue
+        for at, task in enumerate(table.suite.names):
+            spec, of_all = (metric, table) if own is None else (own[at], parts[task])
+            seen = of_all.column(number)
+            scores = targets(parts[task], PortfolioSettings(), per_metric=True)[number].scores
+            check_range(spec.name, scores, table.models)
+            columns.setdefault(metric.name, []).append(
+                ScoreColumn(
+                    spec.name,
+                    scores,
+                    units_of(spec.name, [spec]),
+                    limits(spec, seen, margin_of[metric.name]),
+                    bounded=bounded(spec, seen),
+                    reach=declared_range(spec, seen),
+                    task=task,
+                )
+            )
+    return columns
