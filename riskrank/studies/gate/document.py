@@ -41,8 +41,8 @@ class GateRow:
     standard_error: float
     samples: int
     samples_needed: int | None
+    direction: str
     e_value: float | None = None
-    direction: str = "higher"
     task: str | None = None
 
     @property
