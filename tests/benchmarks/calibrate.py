@@ -23,6 +23,7 @@ from calibration_gsd import CORRELATIONS, gsd_key, gsd_rows
 from calibration_page import Page
 from calibration_rivals import CASES, RIVALS, rival_task
 from calibration_store import ROOT, Job, Store, code_version
+from calibration_suites import SUITE_CASES, suite_rows
 from calibration_tables import boundary_task, coverage_rows, disaster_task, risk_rows, table_task
 from gate_simulation import CASES as GATES
 from gate_simulation import gate_rows
@@ -94,6 +95,10 @@ def gsd_jobs(tables: int) -> list[Job]:
     return [Job("gsd", gsd_key(one), gsd_rows, one, tables) for one in CORRELATIONS]
 
 
+def suite_jobs(tables: int) -> list[Job]:
+    return [Job("suites", one.key, suite_rows, one, tables // one.costs) for one in SUITE_CASES]
+
+
 def rival_jobs(tables: int) -> list[Job]:
     return [
         Job(
@@ -123,6 +128,7 @@ PARTS = {
     "rows": row_jobs,
     "gates": gate_jobs,
     "gsd": gsd_jobs,
+    "suites": suite_jobs,
     "rivals": rival_jobs,
 }
 

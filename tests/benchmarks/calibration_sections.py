@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from calibration_answers import ANSWER_CASES, ROW_CASES, row_name
 from calibration_gsd import CORRELATIONS, DELTAS, LEVEL, SAMPLES, gsd_key
-from calibration_text import OK, share, shown, table
+from calibration_suites import SUITE_CASES
+from calibration_text import OK, mean, share, shown, table
 from gate_simulation import CASES, Case
 
 MOST_FALSE = 0.07
@@ -48,6 +49,17 @@ VECTORS = f"""## Generalized stochastic dominance
 Share of tables in which `gsd` finds one of two identical models dominant at level {LEVEL:g}, by relabelling
 {SAMPLES} samples of a cardinal and an ordinal metric; at most that much is promised, two Monte-Carlo errors
 on top.
+
+"""
+
+
+SUITES = """## Suites of tasks
+
+The share of tables in which a model is called better than one that is as good, orders 1 and 2, and the mean
+number of true pairs found where one model is ahead of all others; tasks weigh alike. At most 0.07 is
+promised, one Monte-Carlo error on top. Task effects are no difference between models on tasks like these. To
+ask of such models which is better on *these* tasks, and to take the answer for one about others, errs in most
+tables: that line shows how often, and is no promise.
 
 """
 
@@ -137,3 +149,22 @@ def dominance_of_vectors(page) -> str:
             mark = page.mark(rate[0] <= LEVEL + 2 * rate[1], what, tables=len(outcomes))
             rows.append([f"{correlation:g}", f"{delta:g}", f"{len(outcomes):,}", shown(rate), mark])
     return VECTORS + table(("correlation", "δ", "tables", "called dominant", f"≤ {LEVEL:g}"), rows)
+
+
+def suites(page) -> str:
+    """False alarms and power of suites, of these tasks and of tasks like these."""
+    rows = []
+    for case in SUITE_CASES:
+        outcomes = page.found("suites", case.key)
+        if outcomes is None:
+            continue
+        rates = [share(column) for column in outcomes.T[:2]]
+        worst = max(rates, key=lambda rate: rate[0] - rate[1])
+        kept = "–"
+        if case.promised:
+            what = f"suites, {case.key}: {shown(worst)}"
+            kept = page.mark(worst[0] <= MOST_FALSE + worst[1], what, tables=len(outcomes))
+        found = [shown(mean(column)) if case.ahead else "–" for column in outcomes.T[2:4]]
+        rows.append([case.name, case.scope, f"{len(outcomes):,}", *map(shown, rates), *found, kept])
+    orders = "false, order 1", "false, order 2", "found, order 1", "found, order 2"
+    return SUITES + table(("suite", "asked of", "tables", *orders, "kept"), rows)
