@@ -37,6 +37,7 @@ class Gathering:
     def __init__(self, rules: ExportRules) -> None:
         self.rules = rules
         self._directions: dict[str, tuple[str, str]] = {}
+        self._primary: dict[str, str] = {}
         self._rows: list[dict[str, str | float | None]] = []
         self._frames: list[pl.DataFrame] = []
         self._height = 0
@@ -231,6 +232,11 @@ class Gathering:
             self._directions[metric] = ("", "")
             self.note(contradiction(metric, {kept: first, direction: of}))
 
+    def judge_by(self, task: str, metric: str) -> None:
+        """Keep by which metric the harness judges a task; of two answers neither counts."""
+        if self._primary.setdefault(task, metric) != metric:
+            self._primary[task] = ""
+
     def tasks_wanted(self, there: Mapping[str, Collection[str]]) -> set[str]:
         """Tasks with a metric that is wanted, of those of each; others are noted, unless all are."""
         wanted = wanted_metrics(self.rules.metrics, there)
@@ -288,6 +294,7 @@ class Gathering:
         return Export(
             rows=tidy(rows),
             directions={name: way for name, way in self.directions.items() if name in known},
+            primary={task: name for task, name in self._primary.items() if name in known},
             notes=notes,
             inputs=tuple(self._inputs.values()),
         )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.fields import a_name, an_object, objects
+from riskrank.scores.exports.fields import a_list, a_name, an_object, objects
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.helm_perturbations import (
     Perturbation,
@@ -52,6 +52,7 @@ class _Run:
     path: Path
     model: str
     task: str
+    groups: Sequence[object]
     scores: Sequence[_Score]
 
 
@@ -118,18 +119,26 @@ def _gathered(files: Sequence[LabelledPath], rules: ExportRules) -> tuple[Gather
             continue  # named by a pattern over the folder
         gathering.take(path, partial(_read_run, path, gathering, runs, label))
     for folder in dict.fromkeys(run.path.parent.parent for run in runs):
-        _tell_directions(folder / "schema.json", gathering)
+        path = folder / "schema.json"  # which helm-summarize writes beside the runs of a suite
+        if path.is_file():
+            inside = [run for run in runs if run.path.parent.parent == folder]
+            gathering.take(path, partial(_read_schema, path, gathering, inside))
     return gathering, runs
 
 
-def _tell_directions(path: Path, gathering: Gathering) -> None:
-    """Which way metrics are better: ``helm-summarize`` writes it beside the runs of a suite."""
-    if path.is_file():
-        gathering.take(path, partial(_read_directions, path, gathering))
-
-
-def _read_directions(path: Path, gathering: Gathering, data: bytes) -> None:
+def _read_schema(path: Path, gathering: Gathering, runs: Sequence[_Run], data: bytes) -> None:
+    """Which way metrics are better, and by which one the scenarios of a group are judged."""
     schema = an_object(str(path), parse_json(str(path), data))
+    main: dict[str, str] = {}
+    for group in objects(f"{path}: run_groups", schema.get("run_groups")):
+        told = group.get("environment")
+        name = told.get("main_name") if isinstance(told, dict) else None
+        if isinstance(group.get("name"), str) and isinstance(name, str):
+            main[group["name"]] = name
+    for run in runs:
+        judged = next((main[group] for group in map(str, run.groups) if group in main), None)
+        if judged is not None:
+            gathering.judge_by(run.task, judged)
     for metric in objects(f"{path}: metrics", schema.get("metrics")):
         lower = metric.get("lower_is_better")
         if isinstance(metric.get("name"), str) and isinstance(lower, bool):
@@ -214,6 +223,7 @@ def _read_run(path: Path, gathering: Gathering, runs: list[_Run], label: str | N
             path=path,
             model=model_of(path, _logged_model(path, spec), gathering.rules, label=label),
             task=_task(name),
+            groups=a_list(f"{path.with_name('run_spec.json')}: groups", spec.get("groups")),
             scores=scores,
         )
     )

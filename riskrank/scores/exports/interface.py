@@ -100,6 +100,8 @@ class Export:
         two tasks may number their samples alike.
     directions : mapping of str to {"higher", "lower"}
         Of the metrics whose direction the export itself tells.
+    primary : mapping of str to str
+        By task, the metric by which the harness itself judges it, where it says so.
     notes : tuple of str
         What was left out and how often: unscored, failed, cancelled, truncated, no scalar.
     inputs : tuple of InputFile
@@ -107,6 +109,7 @@ class Export:
 
     rows: pl.DataFrame
     directions: Mapping[str, str] = field(default_factory=dict)
+    primary: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     inputs: tuple[InputFile, ...] = ()
 

@@ -151,6 +151,7 @@ def _together(exports: Sequence[Export]) -> Export:
     return Export(
         rows=tidy(pl.concat([export.rows for export in exports], how="diagonal")),
         directions={metric: way for metric, (way, _) in directions.items() if way},
+        primary={task: name for export in exports for task, name in export.primary.items()},
         notes=tuple(notes),
         inputs=tuple({entry.path: entry for export in exports for entry in export.inputs}.values()),
     )

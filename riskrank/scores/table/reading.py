@@ -15,8 +15,9 @@ from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.interface import export_rules
 from riskrank.scores.files.opening import Source, open_sources
 from riskrank.scores.table.columns import Roles, assign_roles
+from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.preparation import prepared
-from riskrank.scores.table.scores import FileRead, Notes, Scores, metrics_asked
+from riskrank.scores.table.scores import FileRead, Notes, Scores
 from riskrank.scores.table.tasks import told_apart
 from riskrank.scores.table.told_directions import told_directions
 from riskrank.scores.table.typed_rows import list_of, long_rows, united, wide_rows
@@ -64,6 +65,7 @@ def _of_export(harness: str, paths: Sequence[str | Source], options: ReadOptions
     notes = replace(
         scores.notes,
         directions={**scores.notes.directions, **export.directions},
+        primary=export.primary,
         warnings=(*export.notes, *scores.notes.warnings),
         origin=source.label,
     )

@@ -16,6 +16,7 @@ from riskrank.errors import InputError, UsageError, by_door, did_you_mean, listi
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table import parsing
 from riskrank.scores.table.columns import Roles
+from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.typed_rows import list_of
 
 
@@ -46,6 +47,8 @@ class Notes:
         Every metric of the files, selected or not.
     directions : mapping of str to {"higher", "lower"}
         Of the metrics of which the files tell it.
+    primary : mapping of str to str
+        By task, the metric by which a harness judges it.
     warnings : tuple of str
         What was left out, and what looks strange.
     origin : str
@@ -59,6 +62,7 @@ class Notes:
     draw_column: bool
     known_metrics: tuple[str, ...]
     directions: Mapping[str, str] = field(default_factory=dict)
+    primary: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     origin: str = ""
 
@@ -171,21 +175,6 @@ class Scores:
         return source.file_of(position), source.row_number(position), source.column_of(column, position)
 
 
-def unknown_metric(name: str, known: Sequence[str], *, of_task: str = "") -> UsageError:
-    """The error of a metric that no file holds."""
-    before = f"{of_task}=" if of_task else ""
-    return UsageError(
-        f"{option('metric', before + name)}: there is no such metric",
-        found=f"the scores hold {listing(known)}",
-        hint=did_you_mean(
-            name,
-            known,
-            write=lambda near: option("metric", before + near),
-            otherwise="name one of these metrics",
-        ),
-    )
-
-
 def select(scores: Scores, options: ReadOptions) -> Scores:
     """Keep the models and metrics that were asked for, the metrics in the order asked for.
 
@@ -219,38 +208,6 @@ def select(scores: Scores, options: ReadOptions) -> Scores:
     return kept
 
 
-def metrics_asked(
-    asked: Sequence[str], known: Sequence[str], tasks: Sequence[str]
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Metrics that were asked for of all tasks, and by ``TASK=NAME`` of one.
-
-    Raises
-    ------
-    UsageError
-        If one is not there.
-    """
-    plain: list[str] = []
-    of_task: dict[str, str] = {}
-    for text in asked:
-        if text in known:
-            plain.append(text)
-            continue
-        parts = text.split("=")
-        pairs = [("=".join(parts[:at]), "=".join(parts[at:])) for at in range(1, len(parts))]
-        task, name = next((pair for pair in pairs if pair[0] in tasks), ("", text))
-        if not task and tasks and (misspelt := [pair for pair in pairs if pair[1] in known]):
-            raise _unknown_task(*misspelt[0], tasks)
-        if name not in known:
-            raise unknown_metric(name, known, of_task=task)
-        if of_task.setdefault(task, name) != name:
-            raise UsageError(
-                f"{option('metric', text)}: task '{task}' has a metric already",
-                found=f"{option('metric', f'{task}={of_task[task]}')} and {option('metric', text)}",
-                hint="name one metric of a task",
-            )
-    return tuple(plain), of_task
-
-
 def _with_metrics_of_tasks(scores: Scores, plain: Sequence[str], of_task: Mapping[str, str]) -> Scores:
     """Of tasks whose metric was named that metric; of the others what was asked for of all."""
     if not of_task:
@@ -263,19 +220,6 @@ def _with_metrics_of_tasks(scores: Scores, plain: Sequence[str], of_task: Mappin
     found = scores.only(kept[scores.codes("task"), scores.codes("metric")])
     left = sorted(set(found.frame["metric"].unique().cast(pl.String)))
     return replace(found, frame=found.frame.with_columns(_renamed(found.frame["metric"], left)))
-
-
-def _unknown_task(task: str, metric: str, tasks: Sequence[str]) -> UsageError:
-    return UsageError(
-        f"{option('metric', f'{task}={metric}')}: there is no task '{task}'",
-        found=f"the tasks are {listing(tasks)}",
-        hint=did_you_mean(
-            task,
-            tasks,
-            write=lambda near: option("metric", f"{near}={metric}"),
-            otherwise="name one of these tasks",
-        ),
-    )
 
 
 def _renamed(series: pl.Series, names: Sequence[str] | pl.Series) -> pl.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -89,9 +90,26 @@ def of_scored_tasks(scores: Scores, options: ReadOptions) -> Scores:
     left = has[scored]
     if len(left) < 2 or (left == left[0]).all() or not options.weighs_tasks:
         return _kept(scores, np.repeat(scored[:, None], has.shape[1], axis=1)) if gone else scores
-    if (left.sum(axis=1) > 1).any():
-        raise _several_metrics(scores, has, options)
+    if not options.metric:
+        scores, has = _judged_by_harness(scores, has)
+    if (has.sum(axis=1) > 1).any():
+        raise _several_metrics(scores, has)
     return _kept(scores, has)
+
+
+def _judged_by_harness(scores: Scores, has: Booleans) -> tuple[Scores, Booleans]:
+    """Of tasks with several metrics the one by which their harness judges them, where it says so."""
+    found, used = has.copy(), Counter[str]()
+    for task, name in enumerate(scores.names("task")):
+        metric = scores.notes.primary.get(name)
+        if has[task].sum() > 1 and metric in scores.metrics and has[task, scores.metrics.index(metric)]:
+            found[task] = np.arange(has.shape[1]) == scores.metrics.index(metric)
+            used[metric] += 1
+    if not used or (found.sum(axis=1) > 1).any():
+        return scores, found
+    told = ", ".join(f"{name} ({count} task{'s' if count > 1 else ''})" for name, count in used.items())
+    note = f"of several metrics of a task that counts by which its harness judges it: {told}"
+    return replace(scores, notes=replace(scores.notes, warnings=(*scores.notes.warnings, note))), found
 
 
 def of_one_column(
@@ -176,7 +194,7 @@ def _kept(scores: Scores, has: Booleans) -> Scores:
     return scores if kept.all() else scores.only(kept)
 
 
-def _several_metrics(scores: Scores, has: Booleans, options: ReadOptions) -> InputError:
+def _several_metrics(scores: Scores, has: Booleans) -> InputError:
     """Tasks with different metrics, of which some have several: which one counts is for a person to say."""
     names = scores.names("task")
     own = {
@@ -186,7 +204,7 @@ def _several_metrics(scores: Scores, has: Booleans, options: ReadOptions) -> Inp
     }
     several = [name for name, metrics in own.items() if len(metrics) > 1]
     shown = [*several, *(name for name in own if name not in several)]
-    line = _line_to_copy({name: own[name] for name in several})
+    line = _line_to_copy(own, several)
     common = [metric for metric in scores.metrics if all(metric in metrics for metrics in own.values())]
     hint = f"name the one that counts in each: {line}"
     if common:
@@ -200,10 +218,13 @@ def _several_metrics(scores: Scores, has: Booleans, options: ReadOptions) -> Inp
     )
 
 
-def _line_to_copy(several: Mapping[str, Sequence[str]]) -> str:
-    """Options that name a metric of each task that has several, as few as say it."""
-    first = {name: metrics[0] for name, metrics in several.items()}
-    return " ".join(option("metric", f"{task}={metric}") for task, metric in first.items())
+def _line_to_copy(own: Mapping[str, Sequence[str]], several: Sequence[str]) -> str:
+    """Options that leave one metric of each task, as few as say it."""
+    first = dict.fromkeys(metrics[0] for metrics in own.values())
+    one_each = all(sum(name in first for name in metrics) == 1 for metrics in own.values())
+    if one_each and len(first) <= len(several):
+        return " ".join(option("metric", name) for name in first)
+    return " ".join(option("metric", f"{task}={own[task][0]}") for task in several)
 
 
 def _absent(

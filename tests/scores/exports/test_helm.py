@@ -1,13 +1,16 @@
 """Runs of HELM: trials are draws, splits and perturbations are asked for, bookkeeping stays out."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.exports.interface import ExportRules
 from riskrank.scores.exports.registry import read_export
+from riskrank.scores.table.score_table import read_scores
 
 TYPOS = {
     "name": "misspellings",
@@ -50,6 +53,36 @@ def run(tmp_path):
 
 def read(*paths, name="helm", **rules):
     return read_export(name, [str(path) for path in paths], ExportRules(**rules))
+
+
+def test_the_schema_tells_by_which_metric_a_scenario_is_judged(run):
+    stats = {"law": {"exact_match": 1.0, "f1": 0.5}, "qa": {"f1": 0.25, "rouge": 0.75}}
+    for model, gain in (("org/a", 0), ("org/b", 0.125)):
+        for task, own in stats.items():
+            entries = [
+                entry(f"id{at}", **{name: value + gain + at for name, value in own.items()}) for at in (1, 2)
+            ]
+            name = f"{task}:model={model.replace('/', '_')}"
+            root = run(entries, model=model, name=name, folder=name.replace(":", "-"))
+            spec = {"name": name, "adapter_spec": {"model": model}, "groups": ["core", task]}
+            (root / name.replace(":", "-") / "run_spec.json").write_text(json.dumps(spec))
+    groups = [
+        {"name": "law", "environment": {"main_name": "exact_match", "main_split": "test"}},
+        {"name": "qa", "environment": {"main_name": "rouge"}},
+        {"name": "core"},
+    ]
+    (root / "schema.json").write_text(json.dumps({"run_groups": groups}))
+    assert read(root).primary == {"law": "exact_match", "qa": "rouge"}
+    options = ReadOptions(from_="helm", weighs_tasks=True, higher="*")
+    table = read_scores([str(root)], options)
+    assert table.suite.metrics == ("exact_match", "rouge")
+    assert table.values[0].ravel().tolist() == [2.0, 3.0, 1.75, 2.75]
+    assert "its harness judges it: exact_match (1 task), rouge (1 task)" in table.warnings[-1]
+    asked = read_scores([str(root)], replace(options, metric=("f1",)))  # a person knows better
+    assert (asked.metrics[0].name, asked.suite.metrics) == ("f1", None)
+    (root / "schema.json").write_text(json.dumps({"run_groups": groups[:1]}))
+    with pytest.raises(InputError, match="qa has several"):
+        read_scores([str(root)], options)
 
 
 def test_the_schema_beside_the_runs_tells_directions(run):

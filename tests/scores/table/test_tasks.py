@@ -65,8 +65,16 @@ def test_which_of_several_metrics_counts_is_for_a_person_to_say(read):
         read(lines(TWO))
     _, found, hint = caught.value.lines(flags=True)
     assert found == "found: arc: acc, acc_norm; mmlu: acc, acc_norm; gsm: match"
-    assert hint == "hint: name the one that counts in each: --metric arc=acc --metric mmlu=acc"
+    assert hint == "hint: name the one that counts in each: --metric acc --metric match"
+    assert read(lines(TWO), metric=("acc", "match")).suite.metrics == ("acc", "match", "acc")
     assert read(lines(TWO), metric=("arc=acc", "mmlu=acc")).suite.metrics == ("acc", "match", "acc")
+
+
+def test_where_names_would_leave_two_metrics_of_a_task_each_task_is_named(read):
+    own = {"arc": ("acc", "f1"), "gsm": ("f1", "match")}
+    with pytest.raises(InputError, match="arc, gsm have several") as caught:
+        read(lines(own))
+    assert caught.value.lines(flags=True)[2].endswith("--metric arc=acc --metric gsm=f1")
 
 
 def test_a_metric_that_all_tasks_have_is_proposed(read):
