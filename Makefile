@@ -7,7 +7,7 @@ TABLES ?= 400
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual lock audit dist clean
+.PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual docs lock audit dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,7 +39,7 @@ demo: $(VENV)/.extra-report  ## set up, rank the models that value diamonds, and
 test: $(VENV)/.group-test  ## set up and run the quick tests, on all cores: two minutes on two
 	$(BIN)/python -m pytest -m "not slow and not page" -n logical --dist worksteal
 
-test-slow: $(VENV)/.group-test  ## the rest: examples of the guide, programs, pages as text, other people's LaTeX and Dask
+test-slow: $(VENV)/.group-test $(VENV)/.group-docs  ## the rest: examples of the guide, programs, pages as text, other people's LaTeX and Dask
 	$(BIN)/python -m pytest -m slow -n logical
 
 # What judges a page's accessibility; without npm that test is skipped.
@@ -101,6 +101,9 @@ readme: $(VENV)/.installed  ## run the examples of README and docs and write the
 
 manual: $(VENV)/.installed  ## write the man page and the shell completions again
 	$(BIN)/python tests/manual.py
+
+docs: $(VENV)/.group-docs  ## build the site from docs/, with a search that works offline: build/site
+	$(BIN)/python .ci/website.py
 
 lock: $(VENV)/.group-dist  ## pin every package the tests install, with its hashes
 	$(BIN)/uv --quiet pip compile pyproject.toml --group test --group lint --universal --generate-hashes \

@@ -37,7 +37,7 @@ def man_page() -> str:
         ".SH COMMANDS",
     ]
     for name in group.list_commands(context):
-        lines += _command(f"riskrank {name}", group.get_command(context, name), context)
+        lines += _command(name, group.get_command(context, name))
     lines += [
         ".SH EXIT STATUS",
         *_entry("0", "done"),
@@ -68,15 +68,25 @@ def files() -> dict[Path, str]:
     return {MANUAL / "riskrank.1": man_page(), **pages}
 
 
-def _command(name, command, context) -> list[str]:
+def options(*path: str) -> list[tuple[str, str]]:
+    """Arguments and options of a command, each with its words: what the man page and the site list."""
     import typer
 
-    within = typer.Context(command, info_name=name, parent=context)
-    lines = [f".SS {_escaped(name)}", *_text(command.help or command.get_short_help_str(200))]
-    for parameter in command.get_params(within):
-        record = parameter.get_help_record(within)
-        if record is not None:
-            lines += _entry(record[0], record[1])
+    from riskrank.cli.main import app
+
+    command = typer.main.get_command(app)
+    context = typer.Context(command, info_name="riskrank", **command.context_settings)
+    for name in path:
+        command = command.get_command(context, name)
+        context = typer.Context(command, info_name=name, parent=context)
+    records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
+    return [record for record in records if record is not None]
+
+
+def _command(name, command) -> list[str]:
+    lines = [f".SS {_escaped(f'riskrank {name}')}", *_text(command.help or command.get_short_help_str(200))]
+    for head, words in options(name):
+        lines += _entry(head, words)
     return lines
 
 

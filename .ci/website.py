@@ -1,0 +1,151 @@
+"""Build the site from docs/: ``make docs``.
+
+The pages are those of the repository, as they are read there. The site adds an order, a search that needs no
+server, and, below each command's page, all of its options, made from the commands themselves. A link that leads
+nowhere ends the build.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Pages of the repository that are no part of docs/.
+OUTSIDE = ("CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md")
+
+# The order of the site: title, pages with their titles.
+ORDER = (
+    ("Start", {"tutorial": "Ten minutes", "reading-files": "Your own files"}),
+    (
+        "How to",
+        {
+            "ci": "Gate a change in CI",
+            "suites": "Rank on a suite of tasks",
+            "costs": "Weigh quality against costs",
+            "python": "Work from Python and notebooks",
+            "pictures": "Draw pictures",
+            "scale": "Read large tables",
+        },
+    ),
+    ("Commands", {}),
+    ("Background", {"method": "The method", "calibration": "Calibration"}),
+    (
+        "Project",
+        {"CHANGELOG": "Changes", "CONTRIBUTING": "Contributing", "SECURITY": "Security"},
+    ),
+)
+
+SETTINGS = {
+    "project": "riskrank",
+    "author": "the riskrank authors",
+    "extensions": ["myst_parser"],
+    "html_theme": "furo",
+    "html_title": "riskrank",
+    # Neither the sources nor who made the site: pages alone.
+    "html_copy_source": False,
+    "html_use_index": False,
+    "html_show_sphinx": False,
+    "html_show_copyright": False,
+    "myst_heading_anchors": 4,
+    "myst_enable_extensions": ["deflist"],
+    # Words keep their quotes and dashes: options are written with two.
+    "smartquotes": False,
+}
+
+
+def manual():
+    """What writes the man page: it knows all options."""
+    spec = importlib.util.spec_from_file_location("manual", ROOT / "tests" / "manual.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def moved(text: str) -> str:
+    """Links of a page, from the one folder in which the site holds all pages."""
+    return re.sub(r"\]\((?:\.\./|docs/)", "](", text)
+
+
+def reference(name: str) -> str:
+    """All options of a command, as they are listed by --help-all."""
+    options = manual().options
+    if name != "convert":
+        return "\n## All options\n\n" + _listed(options(name))
+    parts = (("verdicts", "of verdicts"), ("auto", "of an export"))
+    return "".join(f"\n## All options {words}\n\n{_listed(options(name, part))}" for part, words in parts)
+
+
+def _listed(options: list[tuple[str, str]]) -> str:
+    return "\n".join(f"`{head}`\n: {_escaped(' '.join(words.split()))}\n" for head, words in options)
+
+
+def _escaped(words: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>#|$~])", r"\\\1", words)
+
+
+def contents(commands: list[str]) -> str:
+    """The order of all pages, which the first of them holds."""
+    blocks = []
+    for caption, pages in ORDER:
+        named = pages or {name: name for name in commands}
+        lines = "\n".join(f"{title} <{page}>" for page, title in named.items())
+        blocks.append(f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n```\n")
+    return "".join(blocks)
+
+
+def stage(folder: Path) -> None:
+    """Lay all pages into one folder."""
+    from riskrank.asked.commands import BY_NAME
+
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for path in [*(ROOT / "docs").glob("*.md"), *(ROOT / name for name in OUTSIDE)]:
+        text = moved(path.read_text(encoding="utf-8"))
+        text += reference(path.stem) if path.stem in BY_NAME else ""
+        (folder / path.name).write_text(text, encoding="utf-8")
+    for path in (ROOT / "docs").glob("*.ipynb"):
+        shutil.copy(path, folder)
+    readme = moved((ROOT / "README.md").read_text(encoding="utf-8"))
+    (folder / "index.md").write_text(readme + contents(list(BY_NAME)), encoding="utf-8")
+
+
+def build(sources: Path, site: Path) -> int:
+    """Build the site of a folder of pages; returns the status, which no broken link leaves at 0."""
+    from sphinx.application import Sphinx
+
+    from riskrank import __version__
+
+    shutil.rmtree(site, ignore_errors=True)
+    application = Sphinx(
+        srcdir=sources,
+        confdir=None,
+        outdir=site,
+        doctreedir=sources / ".doctrees",
+        buildername="html",
+        confoverrides=SETTINGS | {"release": __version__, "version": __version__},
+        status=None,
+        freshenv=True,
+        warningiserror=True,
+    )
+    application.build(force_all=True)
+    return int(application.statuscode)
+
+
+def main() -> int:
+    site = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "site").resolve()
+    sources = site.with_name(f"{site.name}-sources")
+    sys.path.insert(0, str(ROOT))
+    stage(sources)
+    status = build(sources, site)
+    if status == 0:
+        print(f"{site / 'index.html'}: {len([*site.glob('*.html')])} pages, to open in a browser")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

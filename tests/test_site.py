@@ -1,0 +1,127 @@
+"""The site: every page of the guide is on it, links lead somewhere, and nothing is loaded from elsewhere."""
+
+import importlib.util
+import subprocess
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from riskrank.asked.commands import BY_NAME as COMMANDS
+
+ROOT = Path(__file__).resolve().parents[1]
+LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
+
+
+def the_builder():
+    spec = importlib.util.spec_from_file_location("website", ROOT / ".ci" / "website.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Page(HTMLParser):
+    """Where a page leads, what it loads, and the names within it."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.loads, self.names = [], [], set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if given.get("id"):
+            self.names.add(given["id"])
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        of_the_site = given.get("href", "").startswith("#")  # a link that names a page, and loads nothing
+        if tag in LOADED and given.get(LOADED[tag]) and not of_the_site:
+            self.loads.append(given[LOADED[tag]])
+
+
+page = cache(Page)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    if not all(importlib.util.find_spec(name) for name in ("sphinx", "furo", "myst_parser")):
+        pytest.skip("make docs installs what is needed")
+    folder = tmp_path_factory.mktemp("site") / "site"
+    command = [sys.executable, ROOT / ".ci" / "website.py", folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return folder
+
+
+@pytest.mark.slow
+def test_every_page_is_there_with_its_options(site):
+    sources = {path.stem for path in (ROOT / "docs").glob("*.md")} | {"CHANGELOG", "SECURITY", "CONTRIBUTING"}
+    assert sources <= {path.stem for path in site.glob("*.html")}
+    front = page(site / "index.html").links
+    assert sorted(name for name in sources if f"{name}.html" not in front) == []
+    for name in COMMANDS:
+        text = (site / f"{name}.html").read_text(encoding="utf-8")
+        assert "All options" in text
+        assert "--traceback" in text
+
+
+@pytest.mark.slow
+def test_every_link_of_the_site_leads_somewhere(site):
+    broken, checked = [], 0
+    for path in sorted(site.glob("*.html")):
+        for link in page(path).links:
+            if link.startswith(("http://", "https://", "mailto:")):
+                continue
+            checked += 1
+            file, _, anchor = unquote(link).partition("#")
+            target = (path.parent / file).resolve() if file else path
+            if not target.is_file() or (anchor and anchor not in page(target).names):
+                broken.append(f"{path.name}: {link}")
+    assert broken == []
+    assert checked > 1000
+
+
+@pytest.mark.slow
+def test_the_site_needs_no_network_and_no_server(site):
+    for path in site.glob("*.html"):
+        for file in page(path).loads:
+            assert "//" not in file, f"{path.name} loads {file}"
+            assert (site / file.partition("?")[0]).is_file(), f"{path.name} loads {file}"
+    for path in site.rglob("*.css"):
+        assert "url(http" not in path.read_text(encoding="utf-8").replace('"', ""), path.name
+    # The index of the search is a script, which a page that was opened as a file may load.
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    assert index.startswith("Search.setIndex(")
+    assert '"tutorial"' in index
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("link", ["nowhere.md", "#nowhere"])
+def test_a_link_that_leads_nowhere_ends_the_build(site, tmp_path, link):
+    sources = tmp_path / "pages"
+    sources.mkdir()
+    (sources / "index.md").write_text(f"# riskrank\n\n[away]({link})\n")
+    code = (
+        "import pathlib, runpy, sys; sources, site = map(pathlib.Path, sys.argv[2:])\n"
+        "sys.exit(runpy.run_path(sys.argv[1])['build'](sources, site))"
+    )
+    command = [sys.executable, "-c", code, ROOT / ".ci" / "website.py", sources, tmp_path / "site"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 1
+    assert "nowhere" in done.stderr
+
+
+def test_links_are_moved_into_one_folder():
+    moved = the_builder().moved
+    assert moved("[a](docs/rank.md#x) [b](../SECURITY.md) [c](gate.md)") == (
+        "[a](rank.md#x) [b](SECURITY.md) [c](gate.md)"
+    )
+
+
+def test_every_page_has_its_place():
+    """A page that nobody placed would be found by the search alone; the build refuses it, too."""
+    placed = {name for _, pages in the_builder().ORDER for name in pages} | set(COMMANDS)
+    assert placed >= {path.stem for path in (ROOT / "docs").glob("*.md")}
