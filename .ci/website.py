@@ -1,8 +1,8 @@
 """Build the site from docs/: ``make docs``.
 
 The pages are those of the repository, as they are read there. The site adds an order, a search that needs no
-server, and, below each command's page, all of its options, made from the commands themselves. A link that leads
-nowhere ends the build.
+server, and, below each command's page, all of its options, made from the commands themselves. A link that
+leads nowhere ends the build.
 """
 
 from __future__ import annotations
