@@ -150,7 +150,7 @@ def dominance(
         differences = _differences(target.scores, study, inference)
         found.append(DominanceColumn(target, study, differences, units, tail))
     means = metric_means(table)
-    leaders = {column.name: column.standing[0] for column in found}
+    leaders = {column.name: (column.standing[0], column.leading.claim.order) for column in found}
     suite = suite_chapter(table, score_tables(table, settings), leaders, inference, settings.tasks)
     said = dominance_verdict(DominanceCase(found, means, table.models, inference, suite))
     return DominanceDocument(

@@ -154,20 +154,26 @@ def _of(said: dict[str, list[tuple[float, float]]], model: int) -> list[tuple[fl
 
 
 def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
-    """Tasks without which another model has the best macro mean."""
+    """Tasks without which another model is first, or has the best macro mean."""
     if one.left_out is None:
         return []
-    best = one.first_by_mean
-    changes = one.left_out.changes(best) if best == one.leader else []
-    if not changes:
-        return []
+    mean = one.left_out.changes(one.leader) if one.first_by_mean == one.leader else []
+    ranked = dict(one.deciding())
     rows = tuple(
-        (chapter.names[t], f"{chapter.samples[t]:,}", chapter.models[int(one.left_out.leader[t])])
-        for t in changes
+        (
+            task,
+            f"{chapter.samples[t]:,}",
+            chapter.models[ranked.get(t, one.leader)],
+            chapter.models[int(one.left_out.leader[t])],
+        )
+        for t, task in enumerate(chapter.names)
+        if t in ranked or t in mean
     )
-    heads = (Column("without", "left"), Column("samples"), Column("best macro mean", "left"))
-    title = f"Tasks that keep {chapter.models[best]} first on {one.name}"
-    return [Table(title, heads, rows)]
+    if not rows:
+        return []
+    heads = [Column("without", "left"), Column("samples")]
+    heads += [Column("first", "left"), Column("best macro mean", "left")]
+    return [Table(f"Tasks that decide who is first on {one.name}", tuple(heads), rows)]
 
 
 def _reading(chapter: SuiteChapter) -> Line:

@@ -130,9 +130,10 @@ def lead(study: MethodStudy, tables: ScoreTables, inference: Inference) -> Mappi
     return leading
 
 
-def firsts(leading: Mapping[str, Leading]) -> dict[str, int]:
-    """The first model by every column that was ranked."""
-    return {name: one.first for name, one in leading.items()}
+def firsts(leading: Mapping[str, Leading], rank_by: str) -> dict[str, tuple[int, int | None]]:
+    """The first model by every column that was ranked, and the order of dominance whose ratio says so."""
+    orders = {"R-SSD": 2, "R-FSD": 1} if rank_by == "ratio" else {}
+    return {name: (one.first, orders.get(one.method)) for name, one in leading.items()}
 
 
 def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:

@@ -95,7 +95,7 @@ def rank(
             )
     units = {name: units_of(name, table.metrics) for name in study.studies}
     means, leading = metric_means(table), lead(study, tables, inference)
-    suite = suite_chapter(table, tables, firsts(leading), inference, settings.tasks)
+    suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
     said = rank_verdict(study, Case(table, means, leading, inference, suite))
     top = len(table.models) if settings.top is None else settings.top
     return RankDocument(

@@ -76,7 +76,7 @@ class SuiteChapter:
 def suite_chapter(
     table: ScoreTable,
     tables: ScoreTables,
-    leaders: Mapping[str, int],
+    leaders: Mapping[str, tuple[int, int | None]],
     inference: Inference,
     scope: str = FIXED,
 ) -> SuiteChapter | None:
@@ -87,8 +87,9 @@ def suite_chapter(
     table : ScoreTable
     tables : ScoreTables
         What is ranked of it.
-    leaders : mapping of str to int
-        By metric or portfolio, the model that the others are shown against.
+    leaders : mapping of str to (int, int or None)
+        By metric or portfolio, the model that the others are shown against, and the order of the dominance
+        that ranks it first; None where something else does.
     inference : Inference
     scope : {"fixed", "random"}
     """
@@ -96,7 +97,7 @@ def suite_chapter(
     if suite is None or not leaders:
         return None
     found = {
-        name: suite_column(name, tables.rows(name), table, suite, leader, inference, scope)
+        name: suite_column(name, tables.rows(name), table, suite, *leader, inference, scope)
         for name, leader in leaders.items()
     }
     first = next(iter(found.values()))

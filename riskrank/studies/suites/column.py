@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.suites.left_out import LeftOut, leave_one_out
+from riskrank.engine.suites.left_out import LeftOut, first_by_ratio, leave_one_out
 from riskrank.engine.suites.macro_means import (
     FEWEST_TASKS,
     FIXED,
@@ -67,6 +67,8 @@ class SuiteColumn:
         The model the others are shown against.
     left_out : LeftOut or None
         None where one task weighs everything.
+    first_without : ndarray of int, shape (T,), or None
+        Who comes first by the method that ranks without each task; None where that was not asked.
     worst : tuple of WorstTasks
         By model.
     """
@@ -80,6 +82,7 @@ class SuiteColumn:
     scopes: dict[str, Scope]
     leader: int
     left_out: LeftOut | None
+    first_without: Integers | None
     worst: tuple[WorstTasks, ...]
 
     @cached_property
@@ -103,6 +106,11 @@ class SuiteColumn:
         """Shares of scores above every τ."""
         return profile(self.scores, thresholds(self.scores), alpha)
 
+    def deciding(self) -> list[tuple[int, int]]:
+        """Tasks without which another model comes first by the method that ranks, with that model."""
+        found = self.first_without
+        return [] if found is None else [(t, int(i)) for t, i in enumerate(found) if i != self.leader]
+
     def won(self, model: int, other: int) -> list[int]:
         """Tasks on which one model is better than another."""
         return np.flatnonzero(self.marks[model, other] > 0).tolist()
@@ -118,6 +126,7 @@ def suite_column(
     table: ScoreTable,
     suite: Suite,
     leader: int,
+    order: int | None,
     inference: Inference,
     scope: str,
 ) -> SuiteColumn:
@@ -132,6 +141,8 @@ def suite_column(
     suite : Suite
         Of the table.
     leader : int
+    order : int or None
+        Of the dominance that ranks; None where something else does.
     inference : Inference
     scope : {"fixed", "random"}
         Which question the ranking answers.
@@ -158,5 +169,6 @@ def suite_column(
         scopes=scopes,
         leader=leader,
         left_out=leave_one_out(scores, found, leader, scope=scope, correction=rule),
+        first_without=None if order is None else first_by_ratio(scores, order),
         worst=tuple(worst_tasks(mean, scores.weights) for mean in scores.mean),
     )

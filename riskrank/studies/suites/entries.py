@@ -71,11 +71,12 @@ class PairEntry:
 
 @dataclass(frozen=True)
 class LeftOutEntry:
-    """The suite without a task: who has the best macro mean, and the leader's lead over the best other."""
+    """The suite without a task: the best macro mean, who ranks first, the leader's lead over the others."""
 
     metric: str
     task: str
     first: str
+    first_as_ranked: str | None
     ahead: float
     p_adjusted: float
 
@@ -186,6 +187,7 @@ def _left_out(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[LeftOutEntry]
             one.name,
             task,
             chapter.models[int(one.left_out.leader[t])],
+            None if one.first_without is None else chapter.models[int(one.first_without[t])],
             float(one.units.of(ahead.min())),
             float(one.left_out.p_adjusted[t, next_]),
         )

@@ -39,16 +39,23 @@ def _on(how: str, tasks: list[str], count: int) -> str:
 
 
 def without_a_task(chapter: SuiteChapter, one: SuiteColumn, first: int) -> str:
-    """Who leads by the macro mean without each task in turn."""
+    """Who comes first without each task in turn, by the method that ranks and by the macro mean."""
+    by_method = one.deciding() if first == one.leader else []
+    if by_method:
+        task, model = by_method[0]
+        return _without(chapter, task, model, "comes first", len(by_method) - 1)
     if one.left_out is None or one.first_by_mean != first:
         return ""
     changes = one.left_out.changes(first)
     if not changes:
         return "leaving out any task changes nothing"
-    decides = changes[0]
-    instead = chapter.models[int(one.left_out.leader[decides])]
-    more = f" (so without {len(changes) - 1} more)" if len(changes) > 1 else ""
-    return f"without {chapter.names[decides]} {instead} has the best macro mean{more}"
+    model = int(one.left_out.leader[changes[0]])
+    return _without(chapter, changes[0], model, "has the best macro mean", len(changes) - 1)
+
+
+def _without(chapter: SuiteChapter, task: int, model: int, what: str, others: int) -> str:
+    more = f" (so without {others} more)" if others else ""
+    return f"without {chapter.names[task]} {chapter.models[model]} {what}{more}"
 
 
 def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> Iterator[str]:

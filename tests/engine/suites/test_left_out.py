@@ -1,8 +1,11 @@
 """Every task left out, against a suite that never had it."""
 
 import numpy as np
+import pytest
 
-from riskrank.engine.suites.left_out import leave_one_out
+from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.suites.left_out import first_by_ratio, leave_one_out
 from riskrank.engine.suites.macro_means import FIXED, RANDOM, macro_differences
 from riskrank.engine.suites.task_differences import task_differences
 from riskrank.engine.suites.task_scores import TaskScores
@@ -41,6 +44,25 @@ def test_the_task_that_decides_comes_first():
     assert found.leader.tolist() == [0, 2, 0]
     assert found.changes(0) == [1]
     np.testing.assert_allclose(found.ahead[0], [0, 4.5, 1.25])
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_first_by_ratio_is_that_of_a_suite_without_the_task(order):
+    values, task, _ = suite(sizes=(8, 9, 30, 12), k=4)
+    weights = np.array([1.0, 2.0, 3.0, 0.5])
+    found = first_by_ratio(TaskScores.build(values, [task] * 4, weights=weights), order)
+    for t in range(4):
+        kept = task != t
+        # Every score as often as its weight says, in whole numbers, and no weights at all.
+        often = np.array([2, 4, 6, 1])[task[kept]] * 2 * 3 * 4 * 5 * 3 // np.bincount(task)[task[kept]]
+        ratios = estimate(ClusteredScores.build([np.repeat(value[kept], often) for value in values])).ratios
+        assert found[t] == ratios[order - 1].sum(axis=1).argmin()
+
+
+def test_what_takes_too_long_is_not_asked():
+    task = np.repeat(np.arange(60), 200)
+    scores = TaskScores.build([np.zeros(task.size)] * 20, [task] * 20)
+    assert first_by_ratio(scores, 2) is None
 
 
 def test_one_task_that_weighs_is_not_left_out():
