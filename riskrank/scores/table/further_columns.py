@@ -201,8 +201,9 @@ def _without_role(scores: Scores, metrics: set[str]) -> list[str]:
     files = scores.notes.files
     spare = set.intersection(*(set(file.source.columns) for file in files))
     for file in files:
-        roles = [getattr(file.roles, role.name) for role in fields(file.roles) if role.name != "values"]
-        spare -= {part for column in roles if column for part in (column, *column.split("+"))}
+        roles = [getattr(file.roles, role.name) for role in fields(file.roles)]
+        named = [column for column in roles if isinstance(column, str) and column]
+        spare -= {part for column in named for part in (column, *column.split("+"))}
     if _is_wide(scores):
         spare -= metrics
     return [name for name in files[0].source.columns if name and name in spare]

@@ -138,7 +138,7 @@ class Inspection:
     sources : tuple of str or Source
         As they were given.
     runs : tuple of ClusteredScores
-        Per metric, where repeats are kept as draws and nothing is wrong; else empty.
+        Per metric of all tasks, where repeats are kept as draws and nothing is wrong; else empty.
     divisions : tuple of str
         Columns that divide the samples into groups, where every model has every sample once.
     """
@@ -235,7 +235,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         ),
         options=options,
         sources=tuple(paths),
-        runs=() if errors else _runs(scores, specs, options),
+        runs=() if errors or of_task else _runs(scores, specs, options),
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
     )
 

@@ -194,6 +194,19 @@ def test_check_says_what_a_suite_lacks(write):
     assert problems(lines(TWO), task="none") != []
 
 
+def test_check_reads_runs_of_tasks_and_tasks_that_are_pooled(write):
+    twice = [row.replace("\n", f",{run}\n") for row in lines(OWN) for run in (1, 2)]
+    path = write("t.csv", HEAD.replace("score", "score,draw") + "".join(twice))
+    found = inspect_scores([path], ReadOptions(higher="*", repeats="draws"))
+    assert [problem.what for problem in found.problems if problem.severity == "error"] == []
+    assert check(found).splits == ()
+    rows = [
+        row.replace("\n", f",{int(row.split(',')[2]) % 2}\n") for row in lines({"a": ("acc",)}, samples=40)
+    ]
+    path = write("u.csv", HEAD.replace("score", "score,half") + "".join(rows))
+    assert inspect_scores([path], ReadOptions(task="none")).divisions == ("half",)
+
+
 def test_check_of_a_table_without_tasks_knows_of_none(write):
     path = write("t.csv", HEAD + "".join(lines({"arc": ("acc",)})))
     assert inspect_scores([path], ReadOptions()).tasks == ()
