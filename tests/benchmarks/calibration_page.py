@@ -12,17 +12,23 @@ from calibration_rivals import CASES, RIVALS
 from calibration_sections import answers, dominance_of_vectors, gates, suites
 from calibration_store import Job, Store
 from calibration_tables import CLAIM_NAMES, COVERED, FALSE, FOUND, RESAMPLES, SECONDS, SETS_FIRST, SETS_SECOND
-from calibration_text import MISSED, OK, TOO_FEW, mean, share, shown, table
+from calibration_text import (
+    LEAST_TABLES,
+    LEAST_TABLES_OF_PAIRS,
+    MISSED,
+    OK,
+    TOO_FEW,
+    mean,
+    share,
+    shown,
+    table,
+)
 
 # What the family-wise error may be at a nominal 0.05, one Monte-Carlo error on top.
 MOST_ERROR = 0.07
 LEAST_SETS = 0.93
 INTERVALS = (0.93, 0.97)
 FEWEST_FOR_INTERVALS = 30
-# A share of fewer tables says too little to be called kept.
-LEAST_TABLES = 150
-
-LEAST_TABLES_OF_PAIRS = 75
 LEAST_TABLES_OF_INTERVALS = 500
 
 INTRODUCTION = """# Calibration

@@ -9,6 +9,9 @@ import numpy as np
 
 OK, MISSED, TOO_FEW = "ok", "MISSED", "too few tables"
 
+# A share of fewer tables says too little to be called kept; pairs found are many a table.
+LEAST_TABLES, LEAST_TABLES_OF_PAIRS = 150, 75
+
 
 def share(values: np.ndarray) -> tuple[float, float]:
     """A share and its Monte-Carlo error."""
