@@ -7,9 +7,9 @@ once. Its quantile is widened for few samples as a p-value is: read as a quantil
 of Student's t.
 
 Simulated, 400 to 2,000 tables a case: of equal models all rows hold in .93 to .96 (normal and 0/1; 8, 12 and
-20 of them; 30 and 200 samples), more where one leads. With 15 samples it is .92 to .94, and .88 of twenty models
-on 0/1 scores: n samples span no more than n − 1 dimensions, so that models look related that are not, and the
-largest of all their differences seems to be smaller than it is.
+20 of them; 30 and 200 samples), more where one leads. With 15 samples it is .92 to .94, and .88 of twenty
+models on 0/1 scores: n samples span no more than n − 1 dimensions, so that models look related that are not,
+and the largest of all their differences seems to be smaller than it is.
 """
 
 from __future__ import annotations
