@@ -68,7 +68,7 @@ def assert_one_screen(name, result):
     assert max(map(len, shown.splitlines())) <= 100, f"{name}\n{shown}"
 
 
-@pytest.mark.parametrize("k", [2, 10, 40])
+@pytest.mark.parametrize("k", [2, 10, 20, pytest.param(40, marks=pytest.mark.slow)])
 def test_every_command_answers_on_one_screen(k):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

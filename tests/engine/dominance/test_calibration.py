@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow  # simulations, as those they look at are
+
 path = Path(__file__).parents[3] / "tests" / "benchmarks" / "calibration_boundaries.py"
 spec = importlib.util.spec_from_file_location("calibration_boundaries", path)
 calibration = importlib.util.module_from_spec(spec)

@@ -24,6 +24,7 @@ def flagged(calibration, name, n, tables=30):
     return calibration.risk_task(None, (number, n, 1000, range(tables))).mean(axis=0)
 
 
+@pytest.mark.slow
 def test_rare_disasters_are_found(calibration):
     first, others = flagged(calibration, "5 % chance of -6", 300, tables=15)
     assert first > 0.6
@@ -34,6 +35,7 @@ def test_shifts_are_no_risk(calibration):
     assert flagged(calibration, "plain shifts of .1", 100).tolist() == [0, 0]
 
 
+@pytest.mark.slow
 def test_intervals_of_means_cover(calibration):
     held = calibration.coverage_task(None, ("normal, correlation .8", 30, 400, range(150)))
     assert held[:, 0].mean() == pytest.approx(0.95, abs=0.05)

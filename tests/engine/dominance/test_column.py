@@ -139,7 +139,7 @@ def test_872_against_20_is_significant_in_any_company_with_any_seed(company, see
         assert not tests.dominates[company - 1, 0]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_872_against_20_is_significant_where_the_work_limit_leaves_too_few_to_count(seed):
     study = study_dominance(chat_models(24), [Claim(2)], Inference(resamples=400, seed=seed))
     (tests,) = study.tests

@@ -129,11 +129,12 @@ def test_a_family_is_decided_as_any_other() -> None:
     assert first.low > 0
 
 
+@pytest.mark.parametrize("tables", [40, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("scores", ["equal 0/1", "one disaster in 100"])
-def test_looking_forty_times_keeps_the_level(scores: str) -> None:
+def test_looking_forty_times_keeps_the_level(scores: str, tables: int) -> None:
     """Forty looks at up to 2,000 samples: of 200 tables at most 3 pass, where .025 would be 5."""
     rng, passed = np.random.default_rng(7), 0
-    for _ in range(200):
+    for _ in range(tables):
         if scores == "equal 0/1":
             differences = (rng.random(2000) < 0.7).astype(float) - (rng.random(2000) < 0.7)
             boundary = 0.0
@@ -141,4 +142,4 @@ def test_looking_forty_times_keeps_the_level(scores: str) -> None:
             differences, boundary = -1.0 * (rng.random(2000) < 0.01), -0.01
         logs = [Wagers.of(differences[:n], 1.0).log_e_value(boundary) for n in range(50, 2001, 50)]
         passed += max(logs) >= math.log(40)
-    assert passed <= 3
+    assert passed <= 1 + tables // 100

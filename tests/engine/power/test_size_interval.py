@@ -64,7 +64,12 @@ def test_an_effect_is_the_mean_in_standard_deviations(paired):
 
 
 @pytest.mark.parametrize(
-    ("effect", "n"), [(0.25, 400), (0.4, 150), pytest.param(0.4, 1500, marks=pytest.mark.slow)]
+    ("effect", "n"),
+    [
+        (0.4, 150),
+        pytest.param(0.25, 400, marks=pytest.mark.slow),
+        pytest.param(0.4, 1500, marks=pytest.mark.slow),
+    ],
 )
 def test_against_the_closed_form_of_normal_scores(effect, n):
     """δ̂ has the variance (1 + δ²/2)/n, and the size that a z-test needs is (c + z)²/δ²."""
