@@ -371,7 +371,7 @@ COMMANDS = (
             ),
         ),
         pictures=("quantiles", "tvar", "cdf"),
-        needs={"min_models": 1},
+        needs={"min_models": 1} | _SUITES,
         formats=("parquet",),
         examples=(
             (
@@ -405,7 +405,6 @@ COMMANDS = (
         "lognormal:MU,SIGMA, beta:A,B, exponential:MEAN, uniform:LOW,HIGH, t:DF; NAME=normal:0.5,2 names "
         "one.",
         own=True,
-        needs=_SUITES,
         examples=(
             (
                 "How many samples it takes to tell two normals apart:",

@@ -22,7 +22,7 @@ from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rounding import decimals_of, rounded
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assumed
-from riskrank.studies.targets import check_portfolio, fold
+from riskrank.studies.targets import check_portfolio, fold, row_weights
 from riskrank.studies.wording import percent
 
 METRIC = "portfolio"
@@ -133,12 +133,15 @@ class PortfolioDocument(Document[ScoreRow]):
     Attributes
     ----------
     rows : PortfolioScores
+    weights : tuple of k ndarrays, shapes (n_i,), or None
+        How much each row of a suite counts.
     """
 
     schema: ClassVar[str] = "portfolio"
     row_type: ClassVar[type] = PortfolioRow
 
     rows: PortfolioScores
+    weights: tuple[Floats, ...] | None = None
 
     @property
     def scores(self) -> tuple[Floats, ...]:
@@ -148,7 +151,7 @@ class PortfolioDocument(Document[ScoreRow]):
     @cached_property
     def curves(self) -> Curves:
         """Quantile functions and Tail Value at Risk of all models."""
-        return curves(self.scores)
+        return curves(self.scores, self.weights)
 
     def columns(self) -> dict[str, list[Any]]:
         """All rows, field by field, without making them."""
@@ -171,6 +174,8 @@ class PortfolioSummaryDocument(Document[PortfolioSummary]):
     found : Summary
     scores : tuple of k ndarrays, shapes (n_i,)
         Portfolio scores of each model.
+    weights : tuple of k ndarrays, shapes (n_i,), or None
+        How much each of them counts in a suite.
     """
 
     schema: ClassVar[str] = "portfolio"
@@ -178,15 +183,18 @@ class PortfolioSummaryDocument(Document[PortfolioSummary]):
 
     found: Summary
     scores: tuple[Floats, ...]
+    weights: tuple[Floats, ...] | None = None
 
     @cached_property
     def curves(self) -> Curves:
         """Quantile functions and Tail Value at Risk of all models."""
-        return curves(self.scores)
+        return curves(self.scores, self.weights)
 
     def quantiles(self, levels: ArrayLike) -> Floats:
         """Quantiles of all models at probabilities in (0, 1], shape (k, l)."""
-        return np.array([quantile(column, levels) for column in self.scores])
+        weights = [None] * len(self.scores) if self.weights is None else self.weights
+        both = zip(self.scores, weights, strict=True)
+        return np.array([quantile(column, levels, own) for column, own in both])
 
 
 def portfolio(
@@ -214,21 +222,22 @@ def portfolio(
     """
     settings = settings or FoldingSettings()
     check_portfolio(table, settings)
-    scores = fold(table, settings)
+    scores, weights = fold(table, settings), row_weights(table)
     origin = provenance("portfolio", table, settings, portfolio_settings(settings, table))
-    found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))))
+    found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))), weights)
     doubtful = [metric.name for metric in table.metrics if assumed_against_its_name(metric)]
     verdict = assumed(doubtful) + portfolio_verdict(found, table.models)
     if settings.summary:
         rows = _summary_rows(found, table.models)
         return PortfolioSummaryDocument(
-            provenance=origin, rows=rows, verdict=verdict, found=found, scores=scores
+            provenance=origin, rows=rows, verdict=verdict, found=found, scores=scores, weights=weights
         )
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(
         provenance=origin,
         verdict=verdict,
         rows=PortfolioScores(table.models, table.samples, scores, table.row_samples, table.has_draws),
+        weights=weights,
     )
 
 

@@ -100,6 +100,16 @@ def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
     return TaskDesign.build(suite.names, tasks, weights=suite.weights, random=random)
 
 
+def row_weights(table: ScoreTable) -> tuple[np.ndarray, ...] | None:
+    """Weight of every row of every model of a suite, of sum 1; None of other tables."""
+    tasks = tasks_of(table)
+    if tasks is None:
+        return None
+    return tuple(
+        (tasks.weights / np.bincount(rows, minlength=len(tasks.names)))[rows] for rows in tasks.of_row
+    )
+
+
 def fold(table: ScoreTable, settings: PortfolioSettings) -> tuple[np.ndarray, ...]:
     """Portfolio score of every row of every model."""
     independent = settings.copula == "independent"

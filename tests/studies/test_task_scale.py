@@ -63,3 +63,28 @@ def test_what_cannot_be_asked():
         riskrank.rank(frame(), task_scale="bounds", resamples=100)
     with pytest.raises(UsageError, match="about the tasks of a suite"):
         riskrank.rank(frame(), task="none", task_scale="rank", resamples=100)
+
+
+def test_portfolios_fold_within_tasks_and_weigh_them():
+    rng = np.random.default_rng(1)
+    rows = [
+        (model, f"t{task}", f"s{n}", *rng.normal(10 * task, 1 + task, 2).tolist())
+        for task, size in enumerate((8, 40))
+        for model in "ab"
+        for n in range(size)
+    ]
+    scores = pl.DataFrame(rows, schema=["model", "task", "sample", "one", "two"], orient="row")
+    found = riskrank.portfolio(scores, wide=True, higher=["one", "two"], summary=True)
+    alone = [
+        riskrank.portfolio(part, wide=True, higher=["one", "two"], task="none", summary=True).frame
+        for part in (scores.filter(pl.col("task") == task) for task in ("t0", "t1"))
+    ]
+    assert found.frame["mean"].to_list() == pytest.approx(
+        [(first + second) / 2 for first, second in zip(*(one["mean"] for one in alone), strict=True)]
+    )
+    assert not any("pooled" in line for line in found.document.provenance.warnings)
+
+
+def test_power_says_that_it_pools():
+    found = riskrank.power(frame(sizes=(20, 40)), sizes=[50], simulations=20, higher=["score"], pair="b:a")
+    assert any("pooled" in line for line in found.document.provenance.warnings)

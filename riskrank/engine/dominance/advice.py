@@ -38,7 +38,7 @@ def advice_on(
             f"{max(found.family for found in tests)} tests: the ranking's tests are Student's, of the macro "
             "means over tasks; more tasks would tell"
         )
-    elif undecided and scores.unit == "tasks":
+    elif undecided and scores.unit == "tasks" and inference.resamples == "auto":
         advice.append(
             f"{undecided} of {sum(found.family for found in tests)} claims are not decided: no resample of "
             f"{min(scores.cluster_counts)} tasks can show p-values so small; more tasks would"

@@ -75,7 +75,12 @@ class BootstrapColumn:
 
 def tail_level(scores: ClusteredScores) -> float:
     """Level of the worst share of the scores: 5 %, or five samples where they are more (method §4)."""
-    samples = min(scores.cluster_counts) if scores.weights is None else float(scores.independent.min())
+    samples: float = min(scores.cluster_counts)
+    if scores.weights is not None:
+        # Also where whole tasks are drawn, a tail is one of samples.
+        units = scores.clusters if scores.samples is None else scores.samples
+        sums = [np.bincount(*both) for both in zip(units, scores.weights, strict=True)]
+        samples = min(float(1 / (own**2).sum()) for own in sums)
     return min(max(TAIL_LEVEL, 5 / samples), 1.0)
 
 
