@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (
     "riskrank",
     "docs",
+    "sample_data",
     "pyproject.toml",
     "README.md",
     "LICENSE",
@@ -96,7 +97,7 @@ def test_what_is_inside(built):
     for inside in (sources, names):
         assert code <= inside
         assert {*templates, "riskrank/py.typed"} <= inside
-        assert not any(name.startswith(("tests", "sample_data", "build")) for name in inside)
+        assert not any(name.startswith(("tests", "build")) for name in inside)
     assert {"LICENSE", "README.md", "pyproject.toml", "SECURITY.md", "CHANGELOG.md"} <= sources
     share = {name.partition(".data/data/")[2] for name in names if ".data/data/" in name}
     assert {
@@ -105,6 +106,11 @@ def test_what_is_inside(built):
         "share/zsh/site-functions/_riskrank",
         "share/fish/vendor_completions.d/riskrank.fish",
     } <= share
+    # What `riskrank examples` writes: all of the sample data but what made it.
+    data = {str(path.relative_to(ROOT)) for path in (ROOT / "sample_data").rglob("*") if path.is_file()}
+    data = {name for name in data if not name.endswith((".py", ".pyc"))}
+    assert {f"share/riskrank/{name}" for name in data} == {name for name in share if "sample_data" in name}
+    assert data <= sources
 
 
 @pytest.mark.slow
@@ -127,6 +133,8 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     run = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True, "check": True}
     done = subprocess.run([bin_ / "riskrank", "rank", table, "--no-test", "--format", "json"], **run)
     assert json.loads(done.stdout)["meta"]["models"] == ["a", "b"]
+    subprocess.run([bin_ / "riskrank", "examples", "trial"], **run)
+    assert (tmp_path / "trial" / "sample_data" / "suite" / "forest" / "iris.csv").is_file()
     code = "import riskrank, pathlib; print(pathlib.Path(riskrank.__file__).with_name('py.typed').is_file())"
     assert subprocess.run([bin_ / "python", "-c", code], **run).stdout == "True\n"
     assert (tmp_path / "env" / "share" / "man" / "man1" / "riskrank.1").is_file()

@@ -85,7 +85,7 @@ class Command:
     reading : str
         Reading options below ``riskrank.asked``, where they are not those of all.
     lacks : tuple of str
-        Reading options that the command line does not have here.
+        Options of reading and of output that the command line does not have here.
     refused : tuple of str
         Those it has only to refuse them with a reason.
     groups : bool
@@ -97,7 +97,7 @@ class Command:
     formats : tuple of str
         Formats it writes beside those of all.
     scores, scores_words : str
-        What it reads.
+        What it reads; in brackets, what it can do without.
     own : bool
         Whether it has a file of its own below ``riskrank.cli.commands``, with a function ``run``.
     python : bool
@@ -567,6 +567,24 @@ COMMANDS = (
                 "The same of a sweep, for a validator:",
                 "riskrank schema copa-sweep --output sweep.schema.json",
             ),
+        ),
+    ),
+    Command(
+        name="examples",
+        short="Write the sample data, to try the commands on.",
+        words="""Write the sample data into a folder, to try the commands on; nothing is overwritten.
+
+        Below it lies sample_data, so that examples of --help and of the guide can be copied as they are.""",
+        reading="option:Settings",
+        output="output:LookOptions",
+        lacks=("output",),
+        scores="[FOLDER]",
+        scores_words="Where to: a folder that is not there yet. [default: riskrank-examples]",
+        own=True,
+        python=False,
+        examples=(
+            ("Into riskrank-examples:", "riskrank examples"),
+            ("Into a folder of that name:", "riskrank examples trial"),
         ),
     ),
 )

@@ -76,8 +76,10 @@ def _answer(error: BaseException, environment: Environment, *, traceback: bool) 
             return ExitStatus.OK
         raise error
     if type(error).__name__ == "NoArgsIsHelpError":  # Typer does not export it
+        from riskrank.cli.help import first_steps
+
         shown: Any = error
-        environment.say(shown.format_message())
+        environment.say(first_steps() if shown.ctx.parent is None else shown.format_message())
         return ExitStatus.BAD_INPUT
     if traceback:
         import traceback as tracebacks

@@ -73,7 +73,8 @@ def options_on_the_line(row: Command) -> list[Option]:
     names = {one.name for one in own} | set(row.lacks)
     reading = [one for one in options_of(row.reading_type) if one.name not in names]
     running = options_of(RunOptions) if row.runs else ()
-    everything = (*reading, *own, *running, *options_of(row.output_type))
+    output = [one for one in options_of(row.output_type) if one.name not in row.lacks]
+    everything = (*reading, *own, *running, *output)
     return [one for one in everything if not one.asking.instead]
 
 
@@ -82,14 +83,20 @@ def callable_of(
 ) -> Callable[..., None]:
     """A function with the options as its parameters, which Typer makes a command of."""
     known = list(options)
-    scores = Annotated[list[str], typer.Argument(metavar=row.scores, help=row.scores_words)]
-    annotations = {"context": typer.Context, "scores": scores}
+    needed = not row.scores.startswith("[")
+    argument = typer.Argument(metavar=row.scores, help=row.scores_words, show_default=False)
+    annotations: dict[str, Any] = {"context": typer.Context}
+    annotations["scores"] = (
+        Annotated[list[str], argument] if needed else Annotated[list[str] | None, argument]
+    )
     annotations |= {one.name: _annotation(one, hidden=one.name in row.refused) for one in known}
     defaults = {one.name: _default(one) for one in known}
+    if not needed:
+        defaults["scores"] = None
 
-    def command(context: typer.Context, scores: list[str], **given: Any) -> None:
+    def command(context: typer.Context, scores: list[str] | None = None, **given: Any) -> None:
         values = {one.name: _value(one, given[one.name]) for one in known if given[one.name] is not None}
-        answer(Call(row, context, scores, values))
+        answer(Call(row, context, scores or [], values))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]

@@ -16,6 +16,13 @@ from riskrank.scores.exports.catalogue import EXPORTS
 
 ALL = "--help-all"
 
+# What to begin with, and what a line of it looks like.
+_FIRST = (
+    ("check", "scores.csv"),
+    ("rank", "scores.csv"),
+    ("gate", "scores.csv --not-worse new:old --margin 0.02"),
+)
+
 _OF_VERDICTS = (
     (
         "Who won how often, as a table:",
@@ -40,6 +47,16 @@ def examples_of(command: str) -> tuple[tuple[str, str], ...]:
         ),
         ("Two runs, each under a name of yours:", f"riskrank convert {command} new=logs/a old=logs/b"),
     )
+
+
+def first_steps() -> str:
+    """What ``riskrank`` alone says: the commands to begin with, and where the others are."""
+    lines = ["Usage: riskrank COMMAND SCORES... [OPTIONS]", "", "Begin with one of these:"]
+    for name, line in _FIRST:
+        lines += [f"  {BY_NAME[name].short}", f"    riskrank {name} {line}"]
+    lines += ["", "riskrank examples writes tables to try them on, riskrank --help lists all commands,"]
+    lines += ["riskrank COMMAND --help lists the options of one."]
+    return "\n".join(lines)
 
 
 def _write_examples(command: str, formatter: Any) -> None:

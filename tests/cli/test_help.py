@@ -42,7 +42,7 @@ def test_options_stand_in_groups_and_two_examples_at_the_end(run, capsys, name):
     page = capsys.readouterr().out
     heads = heads_of(page)
     assert [head for head in heads if head in PANELS] == [panel for panel in PANELS if panel in heads]
-    assert {"Input", "Output"} - ({"Input"} if name == "schema" else set()) <= set(heads)
+    assert {"Input", "Output"} - ({"Input"} if name in ("schema", "examples") else set()) <= set(heads)
     assert "Options" not in heads
     assert ends_with_two_examples(page, name)
 

@@ -1,0 +1,89 @@
+"""``riskrank examples``: the sample data in a folder of its own, whole or not at all."""
+
+import filecmp
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from riskrank.cli.commands import examples
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+
+
+def below(folder):
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("named", [(), ("trial",)])
+def test_it_writes_the_sample_data_that_ranks(run, tmp_path, monkeypatch, named):
+    monkeypatch.chdir(tmp_path)
+    outcome = run("examples", *named)
+    assert (outcome.status, outcome.stderr) == (0, "")
+    (folder,) = tmp_path.iterdir()  # nothing else is left
+    assert folder.name == (named[0] if named else "riskrank-examples")
+    kept = {file for file in below(SAMPLES) if not file.endswith((".py", ".pyc"))}
+    assert below(folder / "sample_data") == kept
+    assert not filecmp.cmpfiles(SAMPLES, folder / "sample_data", kept, shallow=False)[1]
+    # What it says to begin with does work there.
+    monkeypatch.chdir(folder)
+    line = outcome.stdout.splitlines()[-1].split()
+    assert line[:2] == ["riskrank", "rank"]
+    assert run(*line[1:], "--no-test").status == 0
+
+
+@pytest.mark.parametrize("what", ["folder", "file", "link"])
+def test_nothing_is_overwritten(run, tmp_path, what):
+    target = tmp_path / "there"
+    if what == "folder":
+        target.mkdir()
+    elif what == "file":
+        target.write_text("mine")
+    else:
+        target.symlink_to(tmp_path / "nowhere")
+    outcome = run("examples", target)
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith(f"error: {target} is there already\nfound: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+    assert what != "file" or target.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("named", "said"), [(("no/such",), "cannot write to no/such"), (("a", "b"), "one folder at a time")]
+)
+def test_what_cannot_be_written_is_refused(run, tmp_path, monkeypatch, named, said):
+    monkeypatch.chdir(tmp_path)
+    outcome = run("examples", *named)
+    assert outcome.status == 2
+    assert outcome.stderr.startswith(f"error: {said}\nfound: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_that_fails_leaves_nothing(run, tmp_path, monkeypatch):
+    def full(_source, target):
+        Path(target).write_text("half")
+        raise OSError(28, os.strerror(28), str(target))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    monkeypatch.chdir(tmp_path)
+    assert run("examples").status == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_data_that_was_not_installed_is_said(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(examples.riskrank, "__file__", str(tmp_path / "riskrank" / "__init__.py"))
+    monkeypatch.setattr(examples.sysconfig, "get_path", lambda *_: str(tmp_path))
+    outcome = run("examples", tmp_path / "new")
+    assert outcome.status == 2
+    assert outcome.stderr.startswith("error: the sample data was not installed\nfound: no sample_data in")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_lies_beside_a_package_that_was_installed_into_a_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(examples.riskrank, "__file__", str(tmp_path / "riskrank" / "__init__.py"))
+    place = tmp_path / "share" / "riskrank" / "sample_data"
+    place.mkdir(parents=True)
+    (place / "diamonds.parquet").touch()
+    monkeypatch.setattr(examples.sysconfig, "get_path", lambda *_: str(tmp_path / "nowhere"))
+    assert examples.data() == place
