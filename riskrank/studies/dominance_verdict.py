@@ -42,15 +42,23 @@ class DominanceCase:
         return next((mean for mean in self.means if mean.name == column.name), None)
 
     def against(self, column: DominanceColumn, i: int, j: int) -> str:
-        """Whose means, and where the difference lies: ``777 against 785 (difference −23 to 6)``."""
+        """Whose means, and where the difference lies: ``777 against 785 of b (difference −23 to 6)``."""
         mean = self.mean_of(column)
         if mean is None:
             return ""
-        difference, both = column.differences, f"{mean.of(i)} against {mean.of(j)}"
-        low, high = column.units.interval(difference.low, difference.high)
-        if low is None or high is None or column.units.label != mean.name:
-            return both
-        return f"{both} (difference {mean.span(float(low[i, j]), float(high[i, j]))})"
+        both, ends = f"{mean.of(i)} against {mean.of(j)} of {self.models[j]}", self._ends(column, i, j)
+        return both if ends is None else f"{both} (difference {mean.span(*ends)})"
+
+    def means_differ(self, column: DominanceColumn, i: int, j: int) -> bool:
+        """Whether the interval told of two means leaves out 0."""
+        ends = self._ends(column, i, j)
+        return self.mean_of(column) is not None and ends is not None and (ends[0] > 0 or ends[1] < 0)
+
+    def _ends(self, column: DominanceColumn, i: int, j: int) -> tuple[float, float] | None:
+        low, high = column.units.interval(column.differences.low, column.differences.high)
+        if low is None or high is None or column.units.label not in [mean.name for mean in self.means]:
+            return None
+        return float(low[i, j]), float(high[i, j])
 
 
 def dominance_verdict(case: DominanceCase) -> Said:
@@ -107,7 +115,8 @@ def _pair(case: DominanceCase, column: DominanceColumn) -> Iterator[str]:
             resamples = f"{column.study.resamples or 0:,} resamples"
             yield f"Not decided: {resamples} are too few to tell {both} apart on {on}."
         else:
-            yield f"{'No test' if tested else 'Nothing'} separates {both} on {on}."
+            whole = ", taken as a whole" if case.means_differ(column, 0, 1) else ""
+            yield f"{'No test' if tested else 'Nothing'} separates {both} on {on}{whole}."
         yield from _ends(case, column, 0)
         return
     leader = max(first.items(), key=lambda item: (item[1] is not None, item[0]))[1]
@@ -180,7 +189,7 @@ def _ends(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[str]
     """Means and worst cases of two models that nothing separates."""
     models, mean, tail = case.models, case.mean_of(column), column.tail
     if mean is not None:
-        yield f"The mean of {models[i]} is {case.against(column, i, 1 - i)} of {models[1 - i]}."
+        yield f"{models[i]}'s mean is {case.against(column, i, 1 - i)}."
     if tail.says_something and not (mean is not None and mean.share):
         yield (
             f"In these samples the worst {tail.words} average {tail.of(i)} against {tail.of(1 - i)}, which "

@@ -228,7 +228,7 @@ def test_a_verdict_says_who_cannot_be_told_apart(run, write, quick, make_scores)
 def test_a_pair_that_no_test_separates(run, write, quick, make_scores):
     path = write("t.csv", make_scores(n=40, gap=0.0, metrics=("x",)))
     pair = run("dominance", path, "--models", "A,B", *quick, "--format", "json").document["meta"]["verdict"]
-    assert pair.startswith("No test separates A and B on x. The mean of A is ")
+    assert pair.startswith("No test separates A and B on x. A's mean is ")
 
 
 def test_claims_too_many_for_the_resamples_are_not_decided(run, write, make_scores):
