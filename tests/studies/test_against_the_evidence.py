@@ -101,3 +101,53 @@ def test_a_worse_tail_is_told_of_whoever_is_level_not_of_the_next_alone():
     one = result.document.leading["q"]
     assert [one.first, *one.level] == [0, 1, 2]
     assert "The bad cases of rare are worse: the worst 5 % average −3." in result.verdict
+
+
+def test_a_better_mean_of_worse_bad_cases_is_no_equal_mean():
+    """The interval of the means leaves out 0: what no test separates is the whole."""
+    rng = np.random.default_rng(5)
+    shared = 0.4 * rng.normal(size=600)
+    brilliant = np.where(rng.random(600) < 0.03, -5.0, 0.45) + shared + 0.3 * rng.normal(size=600)
+    steady = shared + 0.3 * rng.normal(size=600)
+    table = long(brilliant=brilliant, steady=steady, plain=steady - 0.1)
+    result = rr.rank(table, resamples=2000, jobs=1)
+    assert result.verdict.startswith(
+        "No test tells brilliant, first in these samples, from any of the 2 others on the whole. "
+    )
+    assert "The bad cases of brilliant are worse: " in result.verdict
+    assert "! brilliant: worse bad cases than " in result.to_text()
+    pair = rr.dominance(table, models=["brilliant", "steady"], resamples=2000, jobs=1).verdict
+    assert pair.startswith("No test separates brilliant and steady on q, taken as a whole.")
+
+
+def test_what_the_first_gives_up_is_told_even_to_a_model_far_behind():
+    """Second and third differ from the first in other metrics than the one in which the third is best."""
+    rng = np.random.default_rng(6)
+    rows = []
+    for name, accuracy, latency in (("slow", 1.5, 1.7), ("fast", 0.3, 0.7), ("middling", 0.5, 1.2)):
+        passed = (rng.normal(size=150) + accuracy > 0).astype(float)
+        rows.append(
+            pl.DataFrame(
+                {
+                    "model": name,
+                    "sample": np.arange(150),
+                    "passed": passed,
+                    "latency": latency + 0.05 * rng.normal(size=150),
+                }
+            )
+        )
+    verdict = rr.rank(
+        pl.concat(rows), wide=True, higher="passed", lower="latency", resamples=1000, jobs=1
+    ).verdict
+    assert verdict.startswith("Ship fast: significantly better than both others on the combined score.")
+    assert "; slow is better on passed, 9" in verdict, verdict
+
+
+def test_two_combined_scores_have_names(classifiers):
+    """What the evidence speaks against is not sure as well."""
+    four = ["neural_net", "lda", "naive_bayes", "logistic"]
+    methods = ["R-SSD", "R-SSD@P(EC)"]
+    verdict = rr.rank(classifiers, models=four, method=methods, resamples=400, jobs=1).verdict
+    assert "naive_bayes on the combined score P(IC)" in verdict
+    assert "On the combined score P(IC) another model is ahead of the first" in verdict
+    assert "Significantly ahead of all others: on the combined score P(IC)" not in verdict

@@ -1,6 +1,9 @@
 """Digits follow what is known of the numbers."""
 
-from riskrank.studies.rounding import decimals_apart, decimals_of_range
+import numpy as np
+
+from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.rounding import decimals_apart, decimals_of_range, rounded_beside_zero
 
 
 def test_digits_tell_neighbours_apart():
@@ -15,3 +18,19 @@ def test_digits_tell_neighbours_apart():
 def test_a_mean_has_the_digits_its_range_leaves():
     assert decimals_of_range(0.0, 1.0, 10_000) == 3
     assert decimals_of_range(0.0, 10_000.0, 100) == 0
+
+
+def test_an_end_of_an_interval_shows_its_side_of_zero():
+    assert [rounded_beside_zero(value, 2) for value in (0.0, -0.002, 0.0049, 0.006)] == [
+        "0.00",
+        "−0.002",
+        "0.005",
+        "0.01",
+    ]
+
+
+def test_differences_of_shares_are_points():
+    none = np.zeros(2)
+    share, other = (MetricMeans("q", False, True, kind, none, none, 1) for kind in (True, False))
+    assert share.span(-0.05, 0.0625) == "−5.0 to 6.2 points"
+    assert other.span(-0.04, 0.0625) == "−0.04 to 0.1"

@@ -44,17 +44,17 @@ def gain(one: Leading, case: Case) -> Iterator[str]:
     losses = f"worse on {_listed([side(m) for m in worse], len(case.means))}" if worse else ""
     told = " but ".join(filter(None, (gains, losses)))
     against = f"{first} is {told}" if told else "no metric's mean differs significantly"
-    yield f"Against {next_one}, {against}{_given_up(one, case, worse)}."
+    yield f"Against {next_one}, {against}{_given_up(one, case)}."
 
 
-def _given_up(one: Leading, case: Case, told: Sequence[int]) -> str:
-    """Metrics on which others than the next are significantly better than the first, beside those told."""
+def _given_up(one: Leading, case: Case) -> str:
+    """Metrics on which another than the next has the best mean, significantly better than the first's."""
     found = one.recommendation
     assert found is not None
     held = found.leader.contrasts
     better = held.better(case.inference.alpha)
-    best = {m: best_of(mean) for m, mean in enumerate(case.means) if m not in told}
-    lost = [m for m, i in best.items() if better[i, m]]
+    best = {m: best_of(mean) for m, mean in enumerate(case.means)}
+    lost = [m for m, i in best.items() if better[i, m] and i != one.others[0]]
     if not lost:
         return ""
     most = max(lost, key=lambda m: held.difference[best[m], m] / max(held.error[best[m], m], 1e-300))

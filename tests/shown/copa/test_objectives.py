@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pytest
 
+import riskrank as rr
 from riskrank.engine.copa.population import population
 from riskrank.shown import numbers
 from riskrank.shown.copa.objectives import (
@@ -93,3 +94,13 @@ def test_many_objectives_go_on_below_and_fit_the_page(width):
 @pytest.mark.parametrize(("K", "rows"), [(1, 20), (7, 20), (21, 7), (300, 5)])
 def test_fewer_rows_for_more_objectives(K, rows):
     assert usual_rows(ranked(np.eye(2, K), [True] * K)) == rows
+
+
+def test_shares_stand_on_the_first_screen_as_everywhere():
+    scores = {"model": ["a"] * 40 + ["b"] * 40, "sample": [*range(40)] * 2}
+    scores |= {"passed": [1, 1, 0, 1] * 10 + [1, 0] * 20, "cost": [1.5] * 40 + [0.5] * 40}
+    table = rr.read(scores, wide=True, higher="passed", lower="cost")
+    shown, ranked = rr.copa(table).to_text(), rr.rank(table, no_test=True).to_text()
+    assert "75 %" in shown
+    assert "75 %" in ranked
+    assert "0.75" not in shown
