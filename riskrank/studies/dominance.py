@@ -18,8 +18,9 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
+from riskrank.studies.dominance_case import DominanceCase
 from riskrank.studies.dominance_columns import DominanceColumn
-from riskrank.studies.dominance_verdict import DominanceCase, dominance_verdict
+from riskrank.studies.dominance_verdict import dominance_verdict
 from riskrank.studies.grouping import GroupedDocument, Standing, study_by_group
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance

@@ -2,63 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, Claim
-from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.win_rate import share_better
+from riskrank.studies.dominance_case import DominanceCase
 from riskrank.studies.dominance_columns import DominanceColumn
 from riskrank.studies.metric_means import MetricMeans, best_of, better_elsewhere, worst_everywhere
 from riskrank.studies.said import Said, assuming, fitting
-from riskrank.studies.suites import SuiteChapter
 from riskrank.studies.suites.words import between
 from riskrank.studies.wording import all_others, names, percent
 
 # Orders of dominance as a reader knows them: scores level by level, and every worst share of them.
 ORDERS = {1: "in order 1", 2: "in order 2, which minds risk"}
-
-
-@dataclass(frozen=True)
-class DominanceCase:
-    """What sentences are made from."""
-
-    columns: Sequence[DominanceColumn]
-    means: Sequence[MetricMeans]
-    models: Sequence[str]
-    inference: Inference
-    suite: SuiteChapter | None = None
-
-    def score(self, column: DominanceColumn) -> str:
-        """What a column of scores is called in a sentence."""
-        name = "the combined score" if self.mean_of(column) is None else column.name
-        return name if self.suite is None or len(self.columns) > 1 else f"{name} {self.suite.on}"
-
-    def mean_of(self, column: DominanceColumn) -> MetricMeans | None:
-        """Raw means of a column that is a metric."""
-        return next((mean for mean in self.means if mean.name == column.name), None)
-
-    def against(self, column: DominanceColumn, i: int, j: int) -> str:
-        """Whose means, and where the difference lies: ``777 against 785 of b (difference −23 to 6)``."""
-        mean = self.mean_of(column)
-        if mean is None:
-            return ""
-        both, ends = f"{mean.of(i)} against {mean.of(j)} of {self.models[j]}", self._ends(column, i, j)
-        return both if ends is None else f"{both} (difference {mean.span(*ends)})"
-
-    def means_differ(self, column: DominanceColumn, i: int, j: int) -> bool:
-        """Whether the interval told of two means leaves out 0."""
-        ends = self._ends(column, i, j)
-        return self.mean_of(column) is not None and ends is not None and (ends[0] > 0 or ends[1] < 0)
-
-    def _ends(self, column: DominanceColumn, i: int, j: int) -> tuple[float, float] | None:
-        low, high = column.units.interval(column.differences.low, column.differences.high)
-        if low is None or high is None or column.units.label not in [mean.name for mean in self.means]:
-            return None
-        return float(low[i, j]), float(high[i, j])
 
 
 def dominance_verdict(case: DominanceCase) -> Said:
