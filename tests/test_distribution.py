@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -194,3 +195,33 @@ def test_an_audit_fails_for_a_known_hole_and_says_where_nothing_is_known():
         ["b 2: PYSEC-1, mended in 2.1", "Not known there: c", "1 known holes in 2 locked packages."],
     )
     assert judged([away]) == judged([]) == (0, ["Skipped: no database of known holes answers from here."])
+
+
+def test_the_version_stands_in_one_place():
+    import riskrank
+
+    said = re.compile(rf"(?<![\d.]){re.escape(riskrank.__version__)}(?![\d.])")
+    files = [ROOT / "pyproject.toml", ROOT / "CITATION.cff", *(ROOT / "riskrank").rglob("*.py")]
+    assert [path.name for path in files if said.search(path.read_text(encoding="utf-8"))] == ["__init__.py"]
+
+
+def test_workflows_pin_what_they_use_and_may_do_nothing_unless_they_say_so():
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert [path.stem for path in workflows] == ["docs", "publish", "tests"]
+    for path in (*workflows, ROOT / "action.yml"):
+        text = path.read_text(encoding="utf-8")
+        used = re.findall(r"uses: (.*)", text)
+        assert used
+        assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one) for one in used), path.name
+        if path in workflows:
+            assert "\npermissions: {}\n" in text
+            assert text.count("uses: actions/checkout@") == text.count("persist-credentials: false")
+        written = re.findall(r"^ +([\w-]+): write", text, flags=re.MULTILINE)
+        allowed = {"docs": ["pages", "id-token"], "publish": ["id-token"]}
+        assert written == allowed.get(path.stem, [])
+
+
+def test_workflows_call_targets_that_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        assert set(re.findall(r"run: make ([a-z-]+)", path.read_text(encoding="utf-8"))) <= targets
