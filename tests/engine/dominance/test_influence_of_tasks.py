@@ -75,3 +75,14 @@ def test_a_study_of_a_suite_without_resampling():
     assert study.tests[1].p_value is not None
     with pytest.raises(UsageError, match="tasks like these"):
         study_dominance(suite([9] * 8, None, random=True), [Claim(2)], Inference(variance="clt"))
+
+
+def test_clusters_add_up_to_the_variance_of_a_weighted_mean():
+    scores = suite([6, 10, 40], [0.5, 0.3, 0.2])
+    tasks = TaskWeights.of(scores)
+    assert tasks is not None
+    value, of = scores.values[0], scores.strata.of_cluster[0]
+    parts = tasks.centred(value * tasks.weights[0], 0)
+    by_task = [value[of == task] for task in range(3)]
+    expected = sum(w**2 * own.var(ddof=1) / own.size for w, own in zip((0.5, 0.3, 0.2), by_task, strict=True))
+    assert (parts**2).sum() == pytest.approx(expected)

@@ -144,3 +144,9 @@ def test_models_of_a_suite_can_be_chosen():
     assert np.array_equal(part.weights[1], scores.weights[0])
     assert part.strata.names == scores.strata.names
     assert len(part.strata.of_cluster) == 2
+
+
+def test_a_task_of_no_weight_is_no_task_like_others():
+    with pytest.raises(InputError, match="weight of 0"):
+        require_testable(suite([9] * 7, random=True, weights=[0, 1, 1, 1, 1, 1, 1])[0])
+    require_testable(suite([9, 1, 9], weights=[1, 0, 1])[0])
