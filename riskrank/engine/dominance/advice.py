@@ -19,7 +19,11 @@ def advice_on(
     advice = []
     n = scores.effective_size
     if n < FEW_SAMPLES:
-        advice.append(f"only {n} {scores.unit}: verdicts below {FEW_SAMPLES} {scores.unit} are fragile")
+        count = min(scores.cluster_counts)
+        many = f"only {n} {scores.unit}"
+        if scores.strata is not None and count > n:
+            many = f"{count} {scores.unit}, weighed by task, tell no more than {n} of equal weight"
+        advice.append(f"{many}: verdicts below {FEW_SAMPLES} {scores.unit} are fragile")
     if scores.lopsided and scores.strata is None:
         advice.append(
             f"{min(scores.cluster_counts)} {scores.unit} of very different sizes tell no more than {n} of "

@@ -111,3 +111,11 @@ def test_many_tasks_are_drawn():
     (tests,) = study.tests
     assert tests.dominates[1, 0]
     assert study.estimates.ratios == pytest.approx(weighted_matrices(scores))
+
+
+def test_few_samples_of_weight_are_few_whatever_their_number():
+    of = np.repeat([0, 1], [10, 200])
+    values = np.random.default_rng(0).normal(size=(2, 210))
+    scores = ClusteredScores.build([*values], tasks=TaskDesign.build("ab", [of] * 2, weights=[9, 1]))
+    study = study_dominance(scores, [Claim(2)], Inference())
+    assert "210 samples, weighed by task, tell no more than 12 of equal weight" in study.advice[0]
