@@ -119,12 +119,15 @@ def _claims(
     """Every claim on every metric it is about, of all samples together and then of each group or task."""
     models = tables[0].models
     names = wanted_metrics(settings, [metric.name for table in tables for metric in table.metrics])
-    margin_of = margins(settings, names, wanted)
+    apart = any(one.name == TASK for one in wanted)
+    if apart:
+        names += _own_metrics(by_themselves)
+    margin_of = margins(settings, list(dict.fromkeys(names)), wanted)
     by_metric: dict[str, list[ScoreColumn]] = {}
     for table in tables:
         by_metric |= score_columns(table, margin_of, settings)
     by_task: dict[str, list[ScoreColumn]] = {}
-    if any(one.name == TASK for one in wanted):
+    if apart:
         for table in by_themselves:
             by_task |= task_columns(table, margin_of)
     asked = [(BETTER, "better", pair) for pair in settings.better]
@@ -134,15 +137,18 @@ def _claims(
         new, old = resolve_pair(pair, models, parameter=parameter)
         for one in wanted:
             for metric in one.metrics:
-                margin = 0.0 if one.dominance is not None else margin_of[metric]
                 name, columns = (MEAN, by_task[metric]) if one.name == TASK else (one.name, by_metric[metric])
                 if one.runs is not None:
                     columns = [passing(column, one, models) for column in columns]
-                claims += [
-                    GateClaim(kind, new, old, column, name, one.level, one.dominance, margin)
-                    for column in columns
-                ]
+                for column in columns:
+                    margin = 0.0 if one.dominance is not None else margin_of[column.name]
+                    claims.append(GateClaim(kind, new, old, column, name, one.level, one.dominance, margin))
     return list(dict.fromkeys(claims))
+
+
+def _own_metrics(tables: Sequence[ScoreTable]) -> list[str]:
+    """Metrics that tasks have of their own."""
+    return [name for table in tables if table.suite is not None for name in table.suite.metrics or ()]
 
 
 def _failed(
