@@ -9,6 +9,7 @@ import numpy as np
 
 from riskrank.asked.suites import BOUNDS, NONE, RANK, SuiteSettings
 from riskrank.engine.portfolio.within_tasks import ranks_within_tasks
+from riskrank.engine.suites.task_scores import TaskScores
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.metrics import oriented_bounds
@@ -50,7 +51,7 @@ def on_task_scale(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
     if scale == NONE:
         return table
     values = _ranks(table) if scale == RANK else _shares_of_bounds(table)
-    suite = table.suite
+    suite = replace(table.suite, means=_means(table))
     if suite.specs is not None:
         suite = replace(suite, specs=tuple(_scaled(spec) for spec in suite.specs))
     return replace(
@@ -75,6 +76,19 @@ def _refuse_without_tasks(table: ScoreTable, settings: SuiteSettings) -> None:
 def _scaled(spec: MetricSpec) -> MetricSpec:
     """What is left to say of a metric on a scale from 0 for the worst to 1 for the best."""
     return replace(spec, direction="higher", transform="none", bounds=(0.0, 1.0))
+
+
+def _means(table: ScoreTable) -> Floats:
+    """Means by metric, model and task as the file has them."""
+    suite = table.suite
+    assert suite is not None
+    tasks = [suite.of_sample[samples] for samples in table.row_samples]
+    own = suite.specs
+    signs = [
+        [spec.sign] * len(suite.names) if own is None else [one.sign for one in own] for spec in table.metrics
+    ]
+    columns = [TaskScores.build(table.column(number), tasks).mean for number in range(len(table.metrics))]
+    return np.array(columns) * np.array(signs)[:, None] + 0.0
 
 
 def _ranks(table: ScoreTable) -> tuple[Floats, ...]:

@@ -135,3 +135,19 @@ def test_without_tasks_there_is_none_to_claim(on):
 def test_a_task_of_few_samples_is_named():
     with pytest.raises(rr.errors.InputError, match="on the task arc"):
         gate(table(size=SIZES | {"arc": 7}), on="task")
+
+
+def test_tasks_with_metrics_of_their_own_take_margins_of_their_own():
+    frame = table(0.5).with_columns(metric=pl.lit("of ") + pl.col("task"))
+    metrics = [f"of {task}" for task in SIZES]
+    rows = gate(frame, higher=metrics, on=["macro", "task"], margin={"": 0.2, "of gsm8k": 2.0}).rows
+    assert {row.task: row.margin for row in rows if row.task} == {
+        "arc": 0.2,
+        "boolq": 0.2,
+        "gsm8k": 2.0,
+        "mmlu": 0.2,
+    }
+    assert {row.metric for row in rows} == {"score", *metrics}
+    assert {row.task: row.verdict for row in rows}["gsm8k"] == "pass"
+    gap = next(row.estimate for row in rows if row.task == "gsm8k")
+    assert gap == pytest.approx(-0.5, abs=0.1)

@@ -224,3 +224,48 @@ def test_tasks_like_these_need_six_tasks_and_tasks_at_all():
     for study, settings in ((rank, RankSettings), (dominance, DominanceSettings)):
         with pytest.raises(UsageError, match="about the tasks of a suite"):
             study(table, settings(tasks="random"))
+
+
+def own_metrics():
+    """Two models on six tasks, each with a metric of its own; of a loss less is better."""
+    rng = np.random.default_rng(4)
+    frames = []
+    for at, (task, size, sign) in enumerate(
+        [("bleu", 40, 1), ("f1", 30, 1), ("loss", 50, -1), ("acc", 60, 1), ("rouge", 30, 1), ("em", 45, 1)]
+    ):
+        base = rng.normal(size=size)
+        for model, up in (("a", 0.0), ("b", 0.6)):
+            score = 10.0**at * (5 + sign * (base + up + 0.5 * rng.normal(size=size)))
+            frames.append(
+                pl.DataFrame(
+                    {
+                        "model": model,
+                        "task": task,
+                        "sample": range(size),
+                        "metric": f"the {task}",
+                        "score": score,
+                    }
+                )
+            )
+    frame = pl.concat(frames)
+    higher = tuple(f"the {task}" for task in ("bleu", "f1", "acc", "rouge", "em"))
+    asked = ReadOptions(lower=("the loss",), higher=higher, weighs_tasks=True)
+    return frame, read_scores([FrameSource(frame)], asked)
+
+
+@pytest.mark.parametrize("name", ["rank", "dominance"])
+def test_tasks_with_metrics_of_their_own_are_shown_as_the_file_has_them(name):
+    frame, table = own_metrics()
+    study, asked = (rank, RankSettings) if name == "rank" else (dominance, DominanceSettings)
+    document = study(table, asked(resamples=200, per_task=True))
+    of = frame.group_by("task", "model").agg(pl.col("score").mean())
+    means = {(task, model): mean for task, model, mean in of.iter_rows()}
+    found = document.meta()["suite"]["task_means"]
+    assert len(found) == 12
+    for row in found:
+        assert row["mean"] == pytest.approx(means[row["task"], row["model"]])
+    assert {row["mark"] for row in found if row["model"] == "a"} == {"worse"}
+    assert "macro mean, as compared" in screen(document)
+    assert {row["metric"] for row in document.meta()["suite"]["tasks"]} == set(frame["metric"])
+    # The scale of the comparison is ranks within a task.
+    assert all(0 < row["mean"] < 1 for row in document.meta()["suite"]["macro_means"])

@@ -32,12 +32,15 @@ class Suite:
     specs : tuple of MetricSpec, or None
         The metric of each task, where tasks have metrics of their own: the table then has one column,
         ``score``, oriented task by task.
+    means : ndarray, shape (metrics, models, tasks), or None
+        Means as the file has them, where the table's scores were brought onto another scale.
     """
 
     names: tuple[str, ...]
     of_sample: Integers
     weights: Floats
     specs: tuple[MetricSpec, ...] | None = None
+    means: Floats | None = None
 
     @property
     def metrics(self) -> tuple[str, ...] | None:

@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.asked.suites import FIXED
 from riskrank.engine.suites.macro_means import RANDOM
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
-from riskrank.studies.rounding import decimals_of, rounded
+from riskrank.studies.rounding import decimals_apart, decimals_of, rounded
 from riskrank.studies.suites import SuiteChapter, SuiteColumn
 from riskrank.studies.suites.entries import ends
 from riskrank.studies.suites.words import other_scope
@@ -94,6 +94,8 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Ta
     """Means of every task and model, with the marks against the leader; the macro mean below."""
     errors = [one.found.error[i, j] for i in shown for j in shown if i < j]
     digits = [decimals_of(float(error[t]) for error in errors) for t in range(len(chapter.names))]
+    if one.file_means is not None:  # errors are on the scale of the comparison
+        digits = [decimals_apart(one.mean[:, t].tolist()) for t in range(len(chapter.names))]
     rows: list[tuple[Cell | str, ...]] = []
     for t, task in enumerate(chapter.names):
         cells = [_cell(one, i, t, digits[t], tested=chapter.tested) for i in shown]
@@ -103,12 +105,13 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Ta
     together = decimals_of(one.scopes[FIXED].means.error)
     below = [rounded(float(macro[i]), together) + _space(chapter) for i in shown]
     blank = [""] * (1 + (chapter.metrics is not None) + (not chapter.alike))
-    rows.append((Cell("macro mean", "bold"), *blank, *below))
+    label = "macro mean" if one.file_means is None else "macro mean, as compared"
+    rows.append((Cell(label, "bold"), *blank, *below))
     columns = [Column("task", "left")]
     columns += [] if chapter.metrics is None else [Column("metric", "left")]
     columns += [Column("samples")] + ([] if chapter.alike else [Column("weight")])
     columns += [Column(chapter.models[i]) for i in shown]
-    title = f"Means of {one.name} by task"
+    title = f"Means of {one.name} by task" + ("" if one.file_means is None else ", as the file has them")
     if chapter.tested:
         title += f"; + better, - worse than {chapter.models[one.leader]}"
     return Table(title, tuple(columns), tuple(rows))

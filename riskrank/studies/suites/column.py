@@ -71,6 +71,8 @@ class SuiteColumn:
         Who comes first by the method that ranks without each task; None where that was not asked.
     worst : tuple of WorstTasks
         By model.
+    file_means : ndarray, shape (k, T), or None
+        Means as the file has them, where tasks are compared on another scale.
     """
 
     name: str
@@ -84,11 +86,17 @@ class SuiteColumn:
     left_out: LeftOut | None
     first_without: Integers | None
     worst: tuple[WorstTasks, ...]
+    file_means: Floats | None = None
 
     @cached_property
+    def compared(self) -> Floats:
+        """Means by model and task on the scale they are compared on, shape (k, T)."""
+        return self.signs * self.scores.mean + 0.0
+
+    @property
     def mean(self) -> Floats:
         """Means by model and task as the file has them, shape (k, T)."""
-        return self.signs * self.scores.mean + 0.0
+        return self.compared if self.file_means is None else self.file_means
 
     @property
     def first_by_mean(self) -> int:
@@ -171,4 +179,11 @@ def suite_column(
         left_out=leave_one_out(scores, found, leader, scope=scope, correction=rule),
         first_without=None if order is None else first_by_ratio(scores, order),
         worst=tuple(worst_tasks(mean, scores.weights) for mean in scores.mean),
+        file_means=_file_means(name, table, suite),
     )
+
+
+def _file_means(name: str, table: ScoreTable, suite: Suite) -> Floats | None:
+    """Means of a metric that is compared on another scale; None of a portfolio."""
+    names = [spec.name for spec in table.metrics]
+    return None if suite.means is None or name not in names else suite.means[names.index(name)]

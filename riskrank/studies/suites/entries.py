@@ -41,7 +41,10 @@ class MacroEntry:
 
 @dataclass(frozen=True)
 class TaskMeanEntry:
-    """A model's mean on a task, and whether it is better or worse there than the leader."""
+    """A model's mean on a task, and whether it is better or worse there than the leader.
+
+    ``mean`` is as the file has it, ``difference`` on the scale that tasks are compared on.
+    """
 
     metric: str
     task: str

@@ -100,7 +100,7 @@ def task_strip(chapter: SuiteChapter, one: SuiteColumn) -> TaskStrip:
     intervals = np.array(ends(one, one.scopes[FIXED], chapter.alpha))
     return TaskStrip(
         order=order,
-        mean=one.mean[order],
+        mean=one.compared[order],
         marks=one.marks[order, one.leader],
         macro=one.units.of(one.scores.macro)[order],
         low=intervals[order, 0],
