@@ -466,7 +466,7 @@ COMMANDS = (
         settings="diff:DiffSettings",
         study="diff.study:diff",
         papers=(Paper(schema="diff", documents="diff.document:DiffDocument", view="diff.first_screen"),),
-        needs={"allow_constant": True},
+        needs={"allow_constant": True} | _SUITES,
         lacks=("weight",),
         refused=("cluster",),
         groups=True,

@@ -139,3 +139,18 @@ def test_a_gate_lists_the_cases_behind_it(run, flips, write):
     passed = run("gate", path, "--better", "old:new", "--cases", "4", "--format", "json")
     assert passed.status == 0
     assert "cases" not in passed.document["meta"]
+
+
+def test_tasks_have_a_line_each_and_are_not_pooled(run, write):
+    rows = [
+        (model, task, f"s{at}", "acc", int(at < (9 if model == "old" else 9 - 4 * (task == "b"))))
+        for model in ("new", "old")
+        for task in ("a", "b")
+        for at in range(10)
+    ]
+    schema = ["model", "task", "sample", "metric", "score"]
+    path = write("suite.csv", pl.DataFrame(rows, schema=schema, orient="row"))
+    outcome = run("diff", path, "--pair", "new:old", "--format", "json")
+    found = [(one["group"], one["worse"], one["better"]) for one in outcome.document["meta"]["changes"]]
+    assert found == [(None, 4, 0), ("a", 0, 0), ("b", 4, 0)]
+    assert "pooled" not in outcome.stderr

@@ -25,6 +25,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.pair_freedom import least
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.freedom import Behind, Freedom
@@ -248,4 +249,4 @@ def _crossings(replicates: Floats, slack: float) -> Integers:
 
 def _resamples_for(level: float, samples: float | Freedom) -> int:
     """Fewest resamples of which none has to cross for a p-value of at most the level."""
-    return ceil(1 / float(expanded_share(level, samples))) - 1
+    return ceil(1 / max(float(expanded_share(level, samples)), 1 / MOST)) - 1

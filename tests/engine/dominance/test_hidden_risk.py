@@ -6,9 +6,11 @@ from riskrank.engine.dominance.hidden_risk import (
     NOT_DECIDED,
     NOT_SHOWN,
     RISK,
+    _resamples_for,
     hidden_risk,
     worse_tails,
 )
+from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value
 from riskrank.engine.ties import competition_ranks
 
@@ -170,3 +172,7 @@ def test_worse_tails_of_equal_models_are_rarely_said():
         leader = int(np.argmax(tails))
         said += bool(worse_tails(tails, drawn, leader, range(8), samples=200))
     assert said <= 0.05 * 200 + 3 * np.sqrt(0.05 * 0.95 * 200)
+
+
+def test_a_share_below_any_number_asks_for_the_most_there_are():
+    assert _resamples_for(1e-12, 1.5) == MOST - 1
