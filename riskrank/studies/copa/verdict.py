@@ -11,16 +11,22 @@ from riskrank.studies.wording import percent
 
 def copa_verdict(table: ObjectiveTable, ranking: CopaRanking) -> str:
     """Which model is chosen, in which sense it is the best, and where it is weak."""
+    return (
+        f"{_chosen(table, ranking)}. Nothing says how sure that is: places are those of the values as given."
+    )
+
+
+def _chosen(table: ObjectiveTable, ranking: CopaRanking) -> str:
     population, chosen = table.population, ranking.chosen
     able = int(population.feasible.sum())
     name = table.name(chosen)
     if able == 1:
-        return f"Choose {name}: it is the only model that meets the constraints."
+        return f"Choose {name}: it is the only model that meets the constraints"
     weighted = np.asarray(table.weights) > 0
     ranks = np.where(weighted, population.u[chosen], -1.0)
     worst = int(np.argmax(ranks))
     if ranks[worst] <= 0:
-        return f"Choose {name}: no model is better on any objective that has a weight."
+        return f"Choose {name}: no model is better on any objective that has a weight"
     share = percent(float(population.u[chosen, worst]))
     weak = f"on {population.metrics[worst]}, {share} of the other models do better"
     equal = "" if np.ptp(np.asarray(table.weights)) < 1e-12 else " by these weights"
@@ -32,4 +38,4 @@ def copa_verdict(table: ObjectiveTable, ranking: CopaRanking) -> str:
     second = ranking.order[1]
     if ranking.tie[second] == ranking.tie[chosen]:
         text += f"; {table.name(second)} is as good, and ties are broken by smaller p"
-    return f"{text}. Nothing says how sure that is: places are those of the values as given."
+    return text

@@ -23,7 +23,7 @@ def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
         free = [models[i] for i in np.flatnonzero(analysis.front).tolist()]
         sentences = [
             f"In these samples no model is at least as good as all others, {however}; "
-            f"nobody is better than {names(free, 6)} in this sense."
+            f"nobody is better than {names(free, 6).replace(' and ', ' or ')} in this sense."
         ]
     if analysis.tests:
         proven, at = int(analysis.significant.sum()), f"significant at {percent(analysis.alpha)}"
