@@ -16,6 +16,7 @@ from riskrank.asked.output import OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import RunOptions
 from riskrank.asked.values import split_names
+from riskrank.cli.completion import completion_of
 from riskrank.errors import spell
 
 
@@ -89,7 +90,7 @@ def callable_of(
     annotations["scores"] = (
         Annotated[list[str], argument] if needed else Annotated[list[str] | None, argument]
     )
-    annotations |= {one.name: _annotation(one, hidden=one.name in row.refused) for one in known}
+    annotations |= {one.name: _annotation(one, row) for one in known}
     defaults = {one.name: _default(one) for one in known}
     if not needed:
         defaults["scores"] = None
@@ -112,7 +113,7 @@ def callable_of(
     return command
 
 
-def _annotation(one: Option, *, hidden: bool) -> Any:
+def _annotation(one: Option, row: Command) -> Any:
     asking = one.asking
     notes = [spell(asking.words, flags=True), "Repeatable." if one.several else ""]
     notes += [f"[{spell(asking.unset, flags=True)}]" if asking.unset else ""]
@@ -124,7 +125,8 @@ def _annotation(one: Option, *, hidden: bool) -> Any:
             metavar=asking.metavar or None,
             help=" ".join(note for note in notes if note),
             show_default=not asking.unset,
-            hidden=hidden,
+            hidden=one.name in row.refused,
+            autocompletion=completion_of(row.name, one.name),
             rich_help_panel=one.panel,
         ),
     ]
