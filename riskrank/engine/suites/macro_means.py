@@ -77,7 +77,7 @@ def macro_means(scores: TaskScores, scope: str = FIXED) -> Estimates:
     error = np.zeros_like(scores.mean)
     for task in range(scores.count):
         for model, part in enumerate(scores.parts(task)):
-            error[model, task] = np.sqrt((part**2).sum() / (part.size * max(part.size - 1, 1)))
+            error[model, task] = _norm(part) / np.sqrt(part.size * max(part.size - 1, 1))
     return within_tasks(scores.mean, error, scores.independent, scores.weights)
 
 
@@ -104,12 +104,19 @@ def macro_differences(
 
 def within_tasks(value: Floats, error: Floats, samples: Floats, weights: Floats) -> Estimates:
     """Weighted means of T estimates with errors of so many samples each, tasks on the last axis."""
-    variance = (weights * error) ** 2
-    whole = variance.sum(axis=-1)
+    spread = weights * error
+    whole = _norm(spread)
     with np.errstate(divide="ignore", invalid="ignore"):
-        df = whole**2 / (variance**2 / np.maximum(samples - 1, 1e-9)).sum(axis=-1)
+        share = spread / whole[..., None]
+        df = 1 / (share**4 / np.maximum(samples - 1, 1e-9)).sum(axis=-1)
     df = np.where(whole > 0, df, samples.sum(axis=-1) - samples.shape[-1])
-    return Estimates(value @ weights, np.sqrt(whole), df)
+    return Estimates(value @ weights, whole, df)
+
+
+def _norm(parts: Floats) -> Floats:
+    """Root of the sum of squares on the last axis, which stays a number whatever the unit."""
+    exponent = np.frexp(np.abs(parts).max(axis=-1, keepdims=True))[1]
+    return np.ldexp(np.sqrt((np.ldexp(parts, -exponent) ** 2).sum(axis=-1)), exponent[..., 0])
 
 
 def _over_tasks(value: Floats, weights: Floats) -> Estimates:
@@ -117,5 +124,5 @@ def _over_tasks(value: Floats, weights: Floats) -> Estimates:
     away = value - mean[..., None]
     # Rounding of the mean itself is no spread.
     away[np.abs(away) <= 8 * np.finfo(np.float64).eps * np.abs(value).max()] = 0.0
-    variance = ((weights * away) ** 2).sum(axis=-1) * count / max(count - 1, 1e-9)
-    return Estimates(mean, np.sqrt(variance), np.full(mean.shape, max(count - 1, 1e-9)))
+    error = _norm(weights * away) * np.sqrt(count / max(count - 1, 1e-9))
+    return Estimates(mean, error, np.full(mean.shape, max(count - 1, 1e-9)))

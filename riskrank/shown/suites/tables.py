@@ -180,8 +180,13 @@ def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
 
 
 def _reading(chapter: SuiteChapter) -> Line:
+    rule = (
+        "without a correction for"
+        if chapter.correction == "none"
+        else f"{chapter.correction.capitalize()} over"
+    )
     text = (
-        "a mark is a significant difference on one task, Holm over all tasks and pairs; McNemar's exact test "
+        f"a mark is a significant difference on one task, {rule} all tasks and pairs; McNemar's exact test "
         "of 0/1 scores, Student's and Johnson's of others, none below ten samples. Intervals of macro means "
         "are for one model at a time; the worst tasks are a tenth of them, at least one"
     )

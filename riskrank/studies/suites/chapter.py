@@ -35,6 +35,8 @@ class SuiteChapter:
     columns : mapping of str to SuiteColumn
         By metric or portfolio, as ranked.
     alpha : float
+    correction : str
+        Over all tasks and pairs.
     tested : bool
     """
 
@@ -46,6 +48,7 @@ class SuiteChapter:
     models: tuple[str, ...]
     columns: Mapping[str, SuiteColumn]
     alpha: float
+    correction: str
     tested: bool
 
     @property
@@ -110,6 +113,7 @@ def suite_chapter(
         models=table.models,
         columns=found,
         alpha=inference.alpha,
+        correction=inference.correction,
         tested=inference.test,
     )
 

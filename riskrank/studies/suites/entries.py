@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from riskrank.engine.suites.macro_means import FIXED, RANDOM
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.column import Scope, SuiteColumn
@@ -59,7 +61,7 @@ class TaskMeanEntry:
 
 @dataclass(frozen=True)
 class PairEntry:
-    """A pair: the difference of the macro means, whether the first is ahead, and tasks by answer."""
+    """A pair, the larger macro mean first: their difference, p-values of its lead, and tasks by answer."""
 
     metric: str
     model: str
@@ -162,14 +164,13 @@ def _task_means(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[TaskMeanEnt
 
 def _pairs(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[PairEntry]:
     differences, like = one.scopes[FIXED].differences.value, one.scopes.get(RANDOM)
-    for i, model in enumerate(chapter.models):
-        for j, other in enumerate(chapter.models):
-            if i == j:
-                continue
+    order = np.argsort(-one.scores.macro, kind="stable").tolist()
+    for at, i in enumerate(order):
+        for j in order[at + 1 :]:
             yield PairEntry(
                 one.name,
-                model,
-                other,
+                chapter.models[i],
+                chapter.models[j],
                 float(one.units.of(differences[i, j])),
                 float(one.scopes[FIXED].p_adjusted[i, j]),
                 None if like is None else float(like.p_adjusted[i, j]),

@@ -81,3 +81,15 @@ def test_levels_of_both_scopes(tasks):
             found[scope] += p.min() <= 0.05
     assert found[RANDOM] / tables <= 0.08
     assert found["fixed"] / tables >= 0.25
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-10, 1e250])
+def test_any_unit_gives_the_same_answer(scale):
+    values, task, _ = suite(sizes=(20, 12, 30, 15, 10, 11))
+    one, other = (TaskScores.build([unit * value for value in values], [task] * 3) for unit in (1, scale))
+    for scope in ("fixed", RANDOM):
+        means, others = macro_means(one, scope), macro_means(other, scope)
+        np.testing.assert_allclose(scale * means.error, others.error, rtol=1e-10)
+        np.testing.assert_allclose(means.df, others.df, rtol=1e-10)
+        p = [macro_differences(found, task_differences(found), scope).p_pairs() for found in (one, other)]
+        np.testing.assert_allclose(*p, rtol=1e-8)
