@@ -80,7 +80,12 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
             )
         )
     picture = [Column("tasks", "left")] if drawn else []
-    columns = (*picture, Column("+ better on", "left"), Column("- worse on", "left"), Column(". open"))
+    columns = (
+        *picture,
+        Column("+ better on", "left"),
+        Column("- worse on", "left"),
+        Column(". open", name="open tasks", spare=True),
+    )
     return Table("", (Column(f"against {leader}", "left"), *columns), tuple(rows))
 
 
