@@ -117,10 +117,13 @@ def test_what_is_inside(built):
 @pytest.mark.slow
 def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     wheel = built[0][1]
+    # With a checkout on its path, pip takes riskrank for installed.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
     bin_ = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin")
     installed = subprocess.run(
         [bin_ / "python", "-m", "pip", "--quiet", "install", wheel],
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
@@ -130,7 +133,6 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     table = tmp_path / "t.csv"
     rows = "".join(f"{model},{at},x,{at * 0.1 + (model == 'a')}\n" for model in "ab" for at in range(12))
     table.write_text(f"model,sample,metric,score\n{rows}")
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     run = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True, "check": True}
     done = subprocess.run([bin_ / "riskrank", "rank", table, "--no-test", "--format", "json"], **run)
     assert json.loads(done.stdout)["meta"]["models"] == ["a", "b"]
