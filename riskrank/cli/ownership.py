@@ -17,9 +17,11 @@ from riskrank.errors import InputError, option
 _CODE = ("executor",)
 _QUERIES = ("sql", "where")
 _FILES = ("output", "plot")
+# Options that go on where the tool would refuse.
+_INSISTS = ("yes",)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-# What opens a file or an address in SQL of Polars.
-_OPENS = re.compile(r"\b(?:read|scan)_\w+\s*\(", re.IGNORECASE)
+# What opens a file or an address in SQL of Polars, however it is quoted and whatever stands behind it.
+_OPENS = re.compile(r"(?:read|scan)_\w", re.IGNORECASE)
 
 
 def distrusted(path: str) -> str | None:
@@ -59,8 +61,10 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
             why = "names an address"
         elif name in _QUERIES and _OPENS.search(text):
             why = "opens other files"
-        elif name in _FILES and (text.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", text)):
+        elif name in _FILES and _leaves(text, os.path.dirname(path)):  # noqa: PTH120
             why = "writes outside of this folder"
+        elif name in _INSISTS:
+            why = "insists on what may not fit into memory"
         if why is not None:
             raise InputError(
                 f"{path}: '{key}' {why}, and nobody named this file",
@@ -68,6 +72,18 @@ def refuse_reaching_out(settings: Mapping[str, Any], path: str) -> None:
                 hint=f"if you trust it, name it: {option('config', path)}; "
                 f"{option('isolated', True)} ignores it",
             )
+
+
+def _leaves(text: str, folder: str) -> bool:
+    """Whether a file to write, also behind the name of a picture, lies outside of a folder; links count."""
+    home = os.path.realpath(folder or ".")
+    for name in {text, text.partition(":")[2] or text}:
+        if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name):
+            return True
+        place = os.path.realpath(name)
+        if os.path.commonpath([home, place]) != home:
+            return True
+    return False
 
 
 def _texts(settings: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, str]]:

@@ -170,6 +170,7 @@ class Session:
     def _rendered(self, document: Document) -> list[tuple[str | None, bytes]]:
         """The result for each output file, or for stdout."""
         from riskrank.shown.render import render
+        from riskrank.shown.staging import is_device
 
         safe = self.output.csv_safe
         if not self.output.output:
@@ -184,32 +185,30 @@ class Session:
                 csv_safe=safe,
                 explain=self.output.explain,
             )
-            return [(None, self._for_log(page, encoding))]
+            return [(None, self._for_log(page, self.formats[0], encoding))]
         encoding = self._encoding(None)
-        return [
-            (
-                file,
-                render(
-                    document,
-                    kind,
-                    encoding=encoding,
-                    width=None,
-                    color=False,
-                    csv_safe=safe,
-                    explain=self.output.explain,
-                ),
+        results: list[tuple[str | None, bytes]] = []
+        for file, kind in zip(self.output.output, self.formats, strict=True):
+            page = render(
+                document,
+                kind,
+                encoding=encoding,
+                width=None,
+                color=False,
+                csv_safe=safe,
+                explain=self.output.explain,
             )
-            for file, kind in zip(self.output.output, self.formats, strict=True)
-        ]
+            results.append((file, self._for_log(page, kind, encoding) if is_device(Path(file)) else page))
+        return results
 
-    def _for_log(self, page: bytes, encoding: str) -> bytes:
-        """A page for standard output, which a build prints into its log."""
+    def _for_log(self, page: bytes, kind: str, encoding: str) -> bytes:
+        """A page for standard output, by whatever name, which a build prints into its log."""
         from riskrank.shown.ci_logs import for_ci_log, in_a_build
 
-        if self.formats[0] == "parquet" or not in_a_build(self.environment.variables):
+        if kind == "parquet" or not in_a_build(self.environment.variables):
             return page
-        encoding = encoding if self.formats[0] == "table" else "utf-8"
-        return for_ci_log(page.decode(encoding), self.formats[0]).encode(encoding)
+        encoding = encoding if kind == "table" else "utf-8"
+        return for_ci_log(page.decode(encoding), kind).encode(encoding)
 
     def _encoding(self, given: str | None) -> str:
         """Encoding of a table for who shows it."""

@@ -29,6 +29,4 @@ def for_ci_log(text: str, kind: str = "table") -> str:
     r"""Text of a format that gives no command to who runs a build: ``\x23#[command]``."""
     written = _WRITTEN.get(kind, r"\x{:02x}")
     text = _ANYWHERE.sub(lambda _: written.format(ord("#")), text)
-    if kind == "html":  # a name stands behind a tag there, and what begins a line may be a rule of style
-        return text
     return _FIRST.sub(lambda match: match[1] + written.format(ord(":")), text)

@@ -1,13 +1,15 @@
 """A name that a runner of builds would take for a command: in no format, on neither stream."""
 
 import json
+import os
+import threading
 from functools import cache
 
 import pytest
 
 from tests.fuzz.oracles import obeyed
 
-NAMES = ("##[stop-commands]x", "::error::y", "##vso[task.setvariable]z")
+NAMES = ("##[stop-commands]x", "::error::y", "##vso[task.setvariable]z", "b\n::error::pwn")
 BUILDS = ({"GITHUB_ACTIONS": "true"}, {"TF_BUILD": "True"}, {"TEAMCITY_VERSION": "1"}, {"GITLAB_CI": "true"})
 FORMATS = ("table", "json", "jsonl", "csv", "markdown", "latex", "html")
 
@@ -48,6 +50,18 @@ def test_errors_and_warnings_are_no_command(run, refused, hostile):
         assert not obeyed(outcome.stderr)
 
 
+@pytest.mark.parametrize("kind", FORMATS)
+def test_standard_output_by_another_name_is_no_command(run, hostile, kind, tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    outcome = run("rank", hostile, "--no-test", "-o", pipe, "--format", kind, variables=BUILDS[1])
+    reader.join(timeout=60)
+    assert outcome.status == 0, outcome.stderr
+    assert not obeyed(read[0])
+
+
 def test_files_hold_names_as_they_are(run, hostile, tmp_path):
     for variables in ({}, BUILDS[0]):
         path = tmp_path / "p.csv"
@@ -60,7 +74,7 @@ def test_annotations_are_commands_and_nothing_else_is(run, hostile):
         "gate",
         hostile,
         "--better",
-        "::error::y:##[stop-commands]x",
+        "##vso[task.setvariable]z:##[stop-commands]x",
         "--higher",
         "*",
         "--resamples",

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -282,6 +283,11 @@ def test_a_group_of_its_own_is_no_stranger(run, project):
         ('metrics_file = "https://host/m.toml"', "'metrics_file' names an address"),
         ("sql = \"SELECT * FROM read_csv('/etc/passwd')\"", "'sql' opens other files"),
         ("where = \"model IN (SELECT a FROM Read_Parquet ('x'))\"", "'where' opens other files"),
+        ("sql = \"SELECT * FROM read_csv/**/('/etc/passwd')\"", "'sql' opens other files"),
+        ("sql = 'SELECT * FROM \"read_csv\"(x)'", "'sql' opens other files"),
+        ('plot = ["bump:/nowhere/evil.svg"]', "'plot' writes outside of this folder"),
+        ('output = "link/evil.csv"', "'output' writes outside of this folder"),
+        ("yes = true", "'yes' insists on what may not fit into memory"),
         ('output = "/nowhere/r.json"', "'output' writes outside of this folder"),
         ('[rank]\nplot = ["a.svg", "../../b.svg"]', "'plot' writes outside of this folder"),
     ],
@@ -291,6 +297,7 @@ def test_a_file_that_nobody_named_does_not_reach_out(refused, run, project, text
     if name == "pyproject.toml":
         text = text.replace("[rank]", "[tool.riskrank.rank]")
     project(FILES[name].format(text), name)
+    Path("link").symlink_to(Path("..").resolve())
     what, _, hint = refused("rank", "scores.csv", "--no-test")
     assert what == f"error: {name}: {why}, and nobody named this file"
     assert hint == f"hint: if you trust it, name it: --config {name}; --isolated ignores it"

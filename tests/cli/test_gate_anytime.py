@@ -99,14 +99,23 @@ def test_looks_are_about_the_same_claims(told, write, first, other):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [(None, "cannot be read"), ("{}", "not a gate"), ("[1", "not a gate")]
+    ("text", "says"),
+    [
+        (None, "no such file"),
+        ("{}", "not a gate"),
+        ("[1", "not a gate"),
+        ('{"meta": {"looks": {"number": 1, "claims": [], "seen": {"acc": []}}}}', "not a gate"),
+        ('{"meta": {"looks": {"number": 1e400, "claims": [], "seen": {}}}}', "not a gate"),
+        ("x" * 200, "more than 100 bytes"),
+    ],
 )
 def test_a_history_that_is_none(told, write, tmp_path, text, says):
     path = tmp_path / "history.json"
     if text is not None:
         path.write_text(text)
     error = told(
-        *("gate", write("s.csv", table(20)), "--better", "new:old", "--anytime"), "--continues", str(path)
+        *("gate", write("s.csv", table(20)), "--better", "new:old", "--anytime"),
+        *("--continues", str(path), *(["--max-bytes", "100"] if text and text[0] == "x" else [])),
     )
     assert says in error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from riskrank.shown.ci_logs import for_ci_log
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument
 from riskrank.studies.gate.words import row_sentence
 
@@ -14,7 +15,8 @@ def notes(document: GateDocument) -> list[str]:
             continue
         lenient = row.verdict == INCONCLUSIVE and document.inconclusive == "pass"
         level = "warning" if lenient else "error"
-        message = _escaped(f"{row.verdict}: {row_sentence(row, document.metrics)}")
+        # The line is a command, and what it quotes is none.
+        message = _escaped(for_ci_log(f"{row.verdict}: {row_sentence(row, document.metrics)}"))
         lines.append(f"::{level} title=riskrank gate::{message}")
     return lines
 

@@ -13,7 +13,7 @@ from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gate.claims import GateClaim
-from riskrank.studies.gate.looks import Looks, digests, read_looks, require_continued
+from riskrank.studies.gate.looks import MOST_BYTES, Looks, digests, read_looks, require_continued
 
 
 def wagered(claim: GateClaim, *, settings: ClaimSettings, models: Sequence[str]) -> AnytimeEvidence:
@@ -81,7 +81,7 @@ def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence
     seen = digests(tables, wanted)
     if settings.continues is None:
         return Looks(1, names, seen)
-    before = read_looks(settings.continues)
+    before = read_looks(settings.continues, tables[0].options.max_bytes or MOST_BYTES)
     require_continued(settings.continues, before, names, seen)
     return Looks(before.number + 1, names, seen)
 

@@ -6,16 +6,20 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from riskrank.errors import InputError, option
+from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.table.score_table import ScoreTable
 
 # Sample names by metric and model, each with a digest of its scores.
 Seen = Mapping[str, Mapping[str, Mapping[str, str]]]
+
+
+# Largest document of looks: a digest of a few million samples.
+MOST_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,8 @@ def _of_samples(table: ScoreTable, model: int, metric: int) -> dict[str, str]:
     }
 
 
-def read_looks(path: str) -> Looks:
-    """The looks that an earlier run wrote.
+def read_looks(path: str, limit: int) -> Looks:
+    """The looks that an earlier run wrote, in a file of at most so many bytes.
 
     Raises
     ------
@@ -82,15 +86,15 @@ def read_looks(path: str) -> Looks:
         If there is no such file, or it is no gate that may be looked at again.
     """
     try:
-        meta = json.loads(Path(path).read_bytes())["meta"]["looks"]
+        meta = json.loads(read_bytes(path, limit))["meta"]["looks"]
         return Looks(int(meta["number"]), [*map(str, meta["claims"])], _checked(meta["seen"]))
-    except OSError as error:
+    except InputError as error:
         raise InputError(
-            f"{option('continues', path)}: cannot be read",
-            found=error.strerror or type(error).__name__,
+            f"{option('continues', path)}: {error.what}",
+            found=error.found,
             hint=f"leave {option('continues')} out at the first look, and keep its JSON",
         ) from None
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise InputError(
             f"{option('continues', path)}: not a gate that may be looked at again",
             found="no meta.looks in it",
