@@ -60,8 +60,8 @@ SUITES = """## Suites of tasks
 The share of tables in which a model is called better than one that is as good, orders 1 and 2, and the mean
 number of true pairs found where one model is ahead of all others; tasks weigh alike. At most 0.07 is
 promised, one Monte-Carlo error on top. Task effects are no difference between models on tasks like these. To
-ask of such models which is better on *these* tasks, and to take the answer for one about others, errs in most
-tables: that line shows how often, and is no promise.
+ask of such models which is better on *these* tasks, and to take the answer for one about others, errs many
+times more often: that line shows how often, and is no promise.
 
 """
 
