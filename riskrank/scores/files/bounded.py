@@ -16,6 +16,8 @@ from riskrank.scores.files.contents import read_bytes, too_large
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # Bytes of deflate taken, and unpacked, at a time: one call for all doubles its room until it has enough.
 _PIECE = 1 << 24
+# Bytes a member of gzip is begun with, twice as many each time: what follows its end is copied.
+_BEGINNING = 1 << 10
 # Bytes of Zstandard taken at a time: each may unpack to some 40,000, so a bomb is noticed within 40 MB.
 _CHUNK = 1 << 10
 
@@ -63,22 +65,23 @@ def decompressed(label: str, data: bytes, limit: int, *, skippable: bool = True)
 def inflate(label: str, data: bytes, limit: int, *, window: int = -15, skippable: bool = True) -> bytes:
     """Undo deflate (``window=-15``) or gzip (``window=31``, members one after another)."""
     parts: list[bytes] = []
-    size, stream = 0, zlib.decompressobj(window)
+    size, at, taken, full = 0, 0, _BEGINNING, False
+    whole, stream = memoryview(data), zlib.decompressobj(window)
     try:
-        for start in range(0, len(data), _PIECE):
-            rest, full = data[start : start + _PIECE], False
-            while rest or full:
-                if stream.eof:
-                    if window < 16:  # what follows a bare stream is not part of it
-                        return b"".join(parts)
-                    stream = zlib.decompressobj(window)
-                part = stream.decompress(rest, _PIECE)
-                parts.append(part)
-                size += len(part)
-                if size > limit:
-                    raise too_large(label, limit)
-                rest = stream.unused_data if stream.eof else stream.unconsumed_tail
-                full = len(part) == _PIECE and not stream.eof
+        while at < len(data) or full:
+            if stream.eof:
+                if window < 16:  # what follows a bare stream is not part of it
+                    break
+                stream, taken = zlib.decompressobj(window), _BEGINNING
+            piece = whole[at : at + taken]
+            part = stream.decompress(piece, _PIECE)
+            parts.append(part)
+            size += len(part)
+            if size > limit:
+                raise too_large(label, limit)
+            at += len(piece) - len(stream.unused_data if stream.eof else stream.unconsumed_tail)
+            taken = min(2 * taken, _PIECE)
+            full = len(part) == _PIECE and not stream.eof
         if data and not stream.eof:
             raise zlib.error("the compressed data ends too early")
     except zlib.error as error:
@@ -90,13 +93,14 @@ def unzstd(label: str, data: bytes, limit: int, *, skippable: bool = True) -> by
     """Undo Zstandard, frame after frame."""
     parts: list[bytes] = []
     size = 0
-    stream = zstandard.ZstdDecompressor().decompressobj()
+    decompressor = zstandard.ZstdDecompressor()  # one for all frames: to make one takes longer than a frame
+    stream = decompressor.decompressobj()
     try:
         for start in range(0, len(data), _CHUNK):
             chunk = data[start : start + _CHUNK]
             while chunk:
                 if stream.eof:
-                    stream = zstandard.ZstdDecompressor().decompressobj()
+                    stream = decompressor.decompressobj()
                 parts.append(stream.decompress(chunk))
                 size += len(parts[-1])
                 if size > limit:

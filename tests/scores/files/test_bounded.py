@@ -1,5 +1,10 @@
+import gzip
+import zlib
+
+import zstandard
+
 from riskrank.errors import InputError
-from riskrank.scores.files.bounded import parse_lines
+from riskrank.scores.files.bounded import decompressed, inflate, parse_lines
 
 
 def test_lines_are_counted_from_one_blank_ones_too():
@@ -12,3 +17,39 @@ def test_lines_are_counted_from_one_blank_ones_too():
 
 def test_a_blank_first_line_counts():
     assert list(parse_lines("t.jsonl", b"\n7\n")) == [(2, 7)]
+
+
+def test_members_and_frames_one_after_another():
+    """A megabyte of empty ones too: each is looked at once, and what follows it is not copied."""
+    text = bytes(range(256)) * 100_000  # more than is unpacked at a time
+    for pack in (gzip.compress, zstandard.compress):
+        packed, empty = pack(text), pack(b"")
+        assert decompressed("t", packed + empty * 3 + packed, 10**9) == text * 2
+        assert decompressed("t", packed + empty * (1_000_000 // len(empty)), 10**9) == text
+
+
+def test_members_that_follow_are_not_copied(monkeypatch):
+    copied = []
+
+    class Stream:
+        def __init__(self, window):
+            self._stream = real(window)
+
+        def __getattr__(self, name):
+            found = getattr(self._stream, name)
+            if name in ("unused_data", "unconsumed_tail"):
+                copied.append(len(found))
+            return found
+
+    real = zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", Stream)
+    members = [gzip.compress(bytes(size)) for size in (0, 0, 5, 100_000, 0)] * 2000
+    data = b"".join(members)
+    assert inflate("t", data, 10**9, window=31) == bytes(100_005 * 2000)
+    assert sum(copied) < 1024 * len(members) + len(data)
+
+
+def test_what_follows_a_bare_stream_is_not_part_of_it():
+    stream = zlib.compressobj(wbits=-15)
+    packed = stream.compress(b"text") + stream.flush()
+    assert inflate("t", packed + b"more", 100) == b"text"
