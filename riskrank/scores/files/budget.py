@@ -13,7 +13,7 @@ import polars as pl
 
 from riskrank.errors import InputError, option
 from riskrank.scores.files.cells import column
-from riskrank.scores.files.contents import too_large
+from riskrank.scores.files.contents import BeyondLimitError, too_large
 
 # Seconds a query may take, all its rows included.
 MOST_SECONDS = 300.0
@@ -21,6 +21,7 @@ MOST_SECONDS = 300.0
 MOST_ROWS = 200_000_000
 # Bytes a database may take for its own work, whatever its answer may have.
 _LEAST_ROOM = 1 << 30
+_LEAST_VALUE = 1 << 20
 _CELL = 8
 
 Piece = pl.Series | tuple[object, ...]
@@ -70,6 +71,14 @@ class Budget:
         """Bytes of memory the database may hold for its own work: what is allowed, if the machine has it."""
         return min(max(self._limit, _LEAST_ROOM), _physical() * 3 // 4)
 
+    def longest(self) -> int:
+        """Bytes one value may have; the text of a view, which is one too, at least some."""
+        return max(self._limit, _LEAST_VALUE)
+
+    def too_long(self) -> InputError:
+        """What to say where a value is longer."""
+        return too_large(self._label, self._limit)
+
     def _found(self) -> InputError | None:
         if time.monotonic() > self._end:
             return self._over(f"{MOST_SECONDS:,.0f} seconds")
@@ -79,8 +88,8 @@ class Budget:
             return too_large(self._label, self._limit)
         return None
 
-    def _over(self, what: str) -> InputError:
-        return InputError(
+    def _over(self, what: str) -> BeyondLimitError:
+        return BeyondLimitError(
             f"{self._label}: the database answers with no end within {what}",
             found="a view or a query over very much, or over itself",
             hint=f"ask for less with {option('sql')}, or export what counts with the database's own program",

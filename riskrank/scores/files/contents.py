@@ -15,6 +15,10 @@ from riskrank.scores.files.object_stores import is_url, read_url
 _PIECE = 1 << 20
 
 
+class BeyondLimitError(InputError):
+    """A file gives more, or for longer, than is allowed: to ask it once more would be the same again."""
+
+
 def read_bytes(path: str, limit: int) -> bytes:
     """The bytes of a file, a pipe or an address; an error says what keeps them away.
 
@@ -85,9 +89,9 @@ def read_stream(stream: BinaryIO, label: str, limit: int) -> bytes:
     return whole
 
 
-def too_large(label: str, limit: int) -> InputError:
+def too_large(label: str, limit: int) -> BeyondLimitError:
     """Tell that a file or a member of an archive holds more than allowed."""
-    return InputError(
+    return BeyondLimitError(
         f"{label}: more than {limit:,} bytes once read",
         found="a file that large, or compressed data that unpacks to it",
         hint=f"if it is what you want, allow it: {option('max_bytes', 2 * limit)}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
@@ -24,12 +25,13 @@ Run = Callable[[str], Answer]
 # What is asked of an open database, with the names of its tables.
 Ask = Callable[[Run, Sequence[str]], Any]
 
-# Rows asked for at a time, as long as they are small; and bytes from which they are not.
-_FEWEST, _MOST = 64, 65_536
+# Rows asked for at a time at most, as long as they are small; and bytes from which they are not.
+_MOST = 65_536
 _LARGE = 1 << 24
-# Steps of SQLite between two looks at what a query has used up; seconds of DuckDB.
-_STEPS = 100_000
-_LOOK = 0.2
+# Seconds between two looks at what a query has used up; and steps of SQLite after which the clock is asked:
+# so few that rows of large values do not fill the memory in between.
+_LOOK_SQLITE, _LOOK_DUCKDB = 0.01, 0.2
+_STEPS = 250
 
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
 _DUCKDB_TABLES = (
@@ -88,7 +90,9 @@ def _ask_sqlite(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             for pragma in (*prepare, "query_only = ON", "temp_store = MEMORY"):
                 connection.execute(f"PRAGMA {pragma}")
-            connection.set_progress_handler(lambda: budget.exceeded() is not None, _STEPS)
+            longest = connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(budget.longest(), longest))
+            connection.set_progress_handler(_looking(budget), _STEPS)
             return ask(run := partial(_gathered, connection, budget), _names(run, _SQLITE_TABLES))
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _failed(path, sql, str(error)) from None
@@ -118,13 +122,28 @@ def _ask_duckdb(path: str, sql: str | None, budget: Budget, ask: Ask) -> Any:
         raise _failed(path, sql, first_line(error)) from None
 
 
+def _looking(budget: Budget) -> Callable[[], bool]:
+    """Whether a query of SQLite has to stop, as it asks again and again while it runs."""
+    seen = time.monotonic()
+
+    def look() -> bool:
+        nonlocal seen
+        now = time.monotonic()
+        if now - seen < _LOOK_SQLITE:
+            return False
+        seen = now
+        return budget.exceeded() is not None
+
+    return look
+
+
 @contextmanager
 def _watched(interrupt: Callable[[], object], budget: Budget) -> Iterator[None]:
     """Interrupt a query that uses up its budget before it gives a row."""
     done = threading.Event()
 
     def watch() -> None:
-        while not done.wait(_LOOK):
+        while not done.wait(_LOOK_DUCKDB):
             if budget.exceeded() is not None:
                 interrupt()
 
@@ -148,16 +167,24 @@ def _gathered(connection: Any, budget: Budget, query: str) -> Answer:
     try:
         cursor = connection.execute(query)
         answer = Answer([entry[0] for entry in cursor.description or ()], budget)
-        asked = _FEWEST
+        asked = 1  # a row may be as large as all that is allowed
         while rows := cursor.fetchmany(asked):
             size = answer.add(rows)
             asked = max(asked // 2, 1) if size > _LARGE else min(2 * asked, _MOST)
         return answer
     except Exception as error:
-        problem = budget.exceeded()  # then the error only tells that it was interrupted
+        # Then the error only tells that it was interrupted, or that a value is longer than all may be.
+        problem = budget.too_long() if _is_too_long(connection, budget, error) else budget.exceeded()
         if problem is None or error is problem:
             raise
         raise problem from None
+
+
+def _is_too_long(connection: Any, budget: Budget, error: Exception) -> bool:
+    return (
+        getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_TOOBIG
+        and connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == budget.longest()
+    )
 
 
 def _names(run: Run, list_tables: str) -> list[str]:

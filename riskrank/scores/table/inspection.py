@@ -12,6 +12,7 @@ import numpy as np
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.contents import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.further_columns import dividing_columns
@@ -244,8 +245,8 @@ def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO |
     """Read a table; one without a sample column is one row a model, if no model has two."""
     try:
         return read_frame(paths, options, stdin)
-    except InputError:
-        if options.sample_optional or "-" in paths:
+    except InputError as error:
+        if options.sample_optional or "-" in paths or isinstance(error, BeyondLimitError):
             raise
         try:
             scores = read_frame(paths, replace(options, sample_optional=True), stdin)

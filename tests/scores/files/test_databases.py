@@ -175,6 +175,32 @@ def test_large_cells_are_asked_for_a_few_at_a_time(tmp_path):
     assert peak < 600_000_000
 
 
+@pytest.mark.parametrize("small", [0, 300_000])
+def test_values_larger_than_all_that_is_allowed_are_never_made(tmp_path, small):
+    """Sixty-four of them were, before anybody looked; and thousands, where small ones go before."""
+    view = ENDLESS.format(f"CASE WHEN i < {small} THEN 1 ELSE zeroblob(50000000) END AS score", "")
+    path = _with_view(tmp_path / "t.sqlite", "sqlite", view)
+    tracemalloc.start()
+    with pytest.raises(InputError, match="more than 20,000,000 bytes") as caught:
+        read_scores([path], ReadOptions(max_bytes=20_000_000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000_000
+    assert "max_bytes" in caught.value.hint
+
+
+def test_many_large_values_after_small_ones_fill_no_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(budget, "_LEAST_ROOM", 200_000_000)
+    view = ENDLESS.format("CASE WHEN i < 300000 THEN 1 ELSE randomblob(900000) END AS score", "")
+    path = _with_view(tmp_path / "t.sqlite", "sqlite", view)
+    tracemalloc.start()
+    with pytest.raises(InputError, match="more than 20,000,000 bytes"):
+        read_scores([path], ReadOptions(max_bytes=20_000_000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 600_000_000
+
+
 def test_what_a_database_holds_for_its_work_is_bounded(tmp_path, monkeypatch):
     """Rows that are sorted before the first of them comes."""
     monkeypatch.setattr(budget, "_LEAST_ROOM", 100_000_000)

@@ -4,6 +4,7 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.scores.table import inspection
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
 
@@ -130,3 +131,20 @@ def test_metrics_of_a_wide_table_that_nobody_declared_are_named(write):
     assert "acc" not in warning
     whole = inspect_scores([path], ReadOptions(wide=True, higher=("acc",), lower=("size",)))
     assert not any("nobody declared" in problem.what for problem in whole.problems)
+
+
+def test_a_file_with_no_end_is_asked_once(write, monkeypatch):
+    """The second time, as a table without samples, it would take as long again."""
+    asked = []
+    read_frame = inspection.read_frame
+
+    def counted(*given):
+        asked.append(given)
+        return read_frame(*given)
+
+    monkeypatch.setattr(inspection, "read_frame", counted)
+    table = write("t.csv", "model,metric,score\na,m,1\nb,m,2\n")
+    assert len(inspect_scores([table]).models) == len(asked) == 2
+    with pytest.raises(InputError, match="more than 5 bytes"):
+        inspect_scores([table], ReadOptions(max_bytes=5))
+    assert len(asked) == 3
