@@ -59,14 +59,9 @@ def resident_memory(scores: Iterable[str]) -> float:
 
 
 def _held(scores: Iterable[str]) -> int:
-    from riskrank.scores.files.folders import tables_below
+    from riskrank.scores.files.paths import named_files
 
-    total = 0
-    for name in scores:
-        for text in dict.fromkeys((name, name.partition("=")[2])):
-            below = tables_below(text) if text else []
-            total += sum(map(_needed_by, map(Path, [text, *below])))
-    return total
+    return sum(map(_needed_by, map(Path, named_files(scores))))
 
 
 def _needed_by(path: Path) -> int:

@@ -147,6 +147,23 @@ def test_the_memory_needed_grows_with_the_files(write):
 
 
 @POSIX
+def test_the_memory_needed_is_that_of_all_that_is_read(write, tmp_path):
+    """Patterns, those with names in braces, those behind a label, and folders behind links."""
+    for name in ("a", "b"):
+        (tmp_path / "real" / name).mkdir(parents=True)
+        (tmp_path / "real" / name / "x.csv").write_text(TABLE * 10)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "linked").symlink_to(tmp_path / "real")
+    (tmp_path / "real" / "a" / "round").symlink_to(tmp_path / "real")
+    each = needed_memory([str(tmp_path / "real" / "a" / "x.csv")]) - needed_memory([])
+    assert each > 10 * len(TABLE)
+    real = tmp_path / "real"
+    for text in (f"{real}/*/x.csv", f"{real}/{{model}}/{{task}}.csv", f"new={real}/*/*.csv"):
+        assert needed_memory([text]) - needed_memory([]) == 2 * each, text
+    assert needed_memory([str(tmp_path / "runs")]) - needed_memory([]) == 2 * each
+
+
+@POSIX
 def test_a_replaced_file_keeps_its_rights(run, table, tmp_path):
     place = tmp_path / "r.json"
     place.write_text("old")

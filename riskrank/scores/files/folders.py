@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from urllib.parse import unquote
 
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.formats import COMPRESSIONS, DATABASES, SUFFIXES
+from riskrank.scores.files.patterns import matches
 
 # Formats of a part; a database or workbook is a table of its own.
 PART_FORMATS = tuple(kind for kind in dict.fromkeys(SUFFIXES.values()) if kind not in (*DATABASES, "xlsx"))
@@ -78,12 +80,9 @@ def part_format(path: str) -> str | None:
 
 
 def tables_below(folder: str) -> list[str]:
-    """Files below a folder that may be parts, as far as it is open; for what must not be written over."""
+    """What may be a part below a folder, as far as it is open; links are followed, but never in circles."""
     return [
-        os.path.join(root, name)
-        for root, _, names in os.walk(folder)
-        for name in names
-        if part_format(name) is not None
+        path for path in matches(os.path.join(glob.escape(folder), "**")) if part_format(path) is not None
     ]
 
 
@@ -120,11 +119,16 @@ def _files(folder: str) -> Iterator[str]:
             elif is_file:
                 yield path
             elif part_format(name) is not None:
-                raise InputError(
-                    f"{path}: this part of the directory is no file",
-                    found="a link to nothing" if Path(path).is_symlink() else "a pipe, socket or device",
-                    hint="mend or remove it: a table without a part of it would be another table",
-                )
+                raise no_file(path, "directory")
+
+
+def no_file(path: str, whole: str) -> InputError:
+    """Tell that what is called like a part of a whole is none: a pipe may be named, never met."""
+    return InputError(
+        f"{path}: this part of the {whole} is no file",
+        found="a pipe, socket or device" if Path(path).exists() else "a link to nothing",
+        hint="mend or remove it: a table without a part of it would be another table",
+    )
 
 
 def _is_hidden(name: str) -> bool:

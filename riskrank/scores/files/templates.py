@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.files.folders import PART_FORMATS, Part, part_format, require_one_format
+from riskrank.scores.files.folders import PART_FORMATS, Part, no_file, part_format, require_one_format
 from riskrank.scores.files.patterns import matches
 
 _PIECE = re.compile(r"\{([^{}/]+)\}|\*\*/|\*|\?")
@@ -31,7 +31,7 @@ def parts_by_name(template: str) -> list[Part]:
     Raises
     ------
     InputError
-        If a path could be read in two ways, or the files are of several formats.
+        If a path could be read in two ways, the files are of several formats, or one is no file.
     UsageError
         If one name is there twice.
     """
@@ -43,6 +43,9 @@ def parts_by_name(template: str) -> list[Part]:
             hint="give each part of the path a name of its own, or write * for what says nothing",
         )
     files = template_files(template)
+    strange = next((path for path in files if not (Path(path).is_file() or Path(path).is_dir())), None)
+    if strange is not None:
+        raise no_file(strange, "pattern")
     require_one_format(template, [str(part_format(path)) for path in files])
     return [Part(path=path, keys=dict(zip(names, _values(template, path), strict=True))) for path in files]
 

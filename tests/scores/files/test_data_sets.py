@@ -222,6 +222,9 @@ def test_a_part_that_is_no_file_is_not_passed_over(frame, tmp_path):
     (runs / "model=a" / "part-2.parquet").unlink()
     os.mkfifo(runs / "model=a" / "part-2.parquet")
     assert refusal(runs).found == "a pipe, socket or device"
+    (runs / "model=a" / "part-2.parquet").unlink()
+    (runs / "model=a" / "part-2.parquet").symlink_to("/dev/zero")
+    assert refusal(runs).found == "a pipe, socket or device"
 
 
 @pytest.mark.parametrize("name", [b"model=\xff", b"model=%ff", b"%ed%a0%80=x"])
@@ -429,6 +432,12 @@ def test_a_part_is_not_written_over(frame, tmp_path):
     with pytest.raises(UsageError, match="would replace its own input"):
         check_writable(f"{runs}/model=a/part-0.parquet", named_files([runs]))
     check_writable(f"{runs}/ranking.md", named_files([runs]))
+    elsewhere = tmp_path / "elsewhere"
+    (Path(runs) / "model=a").rename(elsewhere)
+    (Path(runs) / "model=a").symlink_to(elsewhere)
+    (elsewhere / "round").symlink_to(runs)
+    with pytest.raises(UsageError, match="would replace its own input"):
+        check_writable(f"{elsewhere}/part-0.parquet", named_files([runs]))
 
 
 def test_keys_are_the_names_of_folders_alone(tmp_path):

@@ -1,5 +1,9 @@
 """Patterns with names in braces: what paths say becomes columns."""
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 
 from riskrank.asked.reading import ReadOptions
@@ -61,6 +65,19 @@ def test_a_file_whose_name_has_braces_is_that_file(tmp_path):
 def test_what_no_path_tells_is_refused(runs, template, kind, what):
     with pytest.raises(kind, match=what):
         read_scores([f"{runs}/{template}"], OPTIONS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
+def test_a_template_meets_no_pipe(runs):
+    """It would be waited for, and might be anybody's."""
+    place = Path(runs) / "b[1]" / "z.csv"
+    os.mkfifo(place)
+    for found in ("a pipe, socket or device", "a link to nothing", "a pipe, socket or device"):
+        with pytest.raises(InputError, match="this part of the pattern is no file") as caught:
+            read_scores([f"{runs}/{{model}}/{{task}}.csv"], OPTIONS)
+        assert caught.value.found == found
+        place.unlink()
+        place.symlink_to("/dev/zero" if found == "a link to nothing" else "nowhere")
 
 
 def test_the_template_of_files_matches_no_others(runs):
