@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riskrank.cli.memory import resident_memory
+from riskrank.cli.memory import address_space_left, resident_memory
 from riskrank.errors import NumericalError, option, spell
 
 if TYPE_CHECKING:
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
 # Seconds of work after which its pace is known, and those nobody needs to be told of.
 _KNOWN = 2.0
 _LONG = 60.0
-# Bytes that a resample leaves behind for each model until all are there, measured and rounded down.
+# Seconds without a part of the work done after which it is said that nothing is known.
+_SILENT = 10.0
+# Bytes that a resample leaves behind for each model until all are there, measured and rounded down; those
+# of a relabelling for each sample; and those of one replicate of other kinds.
 _KEPT = {"mrm": 300, "rank": 80, "report": 80, "dominance": 100, "gate": 8}
+_SIGN = 8
+_KEPT_AT_ALL = {("power", "resamples"): 100, ("power", "simulations"): 80, ("copa", "bootstrap"): 10}
 
 
 def machine_memory() -> int:
@@ -39,11 +45,14 @@ def require_room(needed: float, what: str, hint: str, say: Callable[[str], None]
     ------
     NumericalError
     """
-    there = machine_memory()
+    there, place = machine_memory(), "in this machine"
+    left = address_space_left()
+    if left < there:
+        there, place = int(left), "left by a limit (ulimit -v)"
     if needed > there and not insist:
         raise NumericalError(
             f"{what} needs about {needed / 1e9:,.1f} GB of memory",
-            found=f"{there / 1e9:,.1f} GB in this machine",
+            found=f"{there / 1e9:,.1f} GB {place}",
             hint=f"{hint}; {option('yes', True)} tries it all the same",
         )
     if needed > there / 2:
@@ -57,16 +66,28 @@ def require_room_for_files(scores: Iterable[str], say: Callable[[str], None], *,
     require_room(resident_memory(scores), "reading these files", hint, say, insist=insist)
 
 
-def require_room_for_resamples(
-    command: str, resamples: object, models: int, say: Callable[[str], None], *, insist: bool
+def require_room_for_replicates(
+    command: str,
+    values: Mapping[str, object],
+    models: int,
+    samples: int,
+    say: Callable[[str], None],
+    *,
+    insist: bool,
 ) -> None:
-    """The same of a number of resamples, where one was asked for."""
-    kept = _KEPT.get(command)
-    if kept is None or not str(resamples).isdecimal():
-        return
-    count = int(str(resamples))
-    what = f"{option('resamples', count)} with {models} models"
-    require_room(kept * models * count, what, "ask for fewer", say, insist=insist)
+    """The same of a number of resamples or simulations, where one was asked for; a table may be none."""
+    for name in ("resamples", "simulations", "bootstrap"):
+        if not str(values.get(name)).isdecimal():
+            continue
+        count = int(str(values[name]))
+        what, needed = option(name, count), float(count) * _KEPT_AT_ALL.get((command, name), 0)
+        if name == "resamples" and command == "gsd" and not values.get("no_test"):
+            what += f" with {samples} samples"
+            needed = min(float(count), 2.0 ** min(samples, 64)) * samples * _SIGN
+        elif name == "resamples" and command in _KEPT:
+            what += f" with {models} models"
+            needed = float(count) * models * _KEPT[command]
+        require_room(needed, what, "ask for fewer", say, insist=insist)
 
 
 def paced(label: str, say: Callable[[str], None]) -> Move:
@@ -86,6 +107,40 @@ def paced(label: str, say: Callable[[str], None]) -> Move:
             say(f"note: {label} takes about {spelled(whole)}: {share}")
 
     return move
+
+
+@contextmanager
+def watched(label: str, say: Callable[[str], None]) -> Iterator[Move]:
+    """The same; and say once where for a while no part of the work gets done, by which to tell its pace."""
+    told, over, moved = False, threading.Event(), time.monotonic()
+
+    def tell(line: str) -> None:
+        nonlocal told
+        told = True
+        say(line)
+
+    def watch() -> None:
+        while not told:
+            left = moved + _SILENT - time.monotonic()
+            if left <= 0:
+                tell(f"note: {label} has not moved for {_SILENT:.0f} s: how long it takes cannot be told yet")
+            elif over.wait(left):
+                return
+
+    pace = paced(label, tell)
+
+    def move(done: int, total: int, note: str = "") -> None:
+        nonlocal moved
+        moved = time.monotonic()
+        pace(done, total, note)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield move
+    finally:
+        over.set()
+        watcher.join()
 
 
 def spelled(seconds: float) -> str:

@@ -6,6 +6,7 @@ more, without a word a caller could understand.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -31,12 +32,8 @@ def require_memory(scores: Iterable[str]) -> None:
     ------
     NumericalError
     """
-    try:
-        import resource
-    except ImportError:  # no system of that kind
-        return
-    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if allowed == resource.RLIM_INFINITY:
+    allowed = _allowed()
+    if allowed is None:
         return
     needed = needed_memory(scores)
     if needed > allowed:
@@ -45,6 +42,21 @@ def require_memory(scores: Iterable[str]) -> None:
             found=f"a limit of {allowed / 1e9:.1f} GB (ulimit -v)",
             hint="raise the limit, or select the rows and columns that count into a smaller file",
         )
+
+
+def address_space_left() -> float:
+    """Bytes a limit on memory leaves to the work of a run, if there is one."""
+    allowed = _allowed()
+    return math.inf if allowed is None else max(allowed - needed_memory(()), 0)
+
+
+def _allowed() -> int | None:
+    try:
+        import resource
+    except ImportError:  # no system of that kind
+        return None
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if allowed == resource.RLIM_INFINITY else allowed
 
 
 def needed_memory(scores: Iterable[str]) -> int:

@@ -13,7 +13,7 @@ from riskrank.asked.commands import named
 from riskrank.asked.output import FORMATS
 from riskrank.cli.call import Call
 from riskrank.cli.environment import Environment
-from riskrank.cli.forecast import paced, require_room_for_files, require_room_for_resamples
+from riskrank.cli.forecast import require_room_for_files, require_room_for_replicates, watched
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.memory import require_memory
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
@@ -93,11 +93,11 @@ class Session:
         self.require_room(table)
         return table
 
-    def require_room(self, table: ScoreTable) -> None:
-        """Refuse more resamples than there is memory for."""
-        resamples, models = self.call.values.get("resamples"), len(table.models)
-        name = self.environment.command
-        require_room_for_resamples(name, resamples, models, self.say, insist=self.output.yes)
+    def require_room(self, table: ScoreTable | None = None) -> None:
+        """Refuse more resamples or simulations than there is memory for."""
+        command, values = self.environment.command, self.call.values
+        models, samples = (len(table.models), len(table.samples)) if table else (0, 0)
+        require_room_for_replicates(command, values, models, samples, self.say, insist=self.output.yes)
 
     @contextmanager
     def runtime(self) -> Iterator[Runtime]:
@@ -144,8 +144,9 @@ class Session:
 
         stream = self.environment.stderr
         shown = stream.isatty() and not self.output.quiet
-        with progress_bar(label, stream, shown=shown) as move:
-            yield move or (None if self.output.quiet else paced(label, self.say))
+        bar = progress_bar(label, stream, shown=shown)
+        with bar if shown or self.output.quiet else watched(label, self.say) as move:
+            yield move
 
     def finish(self, document: Document, *, beside: Mapping[str, bytes] | None = None) -> None:
         """Render the result and write it, with files that go beside it: all or none."""

@@ -1,9 +1,41 @@
 """Long and large work: what it takes is said, and what no machine has is refused before it begins."""
 
+import contextlib
+import threading
+
 import pytest
 
-from riskrank.cli import forecast
+from riskrank.cli import forecast, session
 from riskrank.cli.memory import resident_memory
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("power", "normal:0.5,2", "normal:0,1", "--sizes", "50", "--simulations"),
+        ("power", "TABLE", "--resamples"),
+        ("power", "TABLE", "--simulations"),
+        ("gsd", "TABLE", "--higher", "*", "--resamples"),
+        ("copa", "TABLE", "--higher", "*", "--bootstrap"),
+    ],
+)
+def test_a_billion_replicates_of_any_kind_are_refused_at_once(refused, write, monkeypatch, words):
+    monkeypatch.setattr(forecast, "machine_memory", lambda: 9 * 10**9)
+    table = write("t.csv", n=400)
+    given = [str(table) if word == "TABLE" else word for word in words]
+    what, found, _ = refused(*given, "1000000000", status=3)
+    assert what.startswith(f"error: {words[-1]} 1000000000 ")
+    assert found == "found: 9.0 GB in this machine"
+
+
+def test_a_limit_on_memory_counts_where_it_is_less_than_the_machine_has(refused, run, table, monkeypatch):
+    monkeypatch.setattr(forecast, "machine_memory", lambda: 16 * 10**9)
+    words = ("gate", table, "--better", "A:B", "--higher", "*", "--resamples")
+    monkeypatch.setattr(forecast, "address_space_left", lambda: 3 * 10**9)
+    what, found, _ = refused(*words, "200000000", status=3)
+    assert "needs about 4.8 GB" in what
+    assert found == "found: 3.0 GB left by a limit (ulimit -v)"
+    assert run(*words, "2000").status in (0, 1, 4)
 
 
 @pytest.mark.parametrize("command", ["mrm", "rank", "dominance", "gate", "report"])
@@ -93,3 +125,54 @@ def test_the_pace_reaches_standard_error(run, table, monkeypatch):
     words = ("rank", table, "--resamples", "400", "--jobs", "1")
     assert "note: resampling" in run(*words).stderr
     assert "note:" not in run(*words, "--quiet").stderr
+
+
+SILENCE = "note: resampling has not moved for 0 s: how long it takes cannot be told yet"
+
+
+def test_it_is_said_once_where_no_part_is_done_for_long(monkeypatch):
+    monkeypatch.setattr(forecast, "_SILENT", 0.05)
+    for parts in (0, 1):  # or no further one
+        said, told = [], threading.Event()
+
+        def say(line, said=said, told=told):
+            said.append(line)
+            told.set()
+
+        with forecast.watched("resampling", say) as move:
+            move(parts, 10)
+            assert told.wait(60)
+        assert said == [SILENCE]
+
+
+def test_no_silence_is_told_where_work_is_done_or_its_pace_was(monkeypatch):
+    with forecast.watched("resampling", pytest.fail) as move:
+        move(1, 10)
+    monkeypatch.setattr(forecast, "_SILENT", 2.0)
+    monkeypatch.setattr(forecast, "_KNOWN", 0.0)
+    monkeypatch.setattr(forecast, "_LONG", 0.0)
+    said, before = [], threading.enumerate()
+    with forecast.watched("resampling", said.append) as move:
+        move(1, 10)
+        watcher = next(one for one in threading.enumerate() if one not in before)
+        watcher.join(60)
+    assert len(said) == 1
+    assert "1 of 10 are done" in said[0]
+
+
+@pytest.mark.parametrize(
+    "words", [("gate", "--better", "A:B"), ("copa", "--bootstrap", "50"), ("gsd",), ("rank", "--jobs", "1")]
+)
+def test_silence_is_watched_wherever_it_may_be_long(run, table, monkeypatch, words):
+    watched = []
+
+    def watch(label, say):
+        watched.append(label)
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(session, "watched", watch)
+    run(words[0], table, *words[1:], "--higher", "*")
+    assert watched
+    count = len(watched)
+    run(words[0], table, *words[1:], "--higher", "*", "--quiet")
+    assert len(watched) == count

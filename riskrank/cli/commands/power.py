@@ -22,6 +22,7 @@ def run(call: Call) -> None:
         return
     refuse_table_options(_given_for_tables(call))
     session = Session(call, scores=[])
+    session.require_room()
     # A configuration may hold some for tables.
     standard = {one.name: one.default for one in options_of(PortfolioSettings)}
     with session.runtime() as runtime:

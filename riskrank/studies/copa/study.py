@@ -51,4 +51,9 @@ def copa(table: ScoreTable, settings: CopaSettings | None = None, runtime: Runti
     """
     settings = settings or CopaSettings()
     found = objectives(table, settings)
-    return _ANSWERS[settings.question](Asked(table=table, settings=settings, objectives=found))
+    answer = _ANSWERS[settings.question]
+    asked = Asked(table=table, settings=settings, objectives=found)
+    if settings.bootstrap is None:
+        return answer(asked)
+    with (runtime or Runtime()).progress("resampling"):
+        return answer(asked)
