@@ -193,6 +193,40 @@ def test_samples_counted_from_0_and_from_1_are_numbered_alike(folder, hint, run,
     assert "the files have to number them alike" in labelled
 
 
+@pytest.mark.parametrize("name", ["q{:03}", "{:02}", "it's q-{}", "q{:01}"])
+def test_numbers_behind_a_prefix_are_numbered_alike_too(folder, hint, run, meta, name):
+    for at, first in enumerate((0, 1)):
+        for path, start in ((f"{at}.csv", first), (f"like/{at}.csv", 0)):
+            rows = [("ab"[at], name.format(s + start), "acc", v) for s, v in enumerate(column(at))]
+            folder(path, lines("model,sample,metric,score", rows))
+    text = hint("rank", "0.csv", "1.csv")
+    assert "a may count from 0 and b from 1" in text
+    alike = words(text, "different samples, and ", " numbers them alike")
+    assert meta("rank", "0.csv", "1.csv", "--no-test", *alike)[1] == N
+    shifted = run("rank", "0.csv", "1.csv", *alike, "--no-test", "--format", "csv").stdout
+    assert shifted == run("rank", "like", "--no-test", "--format", "csv").stdout
+
+
+@pytest.mark.parametrize(("last", "fits"), [(100, True), (101, False)])
+def test_no_digit_is_cut_off_a_number_renumbered(folder, hint, meta, last, fits):
+    for at, first in enumerate((0, 1)):
+        rows = [("ab"[at], f"q{s + first:02}", "acc", (s * 7 + at) % 9) for s in range(last)]
+        folder(f"{at}.csv", lines("model,sample,metric,score", rows))
+    text = hint("rank", "0.csv", "1.csv")
+    assert ("the files have to number them alike" in text) != fits
+    if fits:
+        alike = words(text, "different samples, and ", " numbers them alike")
+        assert meta("rank", "0.csv", "1.csv", "--no-test", *alike)[1] == last
+
+
+@pytest.mark.parametrize("names", [("01-{:02}", "01-{:02}"), ("q{:03}", "r{:03}"), ("q{}", "q{:02}")])
+def test_names_of_other_prefixes_are_not_taken_for_shifted(folder, hint, names):
+    for at, name in enumerate(names):
+        rows = [("ab"[at], name.format(s + at), "acc", v) for s, v in enumerate(column(at))]
+        folder(f"{at}.csv", lines("model,sample,metric,score", rows))
+    assert "may count from" not in hint("rank", "0.csv", "1.csv")
+
+
 def test_samples_of_other_ranges_are_not_taken_for_shifted(folder, hint):
     for model, own in (("a", range(9)), ("b", range(1, 11))):
         rows = [(model, s, "acc", s % 4) for s in own]
@@ -318,6 +352,9 @@ def pivot(first, second):
 PIVOTS = {
     "pandas": (["model", "a", "a", "b", "b"], ["metric", "acc", "f1", "acc", "f1"]),
     "blanks": (["", "a", "", "b", ""], ["sample", "acc", "f1", "acc", "f1"]),
+    "metrics above": (["metric", "acc", "f1", "acc", "f1"], ["model", "a", "a", "b", "b"]),
+    "metrics above, one word": (["", "acc", "f1", "acc", "f1"], ["Model", "a", "a", "b", "b"]),
+    "metrics above, no words": (["", "acc", "f1", "acc", "f1"], ["", "a", "a", "b", "b"]),
 }
 
 
@@ -334,12 +371,23 @@ def test_two_rows_of_names_become_a_long_table(folder, hint, meta, name, suffix)
     else:
         sign = "," if suffix == "csv" else "\t"
         folder(path, "\n".join(sign.join(map(str, row)) for row in rows) + "\n")
-    _, *line = words(hint("rank", path), "write a long table: ")
-    option, program = line
-    assert option == "-c"
+    text = hint("rank", path)
+    python, option, program, *_ = words(text.replace("; if the first", " ; if the first"), "long table: ")
+    assert (python, option) == ("python", "-c")
+    above, below = ("metrics", "models") if name.startswith("metrics above") else ("models", "metrics")
+    order = f"names {above}, the second {below}"
+    if name in ("blanks", "metrics above, no words"):  # nothing tells, and both are said
+        other = re.search(r"; if the first row names metrics and the second models, write (.*) in it$", text)
+        order = "names models, the second metrics"
+        if above == "metrics":
+            program = program.replace("['sample', 'model', 'metric']", other[1])
+    assert text.startswith(f"if the first row {order} and the first column samples, ")
+    assert ("; if the first row" in text) == (name in ("blanks", "metrics above, no words"))
     exec(program, {})
     assert meta("rank", "long.csv", "--no-test") == (["a", "b"], N, ["acc", "f1"])
-    written = {tuple(row) for row in csv.reader(Path("long.csv").read_text().splitlines())}
+    roles = ("sample", "model", "metric", "score")
+    rows = csv.DictReader(Path("long.csv").read_text().splitlines())
+    written = {tuple(row[role] for role in roles) for row in rows}
     assert {("3", "b", "acc", str(column(2)[3])), ("5", "a", "f1", str(column(1)[5]))} <= written
 
 

@@ -6,6 +6,13 @@ from collections.abc import Sequence
 
 from riskrank.errors import InputError, as_one_word, listing
 
+# What people call a row of names, in the cell before them.
+_NAMES_OF = {
+    "model": {"model", "models", "system", "systems", "method", "methods", "algorithm", "llm", "agent"},
+    "metric": {"metric", "metrics", "measure", "measures", "measurement", "criterion", "criteria", "scorer"},
+}
+_ORDER, _OTHER_ORDER = ("model", "metric"), ("metric", "model")
+
 
 def refuse_two_headers(label: str, rows: Sequence[Sequence[object]], *, read: str) -> None:
     """Refuse a table whose first row leaves out or repeats names, and whose second names columns as well.
@@ -38,18 +45,41 @@ def refuse_two_headers(label: str, rows: Sequence[Sequence[object]], *, read: st
         )
     if len(below) < 2:
         return
-    code = (
-        f"import pandas as pd; t = pd.{read}, header=None, index_col=0); "
-        "t.columns = pd.MultiIndex.from_frame(t.iloc[:2].ffill(axis=1).T); "
-        "t.iloc[2:].stack([0, 1]).dropna().rename_axis(['sample', 'model', 'metric']).rename('score')"
-        ".to_csv('long.csv')"
-    )
     raise InputError(
         f"{label}: two rows name the columns, and a table has one",
         found=f"{listing(named)} in the first row, and {listing(below)} in the second",
-        hint="if they name model and metric, and the first column the sample, write a long table: python -c "
-        + as_one_word(code),
+        hint=_long_table(read, _order(rows[0][0], second[0])),
     )
+
+
+def _order(above: object, below: object) -> tuple[str, str] | None:
+    """What the two rows name, by the cells before their names; None where these do not tell."""
+    first, second = (
+        {role for role, names in _NAMES_OF.items() if str(cell or "").strip().casefold() in names}
+        for cell in (above, below)
+    )
+    if first == second:
+        return None
+    return _ORDER if "model" in first or "metric" in second else _OTHER_ORDER
+
+
+def _long_table(read: str, order: tuple[str, str] | None) -> str:
+    """The line that writes a long table, and what it takes the two rows for."""
+    first, second = order or _ORDER
+    code = (
+        f"import pandas as pd; t = pd.{read}, header=None, dtype=str).set_index(0); "
+        "t.columns = pd.MultiIndex.from_frame(t.iloc[:2].ffill(axis=1).T); "
+        f"t.iloc[2:].stack([0, 1]).dropna().rename_axis(['sample', '{first}', '{second}']).rename('score')"
+        ".to_csv('long.csv')"
+    )
+    line = (
+        f"if the first row names {first}s, the second {second}s and the first column samples, "
+        f"write a long table: python -c {as_one_word(code)}"
+    )
+    if order is not None:
+        return line
+    other = ["sample", *_OTHER_ORDER]
+    return f"{line}; if the first row names {second}s and the second {first}s, write {other} in it"
 
 
 def _is_number(cell: object) -> bool:

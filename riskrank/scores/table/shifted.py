@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +12,38 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing, option
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.table.scores import Scores
+
+# Longer numbers are no counts, and do not fit an integer.
+_MOST_DIGITS = 18
+_NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _Numbering:
+    """How samples are numbered.
+
+    Attributes
+    ----------
+    numbers : ndarray of int
+        Of each sample.
+    prefix : str
+        What stands before each number.
+    digits : int
+        To how many digits numbers are filled with zeros; 0 where they are not.
+    """
+
+    numbers: np.ndarray
+    prefix: str
+    digits: int
+
+    def one_less(self, column: str) -> str:
+        """The name with the number before, in SQL."""
+        if not self.prefix and not self.digits:
+            return f"{column} - 1"
+        number = f"CAST(CAST(SUBSTR({column}, {len(self.prefix) + 1}) AS BIGINT) - 1 AS VARCHAR)"
+        if self.digits:
+            number = f"LPAD({number}, {self.digits}, '0')"
+        return f"CONCAT({quoted_text(self.prefix)}, {number})" if self.prefix else number
 
 
 def hint_for_shift(scores: Scores, covered: np.ndarray, options: ReadOptions) -> str:
@@ -21,9 +55,10 @@ def hint_for_shift(scores: Scores, covered: np.ndarray, options: ReadOptions) ->
     covered : ndarray of bool, shape (models, samples)
     options : ReadOptions
     """
-    if not all(name.isdecimal() and name == str(int(name)) for name in scores.samples):
+    numbering = _numbering(scores.samples)
+    if numbering is None:
         return ""
-    numbers = np.array([int(name) for name in scores.samples])
+    numbers = numbering.numbers
     of_model = [np.sort(numbers[has]) for has in covered]
     first = [int(own[0]) for own in of_model]
     if sorted(set(first)) != [0, 1] or any(
@@ -32,20 +67,39 @@ def hint_for_shift(scores: Scores, covered: np.ndarray, options: ReadOptions) ->
         return ""
     later = [name for name, start in zip(scores.models, first, strict=True) if start]
     earlier = [name for name in scores.models if name not in later]
+    alike = _renumbered(scores, later, numbering, options)
     return (
         f"{listing(earlier, 3)} may count from 0 and {listing(later, 3)} from 1: then equal numbers are "
-        f"different samples, and {_renumbered(scores, later, options)}; if equal numbers are equal samples, "
+        f"different samples, and {alike}; if equal numbers are equal samples, "
     )
 
 
-def _renumbered(scores: Scores, later: Sequence[str], options: ReadOptions) -> str:
+def _numbering(samples: Sequence[str]) -> _Numbering | None:
+    """How names are made of one prefix and a number each; None where they are not."""
+    parts = [found.groups() for name in samples if (found := _NUMBERED.fullmatch(name))]
+    prefixes, digits = {prefix for prefix, _ in parts}, [number for _, number in parts]
+    # Before the digits of a date or a fraction stand no letters.
+    if len(parts) < len(samples) or len(prefixes) != 1 or max(map(len, digits)) > _MOST_DIGITS:
+        return None
+    (prefix,) = prefixes
+    if prefix and not any(map(str.isalpha, prefix)):
+        return None
+    filled = 0 if all(number == str(int(number)) for number in digits) else min(map(len, digits))
+    if filled and any(number != f"{int(number):0{filled}}" for number in digits):
+        return None
+    return _Numbering(np.array([int(number) for number in digits]), prefix, filled)
+
+
+def _renumbered(scores: Scores, later: Sequence[str], numbering: _Numbering, options: ReadOptions) -> str:
     files = scores.notes.files
     roles = {(file.roles.model, file.roles.sample) for file in files}
     model, sample = roles.pop()
     own_sql = any(file.source.own_sql or file.source.model_label is not None for file in files)
-    if roles or own_sql or options.sql or None in (model, sample) or "+" in f"{model}{sample}":
+    # LPAD cuts what is longer.
+    cut = 0 < numbering.digits < len(str(numbering.numbers.max() - 1))
+    if cut or roles or own_sql or options.sql or None in (model, sample) or "+" in f"{model}{sample}":
         return "the files have to number them alike"
     named, place = quoted_column(str(sample)), quoted_column(str(model))
     models = ", ".join(map(quoted_text, later))
-    query = f"CASE WHEN {place} IN ({models}) THEN {named} - 1 ELSE {named} END AS {named}"
+    query = f"CASE WHEN {place} IN ({models}) THEN {numbering.one_less(named)} ELSE {named} END AS {named}"
     return f"{option('sql', f'SELECT * REPLACE ({query}) FROM scores')} numbers them alike"
