@@ -11,17 +11,23 @@ from riskrank.errors import UsageError
 
 # Descriptors a run opens beside its streams: modules, pipes to workers, a file in and a file out.
 _DESCRIPTORS = 8
-_MOST_THREADS = 4096
+# More than a machine of today has cores, and fewer than a limit on processes stops.
+_MOST_THREADS = 1024
+# Folders that are made where they are missing: where they are no absolute paths, in the working directory.
+_FOLDERS = ("HOME", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
 
 
 def settle(variables: MutableMapping[str, str]) -> None:
     """Take away what is of no use to a program that draws into files, and fails or writes elsewhere.
 
-    A window system for pictures may be misspelt; a home that is no absolute path would be made here.
+    A window system for pictures may be misspelt, and their style, which changes none of ours, be endless; a
+    home that is no absolute path would be made here.
     """
-    variables.pop("MPLBACKEND", None)
-    if not os.path.isabs(variables.get("HOME", "/")):  # noqa: PTH117
-        variables.pop("HOME", None)
+    for name in ("MPLBACKEND", "MATPLOTLIBRC"):
+        variables.pop(name, None)
+    for name in _FOLDERS:
+        if not os.path.isabs(variables.get(name, "/")):  # noqa: PTH117
+            variables.pop(name, None)
 
 
 def hush() -> None:
@@ -67,7 +73,9 @@ def require_threads(variables: Mapping[str, str]) -> None:
     UsageError
     """
     given = variables.get("POLARS_MAX_THREADS")
-    if given is not None and not (given.isdecimal() and 1 <= int(given) <= _MOST_THREADS):
+    if given is None:
+        return
+    if not (given.isascii() and given.isdecimal() and len(given) < 20 and 1 <= int(given) <= _MOST_THREADS):
         raise UsageError(
             "POLARS_MAX_THREADS is no number of threads",
             found=f"POLARS_MAX_THREADS={given}",

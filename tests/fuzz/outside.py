@@ -271,9 +271,10 @@ def environment(rng: Random, folder: Path) -> list[tuple[Run, str]]:
         words += ["--plot", "p.svg"]
     pool = {
         "MPLBACKEND": ("nonsense", "TkAgg", ""),
-        "POLARS_MAX_THREADS": ("0", "abc", "1", "99999999999", "-1"),
+        "POLARS_MAX_THREADS": ("0", "abc", "1", "99999999999", "-1", "٣"),
         "HOME": ("/proc/nothing", "", "/dev/null", "relative"),
-        "MPLCONFIGDIR": ("/proc/nothing", "", "/dev/null"),
+        "MPLCONFIGDIR": ("/proc/nothing", "", "/dev/null", "relative"),
+        "MATPLOTLIBRC": ("/dev/zero", "/proc/nothing"),
         "TMPDIR": ("/proc/nothing", ""),
         "PYTHONUNBUFFERED": ("1",),
         "PYTHONIOENCODING": ("ascii", "latin-1"),
