@@ -87,16 +87,32 @@ def _line(label: str, found: _Path) -> str | None:
         )
     if "model" not in known:
         return f"{line} under the name of its model: NAME={out}"
-    return line if found.models else f"if the outer names are models, {line}"
+    level = _perhaps_tasks(found, known)
+    conditions = [] if found.models else ["the outer names are models"]
+    if level is None:
+        return f"if {conditions[0]}, {line}" if conditions else line
+    conditions.append("the names above the samples are metrics")
+    return (
+        f"if {' and '.join(conditions)}, {line}; if those above the samples are tasks, each with samples of "
+        f"its own, write 'metric': 'score', 'task': {level} for 'metric': {level} in it"
+    )
 
 
-def _row(found: _Path) -> tuple[str, Sequence[str]]:
-    """A row as a dictionary, and the roles it has; empty where nothing tells what levels are."""
+def _perhaps_tasks(found: _Path, known: Mapping[str, str]) -> str | None:
+    """The variable of the level taken for metrics, where samples lie below it: it may be of tasks."""
+    order = [name for name, _ in found.levels]
+    metric, sample = (known.get(role) for role in ("metric", "sample"))
+    above = metric in order and sample in order and order.index(metric) < order.index(sample)
+    return metric if above else None
+
+
+def _row(found: _Path) -> tuple[str, Mapping[str, str]]:
+    """A row as a dictionary, and what gives each role; empty where nothing tells what levels are."""
     levels = list(found.levels)
     if found.row:
         named = found.models or (levels[0][0] if levels else "")
         model = f"'model': {named}, " if named else ""
-        return (f"{{{model}{found.row}}}", ()) if len(levels) < 2 else ("", ())
+        return (f"{{{model}{found.row}}}", {}) if len(levels) < 2 else ("", {})
     roles: dict[str, str] = {"model": found.models} if found.models else {}
     if found.listed:
         roles["sample"] = levels.pop()[0]
@@ -105,12 +121,12 @@ def _row(found: _Path) -> tuple[str, Sequence[str]]:
     for name, count in sorted(levels, key=lambda level: -level[1]):
         role = "sample" if "sample" not in roles and count >= _FEWEST_SAMPLES else "metric"
         if role in roles:
-            return "", ()
+            return "", {}
         roles[role] = name
     if roles.keys() <= {"model"}:
-        return "", ()
+        return "", {}
     cells = [f"'{role}': {name}" for role, name in ({"metric": "'score'"} | roles).items()]
-    return f"{{{', '.join([*cells, repr('score') + ': x'])}}}", tuple(roles)
+    return f"{{{', '.join([*cells, repr('score') + ': x'])}}}", roles
 
 
 def _down(value: object, path: _Path) -> _Path | None:

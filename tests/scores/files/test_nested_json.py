@@ -1,6 +1,7 @@
 """Scores nested below their models: the line a hint proposes is run, and what it writes is compared."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -78,6 +79,31 @@ def test_the_line_writes_rows(shape, tmp_path, monkeypatch):
     assert (found.document.provenance.models, found.document.provenance.samples) == (("a", "b"), N)
     means = {m: sum(SCORES["a" if shape == "metrics below models" else m]) / N for m in SCORES}
     assert found.document.means[0].mean.tolist() == pytest.approx([*means.values()])
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+def test_names_above_samples_may_be_tasks(listed, named, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tasks = {m: {t: of if listed else by_name(of) for t in ("law", "math")} for m, of in SCORES.items()}
+    document = [{"model": m, "scores": of} for m, of in tasks.items()] if named else tasks
+    (tmp_path / "t.json").write_text(json.dumps(document))
+    hint = proposed("t.json")
+    assert hint.startswith("if the names" if named else "if the outer names are models and the names")
+    assert rr.rank("t.rows.json", higher="*", no_test=True).document.provenance.samples == N
+    _, instead, metric = re.search(r"(tasks), .*, write (.*) for ('metric': \w+) in it$", hint).groups()
+    line = hint.partition("python -c ")[2].partition(", and read ")[0]
+    assert line.count(metric) == 1
+    (program,) = shlex.split(line.replace(metric, instead))
+    subprocess.run([sys.executable, "-c", program], check=True)
+    found = rr.rank("t.rows.json", higher="*", no_test=True).document
+    assert (found.provenance.samples, [one["name"] for one in found.provenance.metrics]) == (2 * N, ["score"])
+
+
+def test_names_below_samples_are_no_tasks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.json").write_text(json.dumps(SHAPES["metrics by sample"][0]))
+    assert "tasks" not in proposed("t.json")
 
 
 def test_a_file_a_model(tmp_path, monkeypatch):
