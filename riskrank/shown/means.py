@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.errors import option
 from riskrank.shown.view import Column, Line, OfModel, Table
+from riskrank.studies.document import Provenance
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.tails import TailMeans
 from riskrank.studies.wording import design, percent
@@ -72,14 +74,18 @@ def seen(scores: ClusteredScores) -> str:
 
 
 _PORTFOLIOS = {
-    "P(IC)": "share of all scores that are no better, geometric mean over the metrics (0 to 1)",
+    "P(IC)": "share of scores no better, geometric mean over metrics that count {} (0 to 1)",
     "P(EC)": "share of all samples that are worse on every metric at once (0 to 1)",
 }
 
 
-def combined(column: str) -> list[Line]:
-    """What the combined score is, where a column is one."""
-    return [Line(_PORTFOLIOS[column], "Combined score:")] if column in _PORTFOLIOS else []
+def combined(column: str, origin: Provenance) -> list[Line]:
+    """What the combined score is, and how much each metric counts in it, where a column is one."""
+    if column not in _PORTFOLIOS:
+        return []
+    weighed = any(isinstance(metric, Mapping) and metric["weight"] is not None for metric in origin.metrics)
+    text = _PORTFOLIOS[column].format(f"by {option('weight')}" if weighed else "alike")
+    return [Line(text, "Combined score:")]
 
 
 def also(more: Sequence[str]) -> list[Line]:

@@ -28,6 +28,9 @@ from riskrank.studies.wording import counted, names
 Kind = TypeVar("Kind", bound="GroupedDocument[Any]")
 
 
+_NO_REVERSAL = "no two models change places significantly"
+
+
 @dataclass(frozen=True)
 class Standing:
     """How one method ranks the models.
@@ -204,17 +207,21 @@ class Groups(Generic[Kind]):
         verb = "comes" if len(best) == 1 else "come"
         if np.array_equal(first, everywhere == 1):
             verb = f"still {verb}"
-        return (
-            f"{head} changes in {len(moved)} of {len(self.parts)} groups, most in {most.name}, "
-            f"where {names(best)} {verb} first; {self._reversed(method)}."
+        changes = (
+            f"changes in {len(moved)} of {len(self.parts)} groups, most in {most.name}, where {names(best)} "
+            f"{verb} first"
         )
+        told = self._reversed(method)
+        if told == _NO_REVERSAL:  # what was tested comes before what only these samples show
+            return f"By {self.column}: {told}; in these samples their order {changes}."
+        return f"{head} {changes}; {told}."
 
     def _reversed(self, method: str) -> str:
         if self.whole[method].beats is None:
             return "nothing is tested"
         found = [one for one in self.reversals() if one.method == method]
         if not found:
-            return "no two models change places significantly"
+            return _NO_REVERSAL
         first = found[0]
         more = f"; so it is for {counted(len(found) - 1, 'other pair')}" if len(found) > 1 else ""
         return (

@@ -51,7 +51,7 @@ def test_the_macro_mean_passes_and_the_task_that_lost_fails():
         "mmlu": "pass",
     }
     assert result.document.outcome == "fail"
-    assert "new is worse than old by 0.2 in x on gsm8k" in result.verdict
+    assert "new is worse than old by more than 0.2 in x on gsm8k" in result.verdict
     assert {row.p_adjusted >= row.p_value for row in result.rows} == {True}
     # One family: Holm over five claims.
     least = min(result.rows, key=lambda row: row.p_value)

@@ -116,5 +116,5 @@ def test_the_hidden_risk_with_the_best_mean_comes_first():
     result = rr.rank(table(safe=noise, **risky), resamples=1000)
     assert "z has the best mean and hides a risk: the worst 5 % average −37" in result.verdict
     text = result.to_text()
-    assert "! z: hidden risk: a mean as good as safe's, and worse bad cases" in text
+    assert "! z: hidden risk: mean as good as safe's, worse bad cases" in text
     assert "! also marked: " in text

@@ -88,7 +88,7 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
     hidden = len(means) - MOST_METRICS
     if hidden > 0:
         below.append(f"{counted(hidden, 'metric')} more: {option('metric', means[-1].name)}")
-    meant = combined(one.name) if document.suite is None else []
+    meant = combined(one.name, document.provenance) if document.suite is None else []
     return [table, *map(Line, below), *meant]
 
 

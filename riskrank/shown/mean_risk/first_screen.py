@@ -43,7 +43,7 @@ def view(document: MeanRiskDocument) -> list[Section]:
     return [
         _side_by_side(document) if several else _alone(document, *document.by_column[0]),
         *map(Line, more),
-        *([] if several else combined(document.by_column[0][0])),
+        *([] if several else combined(document.by_column[0][0], document.provenance)),
         Line(tests),
         Line(", ".join(asked), "Also:"),
         *asked_for([*also(document.more), *details(document)]),

@@ -66,14 +66,15 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
     models, marks = document.provenance.models, document.marks[one.column]
     shown = _shown(document, one)
     marked = {i: why for i, why in marks.items() if i in shown}
-    below = [f"! {line}" for line in listed(marked, models, _MARKS)]
+    meant = combined(one.column, document.provenance) if document.suite is None else []
+    # The line on the combined score takes the room of a mark; --explain has all of them.
+    below = [f"! {line}" for line in listed(marked, models, _MARKS)][: _MARKS - len(meant)]
     left = len(models) - len(shown)
     if left:
         below.insert(0, f"… {counted(left, 'model')} more: {option('top', len(models))}")
     hidden = len(document.means[MOST_METRICS:])
     if hidden:
         below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
-    meant = combined(one.column) if document.suite is None else []
     return [_table(document, one, shown), *map(Line, below), *meant]
 
 

@@ -23,7 +23,8 @@ def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> It
     yield from often
     best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
     if best is not None:
-        yield f"{models[best]} has the best mean{of} and hides a risk: {tail.against(best)}."
+        against = tail.against(best).replace(" of the combined score", "")  # which is said already
+        yield f"{models[best]} has the best mean{of} and hides a risk: {against}."
     if one.first in tail.risks:
         yield f"Mind the tail of {models[one.first]}: {tail.against(one.first)}."
     elif one.worse_tails and one.worse_tails[0].worse != best:
@@ -127,17 +128,16 @@ def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapp
     """Models to look at twice, and why, in the order of the ranking."""
     tail, found = Tail(one, table), dict[int, str]()
     alone = one.column in {mean.name for mean in means}
-    of = "" if alone else " combined score"
     worse = {each.worse: table.models[each.better] for each in reversed(one.worse_tails)}
     places = one.ranking.rank
     worst = worst_everywhere(means) if len(means) > 1 else []
     for i in one.ranking.order.tolist():
         if i in worst and places[i] < len(table.models):
             many = "both" if len(means) == 2 else f"all {len(means)}"
-            on = f"by {one.column}" if alone else "by its combined score"
+            on = f"by {one.column}" if alone else "in the ranking"
             found[i] = f"worst on {many} metrics, yet {ordinal(int(places[i]))} {on}"
         elif i in tail.risks:
-            found[i] = f"hidden risk: a mean{of} as good as {tail.rival(i)}'s, and worse bad cases"
+            found[i] = f"hidden risk: mean as good as {tail.rival(i)}'s, worse bad cases"
         elif i in worse:
             found[i] = f"worse bad cases than {worse[i]}"
     return found
