@@ -74,7 +74,7 @@ def seen(scores: ClusteredScores) -> str:
 
 
 _PORTFOLIOS = {
-    "P(IC)": "share of scores no better, geometric mean over metrics that count {} (0 to 1)",
+    "P(IC)": "share of scores no better, geometric mean over metrics counting {} (0 to 1)",
     "P(EC)": "share of all samples that are worse on every metric at once (0 to 1)",
 }
 

@@ -68,7 +68,7 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
     marked = {i: why for i, why in marks.items() if i in shown}
     meant = combined(one.column, document.provenance) if document.suite is None else []
     # The line on the combined score takes the room of a mark; --explain has all of them.
-    below = [f"! {line}" for line in listed(marked, models, _MARKS)][: _MARKS - len(meant)]
+    below = [f"! {line}" for line in listed(marked, models, _MARKS)][: _MARKS - 1 if meant else None]
     left = len(models) - len(shown)
     if left:
         below.insert(0, f"… {counted(left, 'model')} more: {option('top', len(models))}")
