@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from riskrank.errors import option
-from riskrank.scores.table.metrics import looks_like_a_cost
+from riskrank.scores.table.costs import looks_like_a_cost
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.wording import names
 

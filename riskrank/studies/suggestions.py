@@ -13,8 +13,8 @@ from riskrank.asked.output import OutputOptions
 from riskrank.asked.rank import RankSettings
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import as_one_word
+from riskrank.scores.table.costs import looks_like_a_cost
 from riskrank.scores.table.inspection import InspectedMetric, Inspection
-from riskrank.scores.table.metrics import looks_like_a_cost
 
 # The tests' least number of samples; below it statistics alone are to be had.
 _FEWEST_SAMPLES = 10

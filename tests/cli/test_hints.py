@@ -416,11 +416,46 @@ def test_a_title_above_the_names_is_told(folder, hint):
 )
 def test_means_and_spreads_go_to_copa_without_the_spreads(folder, hint, run, header, rows, given, metrics):
     folder("t.csv", "\n".join([header, *rows]) + "\n")
-    line = words(hint("rank", "t.csv", *given), "among them: ", ", with --lower")
-    outcome = run("copa", "t.csv", *given, *line, "--format", "json")
+    program, *line = words(hint("rank", "t.csv", *given), "among them: ", ", with --lower")
+    assert program == "riskrank"
+    outcome = run(*line, "--format", "json")
     assert outcome.status == 0, outcome.stderr
     found = outcome.document["meta"]
     assert (found["models"], [metric["name"] for metric in found["metrics"]]) == (["a", "b"], metrics)
+
+
+COSTS = {
+    "wide": ("model,acc_mean,acc_std,latency_mean,latency_std", ["a,.8,.1,30,2", "b,.7,.2,40,3"]),
+    "spreads": ("model,acc_mean,latency_mean", ["a,.8 ± .1,30 ± 2", "b,.7 ± .2,40 ± 3"]),
+    "long": (
+        "model,metric,mean,std",
+        ["a,acc_mean,.8,.1", "b,acc_mean,.7,.2", "a,latency_mean,30,2", "b,latency_mean,40,3"],
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", COSTS)
+@pytest.mark.parametrize(
+    ("given", "ways"),
+    [
+        ([], ["higher", "lower"]),
+        (["--where", "model <> 'it''s'"], ["higher", "lower"]),
+        (["--lower", "acc_mean"], ["lower", "lower"]),
+        (["--higher", "latency_mean"], ["higher", "higher"]),
+        (["--lower", "*"], ["lower", "lower"]),
+        (["--metric", "latency_mean"], ["lower"]),
+    ],
+)
+def test_costs_go_to_copa_as_costs_in_a_command_to_copy(folder, hint, run, shape, given, ways):
+    header, rows = COSTS[shape]
+    folder("my t.csv", "\n".join([header, *rows]) + "\n")
+    text = hint("rank", "my t.csv", *given)
+    outcome = run(*words(text, "among them: riskrank ", ", with --lower"), "--format", "json")
+    assert outcome.status == 0, outcome.stderr
+    metrics = outcome.document["meta"]["metrics"]
+    names = ["latency_mean"] if given[:1] == ["--metric"] else ["acc_mean", "latency_mean"]
+    assert [metric["name"] for metric in metrics] == names
+    assert [metric["direction"] for metric in metrics] == ways
 
 
 @pytest.mark.parametrize(
@@ -440,7 +475,7 @@ def test_means_with_spreads_go_to_copa(folder, hint, run, long, sign, end):
     folder("t.csv", lines("model,metric,score" if long else "model,acc,f1", rows))
     text = hint("rank", "t.csv")
     assert text.startswith("one row a model cannot be tested; copa can choose among them: ")
-    outcome = run("copa", "t.csv", *words(text, "among them: ", ", with --lower"), "--format", "json")
+    outcome = run(*words(text, "among them: riskrank ", ", with --lower"), "--format", "json")
     assert outcome.status == 0, outcome.stderr
     found = {row["model"]: row["values"] for row in outcome.document["results"]}
     assert found == {m: {k: mean[m, k] for k in ("acc", "f1")} for m in "ab"}

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
+from riskrank.asked.commands import BY_NAME
+from riskrank.asked.flags import among_commas, flags
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, listing, nearest, option
+from riskrank.errors import InputError, as_one_word, by_door, listing, nearest, option
 from riskrank.scores.files.source import Source
+from riskrank.scores.table.costs import ALL_OTHERS, looks_like_a_cost
 from riskrank.scores.table.guesses import (
     is_spread,
     may_name_samples,
@@ -107,11 +110,10 @@ def _hint(
         keys = [model, *(guess.roles[role] for role in ("metric",) if role in guess.roles)]
         if not _tells_apart(source, keys):
             return f"name the column that tells samples apart: {guess.flags('…')}"
-        flags = guess.flags(measures=guess.means() if guess.wide or options.wide else ())
         return (
-            f"one row a model cannot be tested; copa can choose among them: {flags}{flags and ' '}"
-            f"{option('higher', '*')}, with {option('lower')} for what is better if less. If there are "
-            f"samples, name the column that tells samples apart: {replace(guess, query='').flags('…')}"
+            f"one row a model cannot be tested; copa can choose among them: "
+            f"{_copa(source, guess, options, given)}. If there are samples, name the column that tells "
+            f"samples apart: {replace(guess, query='').flags('…')}"
         )
     if guess.unknown:
         return _question(source, guess)
@@ -119,6 +121,33 @@ def _hint(
         flags = guess.flags(measures=guess.means())
         return f"with one row per model and sample and a column per metric, add {flags}"
     return f"did you mean {guess.flags()}?"
+
+
+def _copa(source: Source, guess: _Guess, options: ReadOptions, given: Sequence[Source]) -> str:
+    """The command that chooses among means, with the directions that names of metrics suggest."""
+    wide = guess.wide or options.wide
+    measures = guess.means() if wide and not options.metric else ()
+    metric = guess.roles.get("metric")
+    names = options.metric or measures or (guess.measures if wide else ())
+    if not wide and not names and metric in source.columns:
+        names = tuple(map(str, source.load([str(metric)])[str(metric)].unique(maintain_order=True)))
+    lower, higher = options.lower, options.higher
+    costs: list[str] = []
+    if ALL_OTHERS not in (*lower, *higher):
+        described = options.metrics_file or options.metrics or options.directions
+        costs = [] if described else [name for name in names if looks_like_a_cost(name)]
+        lower = (*lower, *(name for name in costs if name not in (*lower, *higher)))
+        higher = (*higher, ALL_OTHERS)
+    sources = [f"{one.model_label}={one.label}" if one.model_label else one.label for one in given]
+    own = replace(options, columns=None, lower=(), higher=(), wide=options.wide and not guess.wide)
+    row = BY_NAME["copa"]
+    kept = flags(own, {"group_by", *row.lacks, *row.refused})
+    command = " ".join(map(as_one_word, ["riskrank", "copa", *sources, *kept]))
+    ways = (("lower", lower), ("higher", higher))
+    directions = [option(way, ",".join(map(among_commas, of))) for way, of in ways if of]
+    asked = " ".join(filter(None, [guess.flags(measures=measures), *directions]))
+    rest = "what else" if costs else "what"
+    return f"{by_door(f'{command} ', '')}{asked}, with {option('lower')} for {rest} is better if less"
 
 
 def _question(source: Source, guess: _Guess) -> str:

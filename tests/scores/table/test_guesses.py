@@ -159,7 +159,8 @@ def test_the_model_is_the_column_that_tells_rows_apart():
 
 def test_one_row_a_model_is_told_of_copa():
     text = hint({"algorithm": ["A", "B"], "acc": [1.0, 2.0], "co2": [3.0, 4.0]})
-    assert "one row a model cannot be tested; copa can choose among them: --wide --columns model=alg" in text
+    way = "riskrank copa frame --wide --columns model=algorithm --lower co2 --higher '*', with --lower for"
+    assert f"one row a model cannot be tested; copa can choose among them: {way}" in text
 
 
 def test_numbers_with_a_point_name_no_sample():

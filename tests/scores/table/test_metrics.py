@@ -5,7 +5,8 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, spell
-from riskrank.scores.table.metrics import looks_like_a_cost, oriented_bounds, original_units, resolve_metrics
+from riskrank.scores.table.costs import looks_like_a_cost
+from riskrank.scores.table.metrics import oriented_bounds, original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.weights import portfolio_weights
