@@ -17,7 +17,7 @@ from riskrank.cli.forecast import require_room_for_files, require_room_for_repli
 from riskrank.cli.interrupts import begin_writing, settle_interrupts
 from riskrank.cli.memory import require_memory
 from riskrank.cli.plots import check_plots, draw_plot, wanted_plots
-from riskrank.cli.surroundings import hush
+from riskrank.cli.surroundings import hush, import_matplotlib
 from riskrank.cli.tidying import tidying_up
 from riskrank.errors import UsageError, one_line, spell
 
@@ -84,6 +84,8 @@ class Session:
             require_pages()
         self.plots = wanted_plots(output.plot, environment.command)
         check_plots(self.plots, output.output, files)
+        if self.plots or "html" in self.formats:
+            import_matplotlib()
 
     def read(self) -> ScoreTable:
         """Read the score table; its warnings come with the result, so that an error stays three lines."""

@@ -37,6 +37,23 @@ def hush() -> None:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 
+def import_matplotlib() -> None:
+    """Import it from elsewhere: a ``matplotlibrc`` of the working directory may be broken or endless.
+
+    No picture of ours looks different for it.
+    """
+    try:
+        here = os.open(os.curdir, os.O_RDONLY)
+    except OSError:  # a folder that may not be looked into, or Windows
+        return
+    try:
+        os.chdir(os.sep)
+        import matplotlib  # noqa: F401
+    finally:
+        os.fchdir(here)
+        os.close(here)
+
+
 def require_descriptors() -> None:
     """Fail early, and as such, where hardly any file can be opened: everything else would fail somehow.
 

@@ -72,6 +72,20 @@ def test_pictures_are_drawn_whatever_surrounds_them(program, table, tmp_path, va
 
 
 @POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("style", ["endless", "broken"])
+def test_a_style_in_the_working_directory_is_not_read(program, table, tmp_path, style):
+    if style == "endless":
+        (tmp_path / "matplotlibrc").symlink_to("/dev/zero")
+    else:
+        (tmp_path / "matplotlibrc").write_bytes(b"\xff\xfe")
+    words = ("rank", "scores.csv", "--no-test", "--higher", "*")
+    assert program(*words, "--plot", "p.svg", "-o", "r.json") == (0, "", "")
+    assert program(*words, "-o", "r.html") == (0, "", "")
+    assert {"p.svg", "r.json", "r.html"} <= {path.name for path in tmp_path.iterdir()}
+
+
+@POSIX
 @pytest.mark.parametrize("files", [6, 8, 10])
 def test_hardly_any_open_files(program, table, files):
     status, stdout, stderr = program("rank", table, "--no-test", files=files)
