@@ -380,7 +380,7 @@ def test_two_rows_of_names_become_a_long_table(folder, hint, meta, name, suffix)
         other = re.search(r"; if the first row names metrics and the second models, write (.*) in it$", text)
         order = "names models, the second metrics"
         if above == "metrics":
-            program = program.replace("['sample', 'model', 'metric']", other[1])
+            program = program.replace("['model', 'metric']", other[1])
     assert text.startswith(f"if the first row {order} and the first column samples, ")
     assert ("; if the first row" in text) == (name in ("blanks", "metrics above, no words"))
     exec(program, {})

@@ -68,8 +68,8 @@ def _long_table(read: str, order: tuple[str, str] | None) -> str:
     first, second = order or _ORDER
     code = (
         f"import pandas as pd; t = pd.{read}, header=None, dtype=str).set_index(0); "
-        "t.columns = pd.MultiIndex.from_frame(t.iloc[:2].ffill(axis=1).T); "
-        f"t.iloc[2:].stack([0, 1]).dropna().rename_axis(['sample', '{first}', '{second}']).rename('score')"
+        f"t.columns = pd.MultiIndex.from_frame(t.iloc[:2].ffill(axis=1).T, names=['{first}', '{second}']); "
+        "t.iloc[2:].rename_axis('sample').melt(ignore_index=False, value_name='score').dropna()"
         ".to_csv('long.csv')"
     )
     line = (
@@ -78,7 +78,7 @@ def _long_table(read: str, order: tuple[str, str] | None) -> str:
     )
     if order is not None:
         return line
-    other = ["sample", *_OTHER_ORDER]
+    other = [*_OTHER_ORDER]
     return f"{line}; if the first row names {second}s and the second {first}s, write {other} in it"
 
 
