@@ -154,3 +154,6 @@ def test_tasks_have_a_line_each_and_are_not_pooled(run, write):
     found = [(one["group"], one["worse"], one["better"]) for one in outcome.document["meta"]["changes"]]
     assert found == [(None, 4, 0), ("a", 0, 0), ("b", 4, 0)]
     assert "pooled" not in outcome.stderr
+    more = pl.read_csv(path).with_columns(half=pl.col("sample").str.slice(1).cast(int) % 2)
+    asked = ("diff", write("halves.csv", more), "--pair", "new:old", "--group-by", "half", "--format", "json")
+    assert [one["group"] for one in run(*asked).document["meta"]["changes"]] == [None, "0", "1"]

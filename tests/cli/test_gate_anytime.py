@@ -91,7 +91,9 @@ def test_nothing_is_taken_back(told, write, first, change, found):
     assert "'s7'" in error
 
 
-@pytest.mark.parametrize("other", [["--margin", "0.1"], ["--alpha", "0.1"], ["--not-worse", "new:old"]])
+@pytest.mark.parametrize(
+    "other", [["--margin", "0.1"], ["--alpha", "0.1"], ["--not-worse", "new:old"], ["--on", "pass^1:acc"]]
+)
 def test_looks_are_about_the_same_claims(told, write, first, other):
     path = write("same.csv", table(100))
     error = told("gate", path, "--better", "new:old", "--anytime", "--continues", first, *other)

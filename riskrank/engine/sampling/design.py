@@ -201,6 +201,15 @@ class ClusteredScores:
             means.append(np.ldexp(sums / np.bincount(sample), exponent))
         return tuple(means)
 
+    def sample_clusters(self) -> tuple[Integers, ...] | None:
+        """Cluster of each sample, per model; None where every cluster is one sample."""
+        if self.samples is None:
+            return None
+        return tuple(
+            cluster[np.append(True, sample[1:] != sample[:-1])]
+            for cluster, sample in zip(self.clusters, self.samples, strict=True)
+        )
+
     def sample_weights(self) -> Floats | None:
         """Weight of each sample of a paired design, of sum 1; None where all weigh the same."""
         if self.weights is None or self.strata is None:

@@ -82,9 +82,9 @@ def _some(table: ScoreTable, samples: Integers) -> list[str]:
 
 
 def groups_of(table: ScoreTable, model: int) -> list[str | None]:
-    """Task or group of every sample of the table, by a model that has it; None where there are none."""
+    """Group asked for, else task, of every sample, by a model that has it; None where there are none."""
     found: list[str | None] = [None] * len(table.samples)
-    if table.suite is not None:
+    if table.groups is None and table.suite is not None:
         return [table.suite.names[task] for task in table.suite.of_sample.tolist()]
     if table.groups is not None:
         rows = zip(table.row_samples[model].tolist(), table.groups[model].tolist(), strict=True)

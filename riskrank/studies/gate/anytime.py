@@ -67,10 +67,11 @@ def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence
     """
     models = tables[0].models
     names = [
-        f"{claim.kind} {models[claim.new]}:{models[claim.old]} by {claim.margin:g} on {claim.column.name}"
+        f"{claim.kind} {models[claim.new]}:{models[claim.old]} by {claim.margin!r} on {claim.statistic} of "
+        + claim.column.name
         + (f" on {claim.column.task}" if claim.column.task else "")
         + (f" in {claim.column.group}" if claim.column.group else "")
-        + f", bounds {claim.column.reach:g} apart, α {settings.alpha:g} {settings.correction}"
+        + f", bounds {claim.column.reach!r} apart, α {settings.alpha!r} {settings.correction}"
         + (f", clusters of at most {settings.largest_cluster}" if settings.largest_cluster else "")
         for claim in claims
         if claim.column.reach is not None
@@ -119,21 +120,16 @@ def _reach(claim: GateClaim) -> float:
 
 def _clusters(scores: ClusteredScores, settings: ClaimSettings) -> Integers | None:
     """Cluster of each sample; None where samples are drawn one by one."""
-    if scores.samples is None:
+    found = scores.sample_clusters()
+    if found is None:
         return None
     if settings.largest_cluster is None:
         raise UsageError(
             f"{option('anytime', True)} needs the most samples a cluster may ever hold",
-            found=f"clusters of up to {int(np.bincount(_first(scores)).max())} samples so far",
+            found=f"clusters of up to {int(np.bincount(found[0]).max())} samples so far",
             hint=f"declare it with {option('largest_cluster')}, before looking at the scores",
         )
-    return _first(scores)
-
-
-def _first(scores: ClusteredScores) -> Integers:
-    assert scores.samples is not None
-    starts = np.flatnonzero(np.append(True, scores.samples[0][1:] != scores.samples[0][:-1]))
-    return scores.clusters[0][starts]
+    return found[0]
 
 
 def _standard_error(differences: Floats, clusters: Integers | None) -> float:

@@ -59,12 +59,7 @@ def passing(column: ScoreColumn, statistic: Statistic, models: Sequence[str]) ->
                 hint=f"keep the runs apart with {option('repeats', 'draws')}, or ask for fewer of them",
             )
         values.append(passes.all_of(k) if kind == ALL_OF else passes.one_of(k))
-    clusters = None
-    if scores.samples is not None:
-        clusters = [
-            cluster[np.append(True, sample[1:] != sample[:-1])]
-            for cluster, sample in zip(scores.clusters, scores.samples, strict=True)
-        ]
+    clusters = scores.sample_clusters()
     return replace(
         column,
         scores=ClusteredScores.build(

@@ -35,7 +35,7 @@ from riskrank.studies.units import Units, units_of
 EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
 PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
 
-# Subsamples a size of --stability.
+# Subsamples of each size, where the stability of rankings is asked for.
 STABILITY_REPEATS = 5
 
 
