@@ -73,7 +73,7 @@ def seen(scores: ClusteredScores) -> str:
     return f"{design(scores)} ({blind})"
 
 
-_PORTFOLIOS = {
+PORTFOLIOS = {
     "P(IC)": "share of scores no better, geometric mean over metrics counting {} (0 to 1)",
     "P(EC)": "share of all samples that are worse on every metric at once (0 to 1)",
 }
@@ -81,10 +81,10 @@ _PORTFOLIOS = {
 
 def combined(column: str, origin: Provenance) -> list[Line]:
     """What the combined score is, and how much each metric counts in it, where a column is one."""
-    if column not in _PORTFOLIOS:
+    if column not in PORTFOLIOS:
         return []
     weighed = any(isinstance(metric, Mapping) and metric["weight"] is not None for metric in origin.metrics)
-    text = _PORTFOLIOS[column].format(f"by {option('weight')}" if weighed else "alike")
+    text = PORTFOLIOS[column].format(f"by {option('weight')}" if weighed else "alike")
     return [Line(text, "Combined score:")]
 
 

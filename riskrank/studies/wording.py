@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from riskrank.engine.dominance.claims import DIRECT, Claim
@@ -89,6 +90,16 @@ def claim_words(claim: Claim) -> str:
     if claim.kind == DIRECT:
         return f"direct {'FSD' if claim.order == 1 else 'SSD'}"
     return claim.method
+
+
+def method_words(method: str) -> str:
+    """A method of dominance in words: ``R-SSD`` is second-order dominance, others keep their names."""
+    found = re.fullmatch(r"(?:R-(?P<relative>[FS])SD|(?P<absolute>[FS])SD\((?P<threshold>[\d.]+)\))", method)
+    if found is None:
+        return method
+    order = "first" if "F" in (found["relative"], found["absolute"]) else "second"
+    at = "" if found["threshold"] is None else f" up to ε {found['threshold']}"
+    return f"{order}-order dominance{at}"
 
 
 def ordinal(place: int) -> str:

@@ -87,7 +87,7 @@ def test_mean_risk_ties_are_said():
 
 def test_what_was_tested_stands_in_one_line():
     text = rr.rank(table(a=NOISE + 1, b=NOISE), resamples=200).to_text()
-    assert "1 of 1 pairs told apart (R-SSD on x, α 0.05, Holm)" in " ".join(text.split())
+    assert "1 of 1 pairs told apart (second-order dominance on x, α 0.05, Holm)" in " ".join(text.split())
     assert "60 paired samples (blind to what happens less than once in 20)" in " ".join(text.split())
 
 

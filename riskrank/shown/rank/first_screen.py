@@ -9,7 +9,7 @@ import numpy as np
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
-from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
+from riskrank.shown.means import PORTFOLIOS, also, combined, head, seen, side_by_side, worst
 from riskrank.shown.rank.detail import details, methods_beside
 from riskrank.shown.suites.tables import details as task_details
 from riskrank.shown.suites.tables import screen as task_screen
@@ -28,7 +28,7 @@ from riskrank.studies.rank import RankDocument
 from riskrank.studies.rank.catches import listed
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.suites import SuiteChapter
-from riskrank.studies.wording import counted
+from riskrank.studies.wording import counted, method_words
 
 # Marks that are explained below the table.
 _MARKS = 3
@@ -135,13 +135,17 @@ def _tests(document: RankDocument) -> Line:
         return Line(f"{size}; {one.method} tests no pairs.")
     pairs = next(iter(told.values())).pairs
     rule = "k²" if inference.paper_exact else inference.correction.capitalize()
-    apart, on = f"{told.get(one.column, next(iter(told.values()))).separated}", f" on {one.column}"
+    apart, on = f"{told.get(one.column, next(iter(told.values()))).separated}", f" {_of(one.column)}"
     if len(told) > 1:
         apart, on = ", ".join(f"{name} {found.separated}" for name, found in told.items()), ""
-    how = f"{one.method}{on}, α {inference.alpha:g}, {rule}"
+    how = f"{method_words(one.method)}{on}, α {inference.alpha:g}, {rule}"
     undecided = sum(map(_undecided, document.leading.values()))
     left = f", {undecided} not decided for lack of resamples" if undecided else ""
     return Line(f"{size}; {apart} of {pairs} pairs told apart{left} ({how}).")
+
+
+def _of(column: str) -> str:
+    return "of the combined score" if column in PORTFOLIOS else f"on {column}"
 
 
 def _undecided(one: Leading) -> int:

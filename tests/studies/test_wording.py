@@ -1,0 +1,19 @@
+"""Words of verdicts."""
+
+import pytest
+
+from riskrank.studies.wording import method_words
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("R-SSD", "second-order dominance"),
+        ("R-FSD", "first-order dominance"),
+        ("FSD(0.25)", "first-order dominance up to ε 0.25"),
+        ("MWR", "MWR"),
+        ("RA(R-SSD@M)", "RA(R-SSD@M)"),
+    ],
+)
+def test_methods_of_dominance_in_words(method, words):
+    assert method_words(method) == words
