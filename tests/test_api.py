@@ -247,6 +247,7 @@ def test_defaults_are_those_of_the_command_line():
                 assert empty or str(option.default) == str(default), (name, option.name)
 
 
+@pytest.mark.slow
 def test_report_is_a_function_however_often_it_is_asked_for():
     """The package of that name must not hide it."""
     for _ in range(2):

@@ -316,7 +316,7 @@ def test_classes_have_names_of_their_own():
     places: dict[str, list[str]] = {}
     for name in FILES:
         if layer(name) != "scores":
-            for node in ast.walk(tree(name)):
+            for node in nodes(name):
                 if isinstance(node, ast.ClassDef):
                     places.setdefault(node.name, []).append(name)
     repeated = {name for name, where in places.items() if len(where) > 1}
@@ -360,7 +360,7 @@ def test_long_functions_have_a_reason():
     long = {
         f"{name}.{node.name}"
         for name in FILES
-        for node in ast.walk(tree(name))
+        for node in nodes(name)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and length(node) > 60
     }
     assert sorted(long - set(LONG_FUNCTIONS)) == []

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from functools import cache
 
 import pytest
@@ -13,12 +14,18 @@ from riskrank.cli.call import options_on_the_line
 from riskrank.cli.main import app
 
 GROUP = typer.main.get_command(app)
+START = subprocess.run
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch):
-    """These tests are about what is offered; a machine with much else to do may take its time."""
-    monkeypatch.setattr(completion, "SECONDS", 300)
+def here(run, monkeypatch):
+    """These tests are about what is offered: the command runs in this process, and takes its time."""
+
+    def answered(words, **_options):
+        assert words[:4] == [sys.executable, "-P", "-m", "riskrank"]
+        return subprocess.CompletedProcess(words, 0, run(*words[4:]).stdout)
+
+    monkeypatch.setattr(subprocess, "run", answered)
 
 
 @pytest.fixture
@@ -102,11 +109,10 @@ def test_nothing_is_read_that_could_take_long(scores, tmp_path, monkeypatch, wha
 
 def test_what_takes_too_long_is_ended(scores, monkeypatch):
     seen = []
-    real = subprocess.run
 
     def noted(*words, **options):
         seen.append(options["timeout"])
-        return real(*words, **options)
+        return START(*words, **options)
 
     monkeypatch.setattr(subprocess, "run", noted)
     monkeypatch.setattr(completion, "SECONDS", 0.001)

@@ -122,6 +122,7 @@ def test_one_pair_of_a_pilot_in_words(run):
     assert "paired data sets" in outcome.stdout
 
 
+@pytest.mark.slow
 def test_many_pairs_are_folded_but_none_is_lost(run, tmp_path):
     page, table = tmp_path / "page.txt", tmp_path / "rows.csv"
     call = ("power", *FEW, *SMALL[:4], "--simulations", "1", "--sizes", "100", "--limit", "100", "--explain")

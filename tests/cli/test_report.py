@@ -42,6 +42,7 @@ def test_its_parts_are_what_the_commands_say(run, table):
     assert whole["meta"]["parts"]["metrics"]["results"] == rows
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_any_number_of_jobs(run, table, tmp_path, monkeypatch):
     monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
     pages = []

@@ -84,11 +84,12 @@ def test_a_schema_arrives_whole(run):
 @pytest.mark.parametrize(
     "words",
     [
-        pytest.param(["rank", "FILE", "--no-test", "--format", "json"], marks=pytest.mark.slow),
+        ["rank", "FILE", "--no-test", "--format", "json"],
         ["schema", "rank"],
         ["rank", "--help"],
     ],
 )
+@pytest.mark.slow
 def test_a_full_place_is_told_where_nothing_is_buffered(write, tmp_path, words):
     """A file may have 1,024 bytes: as ``ulimit -f 1`` has it, and a full disk."""
     words = [str(write("scores.csv", n=12)) if word == "FILE" else word for word in words]

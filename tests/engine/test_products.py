@@ -41,6 +41,7 @@ def test_products_are_those_of_numpy():
     assert weighted_sums(weights, columns[:, :0]).shape == (7, 0)
 
 
+@pytest.mark.slow
 def test_studies_give_the_same_bytes_with_any_number_of_threads():
     """From ten thousand samples on BLAS adds in as many parts as it has threads."""
     found = set()

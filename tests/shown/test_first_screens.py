@@ -1,6 +1,7 @@
 """The first screen of every command: at most 25 lines and 70 words of verdict, whatever the table."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -68,13 +69,18 @@ def assert_one_screen(name, result):
     assert max(map(len, shown.splitlines())) <= 100, f"{name}\n{shown}"
 
 
-@pytest.mark.parametrize("k", [2, 10, 20, pytest.param(40, marks=pytest.mark.slow)])
-def test_every_command_answers_on_one_screen(k):
+@cache
+def results(k):
+    """Every command's result on the table of so many models, for all tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        scores = table(k)
-        for name, result in commands(scores, [f"candidate-model-{at:02d}" for at in range(k)]):
-            assert_one_screen(f"{name}, {k} models", result)
+        return dict(commands(table(k), [f"candidate-model-{at:02d}" for at in range(k)]))
+
+
+@pytest.mark.parametrize("k", [2, 10, *(pytest.param(k, marks=pytest.mark.slow) for k in (20, 40))])
+def test_every_command_answers_on_one_screen(k):
+    for name, result in results(k).items():
+        assert_one_screen(f"{name}, {k} models", result)
 
 
 @pytest.mark.slow
@@ -104,7 +110,7 @@ def test_check_names_what_is_wrong_and_commands_on_one_screen():
 
 def test_nothing_is_cut():
     models = [f"candidate-model-{at:02d}" for at in range(10)]
-    for name, result in commands(table(10), models):
+    for name, result in results(10).items():
         for width in (80, 200):
             shown = page(result, width)
             told = [one for one in models if one in "".join(shown.split())]
@@ -115,9 +121,9 @@ def test_nothing_is_cut():
 
 def test_ten_models_and_four_metrics_hold_together_at_80_columns():
     """Each model stands in one row, its name whole; what there is no room for is named."""
-    scores, models = table(10), [f"candidate-model-{at:02d}" for at in range(10)]
-    for name, result in (("rank", rr.rank(scores, **FEW)), ("mrm", rr.mrm(scores, **FEW))):
-        shown = page(result, 80)
+    models = [f"candidate-model-{at:02d}" for at in range(10)]
+    for name in ("rank", "mrm"):
+        shown = page(results(10)[name], 80)
         assert shown.count("───\n") == 1, f"{name}\n{shown}"
         rows = shown.split("───\n")[1].split("\n\n")[0].splitlines()
         assert sorted(model for row in rows for model in models if model in row) == models, shown

@@ -86,5 +86,6 @@ def test_portfolios_fold_within_tasks_and_weigh_them():
 
 
 def test_power_says_that_it_pools():
-    found = riskrank.power(frame(sizes=(20, 40)), sizes=[50], simulations=20, higher=["score"], pair="b:a")
+    quick = {"sizes": [50], "simulations": 20, "resamples": 20, "jobs": 1}
+    found = riskrank.power(frame(sizes=(20, 40)), **quick, higher=["score"], pair="b:a")
     assert any("pooled" in line for line in found.document.provenance.warnings)

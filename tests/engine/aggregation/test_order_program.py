@@ -89,6 +89,7 @@ def branched(monkeypatch):
     return solved
 
 
+@pytest.mark.slow
 def test_a_search_takes_no_more_work_than_allowed_and_more_never_makes_it_worse(branched):
     """The first node of an integer program over these 60 items took 67 seconds, whatever it was allowed."""
     rankings, gaps = unlike_rankings(60, 0), []

@@ -124,6 +124,7 @@ def test_a_metric_that_decides():
     assert 2 in deciding or min(first[2]) == first[2][2]
 
 
+@pytest.mark.slow
 def test_identical_models_are_seldom_held_against_each_other():
     """A false challenge of the leader in at most .05 of tables, ± .016; the leader was chosen by the data."""
     rng = np.random.default_rng(7)

@@ -1,6 +1,7 @@
 """What belongs to a model says so, in every kind of picture: by its number, never by its text."""
 
 from collections import Counter
+from functools import cache
 from xml.etree import ElementTree
 
 import numpy as np
@@ -76,6 +77,12 @@ def results(request):
     return [RESULTS[request.param](table(*size)) for size in sizes]
 
 
+@pytest.fixture(scope="module")
+def drawn(results):
+    """What is drawn of one of them in a picture, drawn once."""
+    return cache(lambda number, name: marks(results[number].plot(name)))
+
+
 def first_of_each(result):
     kinds = {}
     for name in result.pictures:
@@ -83,28 +90,25 @@ def first_of_each(result):
     return kinds
 
 
-def test_what_bears_no_mark_does_not_grow_with_the_models(results):
+def test_what_bears_no_mark_does_not_grow_with_the_models(results, drawn):
     for kind, name in first_of_each(results[0]).items():
         # Of chosen pairs; of methods; with a mark a place.
         if kind in ("null", "contamination", "intervals", "stability", "ranks"):
             continue
-        drawn = []
-        for result in results:
-            names = [one for one in result.pictures if one.partition("@")[0] == kind]
-            free = [
-                (tag, text)
-                for tag, text, about, axis in marks(result.plot(names[0]))
-                if not about and not axis
-            ]
-            drawn.append(Counter(tag for tag, _ in free))
-        assert drawn[0] == drawn[1], name
+        free = []
+        for number in range(2):
+            first = first_of_each(results[number])[kind]
+            free.append(
+                Counter(tag for tag, _, about, axis in drawn(number, first) if not about and not axis)
+            )
+        assert free[0] == free[1], name
 
 
-def test_every_model_has_marks_and_names_are_marked_by_number(results):
+def test_every_model_has_marks_and_names_are_marked_by_number(results, drawn):
     result = results[0]
     models = list(result.document.provenance.models)
     for kind, name in first_of_each(result).items():
-        found = marks(result.plot(name))
+        found = drawn(0, name)
         assert all(not about for _, _, about, axis in found if axis), name  # no number of an axis is a name
         if kind in ("stability", "cdf", "tvar"):
             continue

@@ -36,6 +36,7 @@ def test_a_notebook_shows_it():
     assert figure._repr_png_() == figure.to_bytes("png")
 
 
+@pytest.mark.slow
 def test_no_pyplot():
     code = (
         "import sys\nfrom riskrank.shown.figures.style import *\n"

@@ -107,7 +107,7 @@ def test_profiles_fall_from_one_to_none(ranked):
         assert (np.diff(share) <= 1e-12).all()
 
 
-@pytest.mark.parametrize("tasks", [2, 60])
+@pytest.mark.parametrize("tasks", [2, pytest.param(60, marks=pytest.mark.slow)])
 def test_few_and_many_tasks_are_drawn(tasks):
     rng = np.random.default_rng(1)
     names = [f"a task of a rather long name, number {t}" for t in range(tasks) for _ in range(12)]
@@ -130,6 +130,7 @@ def test_few_and_many_tasks_are_drawn(tasks):
         assert len(picture.draw().to_bytes("svg")) > 1000
 
 
+@pytest.mark.slow
 def test_a_report_has_a_chapter_of_tasks():
     page = rr.report(scores(), resamples=100, higher=["x"]).to_html()
     assert "Task by task" in page
