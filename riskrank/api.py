@@ -8,6 +8,7 @@ global state. Failures are exceptions of :mod:`riskrank.errors`.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cache, partial
@@ -28,8 +29,12 @@ from riskrank.results import Result as Result
 from riskrank.results import result_of
 from riskrank.scores.files.frames import FrameSource, is_frame
 from riskrank.scores.files.opening import Source
+from riskrank.scores.table.apart import metrics_apart, read_selected
+from riskrank.scores.table.baseline import read_baseline
+from riskrank.scores.table.blessing import blessed, only_model
 from riskrank.scores.table.inspection import Inspection, inspect_scores
-from riskrank.scores.table.score_table import ScoreTable, read_metrics_apart, read_scores
+from riskrank.scores.table.score_table import ScoreTable, read_scores
+from riskrank.shown.files import check_writable, write_all
 from riskrank.studies.arguments import checked, whole_number
 from riskrank.studies.check import check as check_study
 from riskrank.studies.convert import convert_export, convert_votes
@@ -75,11 +80,37 @@ class Scores:
         return self._read[key]
 
     def tables_apart(
-        self, wanted: Callable[[Sequence[str]], Sequence[str]], **commands_own: Any
+        self,
+        wanted: Callable[[Sequence[str]], Sequence[str]],
+        *,
+        baseline: str | None = None,
+        **commands_own: Any,
     ) -> tuple[ScoreTable, ...]:
         """Validated tables of the metrics that are wanted, each on the samples it was scored on."""
         given = {name: value for name, value in self._options.items() if name not in commands_own}
-        return read_metrics_apart(self._sources, ReadOptions(**given | commands_own), wanted=wanted)
+        options = ReadOptions(**given | commands_own)
+        before = None if baseline is None else read_baseline(baseline, options.max_bytes)
+        scores = read_selected(self._sources, options, baseline=before)
+        return metrics_apart(scores, options, wanted=wanted)
+
+    def bless(self, path: str | PathLike[str]) -> None:
+        """Keep the scores, which are those of one model, as a baseline that later runs are compared with.
+
+        Parameters
+        ----------
+        path : path
+            Written whole or not at all, as Parquet; ``gate`` takes it as ``baseline``.
+
+        Raises
+        ------
+        UsageError
+            If there are several models, or nothing can be written there.
+        """
+        options = ReadOptions(**self._options | _TOLERANT)
+        scores = read_selected(self._sources, options)
+        file = str(Path(path))
+        check_writable(file, [one.path for one in scores.notes.inputs if one.sha256], parameter="path")
+        write_all([(file, blessed(scores, only_model(scores), options))], sys.stdout)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -227,7 +258,7 @@ def _run(
     read_table: Any
     if row.name == "gate":
         wanted = partial(named("riskrank.studies", "gate.study:wanted_metrics"), settings)
-        read_table = table.tables_apart(wanted, **row.needs)
+        read_table = table.tables_apart(wanted, baseline=settings.baseline, **row.needs)
     else:
         read_table = table.table(**row.needs)
         if not row.groups:

@@ -13,6 +13,9 @@ from riskrank.asked.suites import SuiteSettings
 from riskrank.asked.values import names
 from riskrank.errors import UsageError, option
 
+BASELINE = "baseline"
+"""What the model of a baseline is called, whatever its own name is."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionSettings(FamilySettings):
@@ -58,6 +61,12 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         metavar="[METRIC=]VALUE",
         unset="0",
     )
+    baseline: str | None = ask(
+        None,
+        f"Scores that were blessed, by {option('bless')}: the model {BASELINE}, beside the new ones.",
+        metavar="FILE",
+        common=False,
+    )
     anytime: bool = ask(
         False,
         "Answers that hold whenever one looks, and stops: for scores within bounds, on the same samples.",
@@ -101,7 +110,15 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             raise UsageError(
                 "a gate needs a claim",
                 found=f"neither {option('better')} nor {option('not_worse')}",
-                hint=f"write {option('not_worse', 'NEW:OLD')} with two of the models",
+                hint=f"write {option('not_worse', f'NEW:{BASELINE}')} with one of the models"
+                if self.baseline
+                else f"write {option('not_worse', 'NEW:OLD')} with two of the models",
+            )
+        if self.baseline is not None and not any(map(_names_baseline, (*self.better, *self.not_worse))):
+            raise UsageError(
+                f"{option('baseline', self.baseline)} is compared with no model",
+                found=f"claims about {' and '.join((*self.better, *self.not_worse))}",
+                hint=f"its model is called {BASELINE}: {option('not_worse', f'NEW:{BASELINE}')}",
             )
         for name in ("largest_cluster", "continues"):
             if getattr(self, name) is not None and not self.anytime:
@@ -116,6 +133,8 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         given: dict[str, Any] = {name: getattr(self, name) for name in ("better", "not_worse")}
         true = [name for name, value in given.items() if value is True]
         new = names(self.new)
+        if new and self.old is None and self.baseline is not None:
+            self._normalise("old", BASELINE)
         if bool(new) != (self.old is not None) or (true and not new):
             raise UsageError(
                 f"{option(true[0], True)} needs {option('new')} and {option('old')}"
@@ -137,6 +156,10 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
             self._normalise(name, pairs if wanted else () if isinstance(value, bool) else value)
         self._normalise("new", ())
         self._normalise("old", None)
+
+
+def _names_baseline(pair: str) -> bool:
+    return pair.endswith(f":{BASELINE}") or pair.startswith(f"{BASELINE}:")
 
 
 def margins(given: Any) -> ByName:

@@ -62,6 +62,19 @@ class TestedOutputOptions(OutputOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GateOutputOptions(TestedOutputOptions):
+    """Where the result goes, and the scores that later runs are compared with."""
+
+    bless: str | None = ask(
+        None,
+        "If all claims pass, keep the scores of the new model as a baseline in FILE (Parquet); without a "
+        "claim, those of the only model.",
+        metavar="FILE",
+        common=False,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class DiagramOptions(OutputOptions):
     """Where the result goes, and its diagram."""
 

@@ -16,7 +16,7 @@ from riskrank.errors import InputError, option
 # Options that name whose workers run our code, and whose answers are believed.
 _CODE = ("executor",)
 _QUERIES = ("sql", "where")
-_FILES = ("output", "plot")
+_FILES = ("output", "plot", "bless")
 # Options that go on where the tool would refuse.
 _INSISTS = ("yes",)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")

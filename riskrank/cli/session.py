@@ -72,7 +72,7 @@ class Session:
             )
         require_memory(self.scores)
         require_room_for_files(self.scores, self.say, insist=output.yes)
-        beside = (call.values.get("metrics_file"), environment.read)
+        beside = (call.values.get("metrics_file"), call.values.get("baseline"), environment.read)
         files = [*named_files(self.scores), *(file for file in beside if file)]
         self.named = tuple(files)
         for file in output.output:

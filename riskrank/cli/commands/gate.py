@@ -3,40 +3,113 @@
 from __future__ import annotations
 
 from functools import partial
+from inspect import get_annotations
 from pathlib import Path
 
+from riskrank.asked.gate import BASELINE, ClaimSettings
+from riskrank.asked.option import options_of
 from riskrank.cli.call import Call
 from riskrank.cli.environment import Environment
 from riskrank.cli.session import Session, settled
-from riskrank.errors import UsageError
-from riskrank.scores.table.score_table import read_metrics_apart
+from riskrank.errors import UsageError, listing, option, spell
+from riskrank.scores.table.apart import metrics_apart, read_selected
+from riskrank.scores.table.baseline import read_baseline
+from riskrank.scores.table.blessing import blessed, only_model
+from riskrank.scores.table.scores import Scores
+from riskrank.shown.files import check_writable, write_all
 from riskrank.shown.gate.github import notes
 from riskrank.shown.render import markdown_page
 from riskrank.studies.gate import GateDocument, gate, wanted_metrics
+from riskrank.studies.gate.claims import NOT_WORSE
+from riskrank.studies.gate.document import PASS
 
 
 def run(call: Call) -> None:
     """Read the metrics the claims are about, each on the samples it was scored on, and decide."""
     session = Session(call)
+    bless = call.values.get("bless")
+    if bless is not None:
+        before = call.values.get("baseline")
+        check_writable(bless, [one for one in session.named if one != before], parameter="bless")
     if call.values.get("comment") and "markdown" not in session.formats:
         raise UsageError(
             "--comment marks Markdown, and nothing is written as Markdown",
             found=f"format {' and '.join(session.formats)}",
             hint="add --output gate.md or --format markdown, or leave out --comment",
         )
+    if bless is not None and not _decides(call):
+        _only_bless(session, bless)
+        return
     settings = settled(call)
     with session.runtime() as runtime:
         wanted = partial(wanted_metrics, settings)
         stdin = session.environment.stdin
-        tables = read_metrics_apart(call.scores, call.reading, stdin, wanted=wanted)
+        baseline = None
+        if settings.baseline is not None:
+            baseline = read_baseline(settings.baseline, call.reading.max_bytes)
+        scores = read_selected(call.scores, call.reading, stdin, baseline=baseline)
+        tables = metrics_apart(scores, call.reading, wanted=wanted)
         for table in tables:
             session.require_room(table)
         document = gate(tables, settings, runtime)
-    session.finish(document)
+    if bless is None:
+        session.finish(document)
+    else:
+        _bless(session, document, scores, settings, bless)
     if session.environment.variables.get("GITHUB_ACTIONS") == "true":
         _tell_github(document, session.environment)
     if document.failed is not None:
         raise document.failed
+
+
+def _decides(call: Call) -> bool:
+    """Whether anything is asked of a gate; where nothing is, scores are only blessed."""
+    own = get_annotations(ClaimSettings)
+    asked = [one for one in options_of(ClaimSettings) if one.name in own and one.name in call.values]
+    return any(call.values[one.name] != one.default for one in asked)
+
+
+def _only_bless(session: Session, path: str) -> None:
+    """Keep the scores of the only model, which nobody makes a claim about."""
+    call = session.call
+    if session.output.output or session.plots:
+        raise UsageError(
+            f"{option('bless', path)} without a claim decides nothing that could be written",
+            found=f"{option('output')} {listing(session.output.output)}",
+            hint=f"leave it out, or make a claim: {option('not_worse', 'NEW:OLD')}",
+        )
+    scores = read_selected(call.scores, call.reading, session.environment.stdin)
+    model = only_model(scores)
+    write_all([(path, blessed(scores, model, call.reading))], session.environment.stdout)
+    of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
+    session.say(f"wrote {path}: {model} is blessed as a baseline, unjudged ({of})")
+
+
+def _bless(
+    session: Session, document: GateDocument, scores: Scores, settings: ClaimSettings, path: str
+) -> None:
+    """Hand the result out, and with it the scores of the new model, if it passed."""
+    models = list(dict.fromkeys(row.new for row in document.rows))
+    if len(models) > 1 or models == [BASELINE]:
+        raise UsageError(
+            f"{option('bless')} keeps the scores of one new model",
+            found=f"claims about {listing(models)}",
+            hint=f"make claims about one, or leave out {option('bless')}",
+        )
+    if document.outcome != PASS:
+        session.finish(document)
+        told = f"{path} is left as it is: the gate is {document.outcome}, and only a pass is blessed"
+    else:
+        session.finish(document, beside={path: blessed(scores, models[0], session.call.reading)})
+        told = f"wrote {path}: {models[0]} passed, and is blessed as a baseline"
+        if settings.baseline is not None and any(
+            row.claim == NOT_WORSE and row.margin for row in document.rows
+        ):
+            told += (
+                f". Blessed after every pass, losses within {option('margin')} add up: keep one baseline, or "
+                f"claim {option('better')}"
+            )
+    session.environment.say(spell(told, flags=True))
 
 
 def _tell_github(document: GateDocument, environment: Environment) -> None:

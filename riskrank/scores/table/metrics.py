@@ -10,6 +10,7 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.costs import ALL_OTHERS, looks_like_a_cost
 from riskrank.scores.table.metrics_file import MetricSpec, described_metrics
 from riskrank.scores.table.scores import Scores
@@ -21,6 +22,7 @@ def resolve_metrics(
     known: Sequence[str],
     options: ReadOptions,
     told: Mapping[str, str] | None = None,
+    baseline: Baseline | None = None,
 ) -> tuple[tuple[MetricSpec, ...], tuple[str, ...]]:
     """Combine the command line and the metrics file into one description per selected metric.
 
@@ -33,6 +35,8 @@ def resolve_metrics(
     options : ReadOptions
     told : mapping of str to {"higher", "lower"}, optional
         What the files themselves say; the caller knows better.
+    baseline : Baseline, optional
+        What was declared when it was blessed holds where nobody says otherwise, and may not be contradicted.
 
     Returns
     -------
@@ -45,7 +49,8 @@ def resolve_metrics(
     UsageError
         If an option names an unknown metric, contradicts the file or gives an impossible weight.
     InputError
-        If the metrics file is unreadable or describes a metric that is not in the table.
+        If the metrics file is unreadable or describes a metric that is not in the table, or a metric is not
+        what it was when a baseline was blessed.
     """
     _require_known([name for name in options.lower if name != ALL_OTHERS], known, "lower")
     _require_known([name for name in options.higher if name != ALL_OTHERS], known, "higher")
@@ -71,6 +76,8 @@ def resolve_metrics(
     specs = tuple(
         _combine(described.get(name, MetricSpec(name=name)), options, told.get(name)) for name in names
     )
+    if baseline is not None:
+        specs = tuple(_as_blessed(spec, baseline, said=spec.name in described) for spec in specs)
     _check_weights(specs)
     named = {
         *options.lower,
@@ -167,6 +174,35 @@ def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> Metric
     if spec.name in options.weight:
         spec = replace(spec, weight=float(options.weight[spec.name]))
     return spec
+
+
+def _as_blessed(spec: MetricSpec, baseline: Baseline, *, said: bool) -> MetricSpec:
+    """A metric as it was when the baseline was blessed, where nobody says otherwise now."""
+    before = baseline.specs.get(spec.name)
+    if before is None:
+        return spec
+    if spec.bounds is None:
+        spec = replace(spec, bounds=before.bounds)
+    if not said:
+        spec = replace(spec, transform=before.transform)
+    changed = {
+        "direction": before.declared and spec.direction != before.direction,
+        "transform": spec.transform != before.transform,
+        "bounds": before.bounds is not None and spec.bounds != before.bounds,
+    }
+    for what in (name for name, differs in changed.items() if differs):
+        raise InputError(
+            f"{option('baseline', baseline.path)}: the {what} of metric '{spec.name}' is not what it was",
+            found=f"blessed with {_shown(before, what)}, and now {_shown(spec, what)}",
+            hint="undo the change, if it is a mistake; else bless new scores: those before and after it are "
+            "not comparable",
+        )
+    return spec
+
+
+def _shown(spec: MetricSpec, what: str) -> str:
+    value = getattr(spec, what)
+    return f"[{value[0]:g}, {value[1]:g}]" if isinstance(value, tuple) else str(value)
 
 
 def _check_weights(specs: Sequence[MetricSpec]) -> None:

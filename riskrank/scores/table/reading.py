@@ -14,6 +14,7 @@ from riskrank.errors import InputError, RiskrankError, UsageError, listing, opti
 from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.interface import export_rules
 from riskrank.scores.files.opening import Source, open_sources
+from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.columns import Roles, assign_roles
 from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.preparation import prepared
@@ -23,8 +24,14 @@ from riskrank.scores.table.told_directions import told_directions
 from riskrank.scores.table.typed_rows import list_of, long_rows, united, wide_rows
 
 
-def read_frame(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None = None) -> Scores:
-    """Read every input; nothing is selected or checked but the names themselves.
+def read_frame(
+    paths: Sequence[str | Source],
+    options: ReadOptions,
+    stdin: BinaryIO | None = None,
+    *,
+    baseline: Baseline | None = None,
+) -> Scores:
+    """Read every input, and a baseline below; nothing is selected or checked but the names themselves.
 
     Raises
     ------
@@ -34,7 +41,7 @@ def read_frame(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         For options that make no sense, or that name metrics the table does not have.
     """
     if options.from_ is not None:
-        return _of_export(options.from_, paths, options)
+        return _of_export(options.from_, paths, options, baseline)
     try:
         sources = open_sources(
             paths,
@@ -46,10 +53,12 @@ def read_frame(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         read, shaped = _with_roles(sources, options)
     except InputError as error:
         raise _of_a_harness(error, paths, options) from None
-    return _typed(read, shaped)
+    return _typed(read, shaped, baseline)
 
 
-def _of_export(harness: str, paths: Sequence[str | Source], options: ReadOptions) -> Scores:
+def _of_export(
+    harness: str, paths: Sequence[str | Source], options: ReadOptions, baseline: Baseline | None
+) -> Scores:
     from riskrank.scores.exports.registry import read_export
 
     named = [path for path in paths if isinstance(path, str)]
@@ -61,7 +70,7 @@ def _of_export(harness: str, paths: Sequence[str | Source], options: ReadOptions
         )
     export = read_export(harness, named, export_rules(options))
     source = ExportSource(listing(named, 3), export)
-    scores = _typed(*_with_roles([source], options))
+    scores = _typed(*_with_roles([source], options), baseline)
     notes = replace(
         scores.notes,
         directions={**scores.notes.directions, **export.directions},
@@ -99,7 +108,7 @@ def _with_roles(
     return [(source, assign_roles(source, options, sources)) for source in found], options
 
 
-def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions) -> Scores:
+def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions, baseline: Baseline | None) -> Scores:
     """The rows of all files as one frame."""
     typed = [wide_rows(*one, options) if options.wide else long_rows(*one) for one in read]
     for role in ("sample", "task"):
@@ -107,13 +116,22 @@ def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions) -> Scores
     starts = [*accumulate((part.height for part in typed), initial=0)]
     parts = zip(typed, starts, strict=False)
     frame = united([part.frame.with_columns(pl.col("row") + start) for part, start in parts])
-    frame, notes = told_apart(frame)
-    if options.task == NO_TASKS:
-        frame, notes = frame.with_columns(task=pl.lit(None, dtype=pl.Null)), _pooled(read)
     draw_column = all(roles.draw is not None for _, roles in read)
     if options.wide and not draw_column:
         frame = frame.with_columns(draw="row")
-    return Scores(
+    # One that was blessed without its tasks stands beside new scores without theirs.
+    pooled = options.task == NO_TASKS
+    late = baseline is not None and pooled and not baseline.has_tasks
+    if baseline is not None and not late:
+        frame = baseline.below(frame, starts[-1], options)
+    as_read = frame
+    frame, notes = told_apart(frame)
+    apart = frame is not as_read
+    if pooled:
+        frame, notes = frame.with_columns(task=pl.lit(None, dtype=pl.Null)), _pooled(read)
+    if baseline is not None and late:
+        frame = baseline.below(frame, starts[-1], options)
+    scores = Scores(
         frame,
         Notes(
             files=tuple(FileRead(*one, start) for one, start in zip(read, starts, strict=False)),
@@ -132,6 +150,25 @@ def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions) -> Scores
                 *(doubt for part in typed for doubt in part.doubts),
                 *notes,
             ),
+            told_apart=apart and not pooled,
+        ),
+    )
+    return scores if baseline is None else _with_notes(scores, baseline)
+
+
+def _with_notes(scores: Scores, baseline: Baseline) -> Scores:
+    """What is known of a baseline beside what is known of the files; they know better."""
+    notes, entry = scores.notes, baseline.input_file()
+    return replace(
+        scores,
+        notes=replace(
+            notes,
+            files=(*notes.files, FileRead(baseline.source, baseline.roles, notes.rows)),
+            inputs=(*notes.inputs, entry),
+            rows=notes.rows + entry.rows,
+            known_metrics=tuple(dict.fromkeys((*notes.known_metrics, *baseline.specs))),
+            directions={**baseline.directions, **notes.directions},
+            baseline=baseline,
         ),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
@@ -13,6 +13,7 @@ from riskrank.engine.types import Integers
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.table.assemble import assemble
+from riskrank.scores.table.baseline import Overlap
 from riskrank.scores.table.metrics import oriented, original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.reading import read_frame
@@ -30,7 +31,7 @@ from riskrank.scores.table.validate import (
 )
 from riskrank.scores.table.wholes import suite_of, whole_of
 
-__all__ = ["InputFile", "ScoreTable", "read_metrics_apart", "read_scores"]
+__all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,6 +64,8 @@ class ScoreTable:
         Sorted.
     suite : Suite or None
         The tasks the samples belong to; None where they are of one kind.
+    overlap : Overlap or None
+        What the new scores and a baseline have in common.
     has_draws : bool
         Whether some model has more than one row for a sample.
     inputs : tuple of InputFile
@@ -89,6 +92,7 @@ class ScoreTable:
     groups: tuple[Integers, ...] | None = None
     group_names: tuple[str, ...] = ()
     suite: Suite | None = None
+    overlap: Overlap | None = None
 
     def index(self, model: str) -> int:
         """The index of a model by its name; a UsageError names the nearest."""
@@ -174,49 +178,18 @@ def read_scores(
         If the options contradict each other or name something unknown.
     """
     options = options or ReadOptions()
-    return _checked(read_frame(paths, options, stdin), options)
+    return checked_table(read_frame(paths, options, stdin), options)
 
 
-def read_metrics_apart(
-    paths: Sequence[str | Source],
-    options: ReadOptions,
-    stdin: BinaryIO | None = None,
-    *,
-    wanted: Callable[[Sequence[str]], Sequence[str]],
-) -> tuple[ScoreTable, ...]:
-    """Read some metrics, each on the samples it was scored on.
-
-    Parameters
-    ----------
-    paths, options, stdin
-        As for `read_scores`.
-    wanted : callable
-        Chooses among the metrics there are; nothing is asked of the others.
-
-    Returns
-    -------
-    tuple of ScoreTable
-        One of all metrics if they were scored on the same samples, else one a metric, of the same models.
-    """
-    scores = select(read_frame(paths, options, stdin), options)
-    names = tuple(wanted(scores.metrics))
-    try:
-        return (replace(_checked(scores, replace(options, metric=names)), options=options),)
-    except InputError:
-        if len(names) < 2:
-            raise
-        apart = (_checked(scores, replace(options, metric=(name,))) for name in names)
-        tables = tuple(replace(table, options=options) for table in apart)
-        if any(table.models != tables[0].models for table in tables):
-            raise
-        return tables
-
-
-def _checked(scores: Scores, options: ReadOptions) -> ScoreTable:
-    """Select, check and orient what was read."""
+def checked_table(scores: Scores, options: ReadOptions) -> ScoreTable:
+    """Select, check and orient what was read; errors are those of `read_scores`."""
     scores = of_scored_tasks(select(scores, options), options)
     specs, warnings = resolve_metrics(
-        scores.metrics, known=scores.notes.known_metrics, options=options, told=scores.notes.directions
+        scores.metrics,
+        known=scores.notes.known_metrics,
+        options=options,
+        told=scores.notes.directions,
+        baseline=scores.notes.baseline,
     )
     _check(too_few_models(scores, options.min_models))
     _check(unusable_scores(scores, nan_is_missing=options.missing != "error"))
@@ -291,4 +264,5 @@ def _table(
         options=options,
         groups=groups,
         group_names=group_names,
+        overlap=scores.notes.overlap,
     )

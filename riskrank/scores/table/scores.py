@@ -15,6 +15,7 @@ from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, UsageError, by_door, did_you_mean, listing, option
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table import parsing
+from riskrank.scores.table.baseline import Baseline, Overlap
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.typed_rows import list_of
@@ -53,6 +54,12 @@ class Notes:
         What was left out, and what looks strange.
     origin : str
         What messages call the inputs, where the files themselves are too many.
+    told_apart : bool
+        Whether samples are named by task and sample, as tasks gave the same names to theirs.
+    baseline : Baseline or None
+        Whose rows stand below those of the files.
+    overlap : Overlap or None
+        What both have in common, once that is known.
     """
 
     files: tuple[FileRead, ...]
@@ -65,6 +72,9 @@ class Notes:
     primary: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     origin: str = ""
+    told_apart: bool = False
+    baseline: Baseline | None = None
+    overlap: Overlap | None = None
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ def view(document: GateDocument) -> list[Section]:
     return [
         _table(document, rows),
         *map(Line, [*below, _tests(document)]),
+        *_baseline(document),
         *_to_do(document),
         *_lost(document),
         Line(option("explain", True), "Also:"),
@@ -106,6 +107,19 @@ def _tests(document: GateDocument) -> str:
     size = f"{fewest:,} samples" if fewest == most else f"{fewest:,} to {most:,} samples"
     again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
     return f"{size} (blind to what happens less than once in {max(fewest // 3, 1):,}); {how}{many}{again}."
+
+
+def _baseline(document: GateDocument) -> list[Line]:
+    """Which scores were blessed, and how many of them are compared."""
+    one = document.overlap
+    if one is None:
+        return []
+    of = "all" if one.common == one.samples else f"{one.common:,}"
+    more = f", and {one.added:,} that were not blessed" if one.added else ""
+    text = (
+        f"{one.model}, blessed in {one.path}; the new scores have {of} of its {one.samples:,} samples{more}."
+    )
+    return [Line(text, "Baseline:", "" if of == "all" and not more else "yellow")]
 
 
 def _lost(document: GateDocument) -> list[Section]:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from riskrank.errors import RiskrankError
+from riskrank.scores.table.baseline import Overlap
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Document
@@ -90,10 +91,13 @@ class GateDocument(Document[GateRow]):
         Whether the Markdown is a comment that the next run replaces.
     lost : sequence of Lost
         Cases behind the claims that did not pass, if asked for.
+    overlap : Overlap or None
+        What the new scores and a baseline have in common.
     looks : Looks or None
         What this look and the ones before it saw, where the answers hold whenever one looks.
     """
 
+    entries: ClassVar[Mapping[str, type]] = {"baseline": Overlap}
     schema: ClassVar[str] = "gate"
     row_type: ClassVar[type] = GateRow
 
@@ -106,6 +110,7 @@ class GateDocument(Document[GateRow]):
     comment: bool = False
     lost: Sequence[Lost] = ()
     looks: Looks | None = None
+    overlap: Overlap | None = None
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -122,7 +127,8 @@ class GateDocument(Document[GateRow]):
         """The answer to all claims together, and what a later look must find again."""
         looks = {} if self.looks is None else {"looks": self.looks.meta()}
         lost = {"cases": [asdict(one) for one in self.lost]} if self.lost else {}
-        return {"outcome": self.outcome, "counts": counts(self.rows), **lost, **looks}
+        overlap = {} if self.overlap is None else {"baseline": asdict(self.overlap)}
+        return {"outcome": self.outcome, "counts": counts(self.rows), **overlap, **lost, **looks}
 
 
 def counts(rows: Sequence[GateRow]) -> dict[str, int]:

@@ -94,6 +94,7 @@ def gate(
         inconclusive=settings.inconclusive,
         comment=settings.comment,
         looks=looks,
+        overlap=tables[0].overlap,
         lost=lost_cases(tables, rows, settings),
     )
 

@@ -5,8 +5,9 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
+from riskrank.scores.table.apart import metrics_apart, read_selected
 from riskrank.scores.table.inspection import inspect_scores
-from riskrank.scores.table.score_table import read_metrics_apart, read_scores
+from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.check import check
 
 HEAD = "model,task,sample,metric,score\n"
@@ -157,7 +158,7 @@ def test_a_missing_score_is_named_by_its_own_metric(read):
 def test_a_gate_reads_metrics_of_tasks(write):
     path = write("t.csv", HEAD + "".join(lines(TWO)))
     options = ReadOptions(weighs_tasks=True, metric=("arc=acc", "mmlu=acc_norm"))
-    (table,) = read_metrics_apart([path], options, wanted=lambda names: names)
+    (table,) = metrics_apart(read_selected([path], options), options, wanted=lambda names: names)
     assert table.suite.metrics == ("acc", "match", "acc_norm")
     assert table.options == options
 

@@ -1,0 +1,77 @@
+"""Tables of the metrics that claims are about, each on the samples it was scored on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import BinaryIO
+
+from riskrank.asked.gate import BASELINE
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError
+from riskrank.scores.files.source import Source
+from riskrank.scores.table.baseline import Baseline
+from riskrank.scores.table.overlap import compared
+from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.score_table import ScoreTable, checked_table
+from riskrank.scores.table.scores import Scores, select
+
+
+def read_selected(
+    paths: Sequence[str | Source],
+    options: ReadOptions,
+    stdin: BinaryIO | None = None,
+    *,
+    baseline: Baseline | None = None,
+) -> Scores:
+    """Read the rows of models and metrics that were asked for, and those of a baseline; nothing is checked.
+
+    Parameters
+    ----------
+    paths, options, stdin
+        As for `read_scores`.
+    baseline : Baseline, optional
+    """
+    scores = read_frame(paths, options, stdin, baseline=baseline)
+    return select(scores, _with_baseline(options, baseline))
+
+
+def metrics_apart(
+    scores: Scores, options: ReadOptions, *, wanted: Callable[[Sequence[str]], Sequence[str]]
+) -> tuple[ScoreTable, ...]:
+    """Tables of some metrics, each on the samples it was scored on.
+
+    Parameters
+    ----------
+    scores : Scores
+        As `read_selected` gives them.
+    options : ReadOptions
+        How they were read.
+    wanted : callable
+        Chooses among the metrics there are; nothing is asked of the others.
+
+    Returns
+    -------
+    tuple of ScoreTable
+        One of all metrics if they were scored on the same samples, else one a metric, of the same models.
+    """
+    names = tuple(wanted(scores.metrics))
+    asked, options = options, _with_baseline(options, scores.notes.baseline)
+    scores = compared(scores, names, options)
+    try:
+        return (replace(checked_table(scores, replace(options, metric=names)), options=asked),)
+    except InputError:
+        if len(names) < 2:
+            raise
+        apart = (checked_table(scores, replace(options, metric=(name,))) for name in names)
+        tables = tuple(replace(table, options=asked) for table in apart)
+        if any(table.models != tables[0].models for table in tables):
+            raise
+        return tables
+
+
+def _with_baseline(options: ReadOptions, baseline: Baseline | None) -> ReadOptions:
+    """Options that keep the model of a baseline among those that are selected."""
+    if baseline is None or not options.models or BASELINE in options.models:
+        return options
+    return replace(options, models=(*options.models, BASELINE))

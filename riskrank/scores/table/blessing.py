@@ -1,0 +1,113 @@
+"""Scores of one model as a baseline, which later runs are compared with."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import polars as pl
+
+from riskrank import __version__
+from riskrank.asked.gate import BASELINE
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import UsageError, listing, option
+from riskrank.scores.files.derived import without_first
+from riskrank.scores.table import parsing
+from riskrank.scores.table.baseline import KEY, SCHEMA, SCHEMA_VERSION, digest_of
+from riskrank.scores.table.metrics import resolve_metrics
+from riskrank.scores.table.scores import Scores
+
+
+def only_model(scores: Scores) -> str:
+    """The model that can be blessed, where nobody names it.
+
+    Raises
+    ------
+    UsageError
+        If there are several.
+    """
+    models = [name for name in scores.models if name != BASELINE or scores.notes.baseline is None]
+    if len(models) != 1:
+        raise UsageError(
+            f"{option('bless')} keeps the scores of one model",
+            found=f"{len(models)} models: {listing(models)}",
+            hint=f"name it: {option('models', models[0])}",
+        )
+    return models[0]
+
+
+def blessed(scores: Scores, model: str, options: ReadOptions) -> bytes:
+    """The scores of a model as the bytes of a baseline: as they were read, before anything is left out.
+
+    Parameters
+    ----------
+    scores : Scores
+    model : str
+    options : ReadOptions
+        How they were read.
+    """
+    specs, _ = resolve_metrics(
+        scores.metrics,
+        known=scores.notes.known_metrics,
+        options=options,
+        told=scores.notes.directions,
+        baseline=scores.notes.baseline,
+    )
+    own = scores.only(pl.col("model") == model)
+    frame = _table(own, {spec.name: spec.direction for spec in specs if spec.declared})
+    metrics = {
+        spec.name: {
+            "direction": spec.direction if spec.declared else None,
+            "transform": spec.transform,
+            "bounds": spec.bounds,
+        }
+        for spec in specs
+        if spec.name in set(frame["metric"].unique())
+    }
+    before = () if scores.notes.baseline is None else (scores.notes.baseline.input_file(),)
+    told = {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "version": __version__,
+        "model": model,
+        "metrics": metrics,
+        "samples": len(own.samples),
+        "has_samples": scores.notes.has_samples,
+        "sample_column": scores.notes.files[0].roles.sample or "",
+        "inputs": [
+            {"path": one.path, "sha256": one.sha256, "rows": one.rows}
+            for one in scores.notes.inputs
+            if one not in before
+        ],
+        "sha256": digest_of(frame),
+    }
+    data = io.BytesIO()
+    frame.write_parquet(data, statistics=False, metadata={KEY: json.dumps(told, ensure_ascii=False)})
+    return data.getvalue()
+
+
+def _table(scores: Scores, directions: dict[str, str]) -> pl.DataFrame:
+    """A long table with the columns any command reads, in an order that no file's order changes."""
+    frame = scores.frame
+    if scores.notes.told_apart:
+        # Samples go by their own names in every task again, as the new scores will.
+        own = without_first("task", "sample") if scores.notes.has_samples else pl.lit("")
+        frame = frame.with_columns(sample=own)
+    columns = [name for name in ("model", "sample", "task", "metric", "draw") if scores.has(name)]
+    texts = [pl.col(name).cast(pl.String) for name in columns if name != "draw"]
+    score = pl.col("score") if not scores.has("state") else _without_missing()
+    long = frame.select(*texts, score.alias("score"), *(["draw"] if "draw" in columns else []))
+    cell = [name for name in columns if name != "draw"]
+    if "draw" in columns:
+        # Runs that no sample repeats tell nothing.
+        several = long.select(cell).is_duplicated().any()
+        number = pl.col("draw").to_physical().cast(pl.String)
+        long = long.with_columns(draw=number) if several else long.drop("draw")
+    direction = pl.col("metric").replace_strict(
+        [*directions], [*directions.values()], default=None, return_dtype=pl.String
+    )
+    return long.with_columns(direction=direction).sort(*cell, "score")
+
+
+def _without_missing() -> pl.Expr:
+    return pl.when(pl.col("state") == parsing.MISSING).then(None).otherwise(pl.col("score"))

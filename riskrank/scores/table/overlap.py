@@ -1,0 +1,222 @@
+"""What new scores and a baseline have in common: never less than was blessed without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from riskrank.asked.gate import BASELINE
+from riskrank.asked.reading import ReadOptions
+from riskrank.engine.types import Booleans
+from riskrank.errors import InputError, listing, option
+from riskrank.scores.table.baseline import Baseline, Overlap, how_to_bless
+from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.shifted import hint_for_shift
+
+# Names that a message or a warning has room for.
+_MOST_NAMED = 4
+
+
+def compared(scores: Scores, metrics: Sequence[str], options: ReadOptions) -> Scores:
+    """Scores whose overlap with their baseline is known; as they are where there is none.
+
+    Parameters
+    ----------
+    scores : Scores
+    metrics : sequence of str
+        Those that claims are about.
+    options : ReadOptions
+        `missing` and `unpaired` say whether other samples are refused.
+
+    Raises
+    ------
+    InputError
+        If the new scores lack a metric, a task or samples of the baseline, or have others.
+    """
+    baseline = scores.notes.baseline
+    if baseline is None:
+        return scores
+    old = scores.codes("model") == scores.models.index(BASELINE)
+    gone, added = _metrics(scores, old, metrics, baseline)
+    kept = np.isin(scores.codes("metric"), [scores.metrics.index(name) for name in metrics])
+    if options.missing == "error" and not options.unpaired:
+        _require_tasks(scores, old, kept, baseline)
+        _require_samples(scores, old, kept, metrics, baseline, options)
+    of_old, of_new = (np.unique(scores.codes("sample")[kept & side]) for side in (old, ~old))
+    common = np.intersect1d(of_old, of_new).size
+    overlap = Overlap(
+        path=baseline.path,
+        model=baseline.model,
+        samples=of_old.size,
+        common=common,
+        missing=of_old.size - common,
+        added=of_new.size - common,
+        metrics_missing=gone,
+        metrics_added=added,
+    )
+    notes = replace(
+        scores.notes,
+        overlap=overlap,
+        warnings=(*scores.notes.warnings, *_warnings(overlap, scores, options)),
+    )
+    scores = _in_known_wholes(replace(scores, notes=notes), baseline, options)
+    return scores if options.unpaired else _of_common_tasks(scores)
+
+
+def _metrics(
+    scores: Scores, old: Booleans, wanted: Sequence[str], baseline: Baseline
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Metrics of one side alone, which no claim may be about."""
+    has = {
+        side: set(scores.frame.filter(pl.Series(rows))["metric"].cast(pl.String))
+        for side, rows in (("old", old), ("new", ~old))
+    }
+    gone, added = sorted(has["old"] - has["new"]), sorted(has["new"] - has["old"])
+    strays = [name for name in (*gone, *added) if name in wanted]
+    if strays:
+        both = [name for name in scores.metrics if name in has["old"] & has["new"]]
+        told = [f"in both: {listing(both)}"]
+        told += [f"only in the baseline: {listing(gone)}"] if gone else []
+        told += [f"only in the new scores: {listing(added)}"] if added else []
+        claims = " ".join(option("metric", name) for name in both[:_MOST_NAMED])
+        lost = strays[0] in gone
+        raise InputError(
+            f"{baseline.path}: the new scores lack the metric '{strays[0]}', which was blessed"
+            if lost
+            else f"{baseline.path}: the metric '{strays[0]}' is new, and the baseline has none of it",
+            found="; ".join(told),
+            hint=("score it; or, if it has another name now, " if lost else "")
+            + f"bless scores that have {'the new one' if lost else 'it'}: {how_to_bless(baseline.path)}"
+            + (f"; or gate on what both have: {claims}" if claims else ""),
+        )
+    return tuple(gone), tuple(added)
+
+
+def _require_tasks(scores: Scores, old: Booleans, kept: Booleans, baseline: Baseline) -> None:
+    """Refuse tasks of one side alone."""
+    if not scores.has("task"):
+        return
+    names = scores.names("task")
+    of_old, of_new = (
+        {names[at] for at in np.unique(scores.codes("task")[kept & side])} for side in (old, ~old)
+    )
+    gone, added = sorted(of_old - of_new), sorted(of_new - of_old)
+    if gone or added:
+        told = [f"{len(of_old & of_new)} tasks in both"]
+        told += [f"only in the baseline: {listing(gone, _MOST_NAMED)}"] if gone else []
+        told += [f"only in the new scores: {listing(added, _MOST_NAMED)}"] if added else []
+        raise InputError(
+            f"{baseline.path}: the new scores lack the task '{gone[0]}', which was blessed"
+            if gone
+            else f"{baseline.path}: the task '{added[0]}' is new, and the baseline has none of it",
+            found="; ".join(told),
+            hint=("run it; or " if gone else "")
+            + f"bless scores of these tasks: {how_to_bless(baseline.path)}; or compare on what both have: "
+            + option("missing", "drop"),
+        )
+
+
+def _require_samples(
+    scores: Scores,
+    old: Booleans,
+    kept: Booleans,
+    metrics: Sequence[str],
+    baseline: Baseline,
+    options: ReadOptions,
+) -> None:
+    """Refuse other samples than were blessed, of any metric that claims are about."""
+    sample, names = scores.codes("sample"), scores.samples
+    for metric in metrics:
+        rows = kept & (scores.codes("metric") == scores.metrics.index(metric))
+        of_old, of_new = (np.unique(sample[rows & side]) for side in (old, ~old))
+        gone, added = np.setdiff1d(of_old, of_new), np.setdiff1d(of_new, of_old)
+        if not gone.size and not added.size:
+            continue
+        common = of_old.size - gone.size
+        told = [f"{common:,} of the {of_old.size:,} blessed samples"]
+        told += [f"{gone.size:,} missing, '{names[gone[0]]}' first"] if gone.size else []
+        told += [f"{added.size:,} new, '{names[added[0]]}' first"] if added.size else []
+        on = f" of {metric}" if len(metrics) > 1 else ""
+        raise InputError(
+            f"{baseline.path}: the new scores{on} are not of the samples that were blessed",
+            found=", ".join(told),
+            hint=_other_samples(scores, rows, common, added.size, baseline, options),
+        )
+
+
+def _other_samples(
+    scores: Scores, rows: Booleans, common: int, added: int, baseline: Baseline, options: ReadOptions
+) -> str:
+    anew = f"if the samples changed for good, bless new scores: {how_to_bless(baseline.path)}"
+    if not common:
+        column = f" {baseline.sample_column!r}" if baseline.sample_column else ""
+        return (
+            f"the samples have other names now: they were those of the column{column}, "
+            f"{option('columns', 'sample=…')} names another; {anew}"
+        )
+    covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
+    covered[scores.codes("model")[rows], scores.codes("sample")[rows]] = True
+    shift = hint_for_shift(scores, covered, options)
+    drop = f"{option('missing', 'drop')} compares on the {common:,} in common"
+    score = "" if added else "score those that are missing; "
+    return f"{shift}{score}{drop}; {anew}"
+
+
+def _warnings(overlap: Overlap, scores: Scores, options: ReadOptions) -> list[str]:
+    """What is left out or looks strange, for who reads warnings."""
+    baseline = scores.notes.baseline
+    assert baseline is not None
+    found = []
+    if overlap.missing or overlap.added:
+        of_old = f"of the {overlap.samples:,} samples of {overlap.path}"
+        found.append(
+            f"left out: {overlap.missing:,} {of_old}, which the new scores lack, and {overlap.added:,} new"
+            if not options.unpaired
+            else f"{overlap.common:,} {of_old} are in the new scores"
+        )
+    if overlap.metrics_missing:
+        found.append(
+            f"the new scores have no {listing(overlap.metrics_missing, _MOST_NAMED)}, which was blessed; no "
+            "claim is about it"
+        )
+    if overlap.metrics_added:
+        found.append(
+            f"{overlap.path} has no {listing(overlap.metrics_added, _MOST_NAMED)}, which is new; no claim is "
+            "about it"
+        )
+    files = [file.sha256 for file in scores.notes.inputs if file != baseline.input_file()]
+    if files and all(digest is not None and digest in baseline.digests for digest in files):
+        found.append(
+            f"the new scores are byte for byte the files that {overlap.path} was blessed from: was anything "
+            "scored anew?"
+        )
+    return found
+
+
+def _of_common_tasks(scores: Scores) -> Scores:
+    """Without tasks of one side alone, where that was asked for."""
+    if not scores.has("task"):
+        return scores
+    old, task = scores.codes("model") == scores.models.index(BASELINE), scores.codes("task")
+    kept = np.isin(task, np.intersect1d(task[old], task[~old]))
+    return scores if kept.all() or not kept.any() else scores.only(kept)
+
+
+def _in_known_wholes(scores: Scores, baseline: Baseline, options: ReadOptions) -> Scores:
+    """Without samples of the baseline whose cluster or group only the new scores could tell."""
+    lost = np.zeros(scores.frame.height, dtype=bool)
+    for whole in ("cluster", "group"):
+        if scores.has(whole):
+            lost |= scores.frame[whole].is_null().to_numpy()
+    if not lost.any():
+        return scores
+    if options.missing != "drop" or options.unpaired:
+        raise InputError(
+            f"{baseline.path}: nobody knows the groups or clusters of samples the new scores lack",
+            found=f"{np.unique(scores.codes('sample')[lost]).size:,} samples",
+            hint=f"{option('missing', 'drop')} leaves them out",
+        )
+    return scores.only(~lost)

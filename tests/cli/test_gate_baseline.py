@@ -1,0 +1,328 @@
+"""``gate --baseline`` and ``--bless``: one file of scores that were blessed, and new ones beside it."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.scores.table.baseline import read_baseline
+
+CLAIM = ("--not-worse", "new:baseline", "--margin", "0.1")
+FEW = ("--resamples", "400", "--jobs", "1")
+
+
+def scores(model="v2", *, n=100, share=0.8, seed=1, metrics=("acc",), start=0, tasks=None, runs=1):
+    """Scores of 0 and 1 of one model."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (model, f"{at + start}", task, metric, run, float(rng.random() < share))
+        for task in tasks or (None,)
+        for at in range(n)
+        for metric in metrics
+        for run in range(runs)
+    ]
+    names = ["model", "sample", "task", "metric", "draw", "score"]
+    left_out = [*([] if tasks else ["task"]), *([] if runs > 1 else ["draw"])]
+    return pl.DataFrame(rows, schema=names, orient="row").drop(left_out)
+
+
+@pytest.fixture
+def bless(run, write, tmp_path):
+    """Bless a table, and give the path."""
+
+    def blessed(table, *options, name="kept.parquet"):
+        path = str(tmp_path / name)
+        outcome = run("gate", write("old.csv", table), *options, "--bless", path)
+        assert outcome.status == 0, outcome.stderr
+        assert outcome.stderr.startswith(f"wrote {path}: ")
+        assert outcome.stdout == ""
+        return path
+
+    return blessed
+
+
+@pytest.fixture
+def told(refused):
+    """The three lines of an error, as one text."""
+    return lambda *arguments: "\n".join(refused(*arguments))
+
+
+def rows_of(outcome):
+    assert outcome.status in (0, 1, 4), outcome.stderr
+    return outcome.document["results"]
+
+
+def without_old(rows):
+    return [row | {"old": "baseline"} for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("made", "options"),
+    [
+        ({}, ()),
+        ({"metrics": ("acc", "f1")}, ()),
+        ({"tasks": ("a", "b")}, ("--on", "macro", "--on", "task")),
+        ({"tasks": ("a+b", "a\\")}, ("--on", "macro")),
+        ({"tasks": ("a", "b")}, ("--task", "none")),
+        ({"runs": 3, "metrics": ("acc", "f1")}, ("--repeats", "draws", "--on", "mean", "--on", "pass^2:acc")),
+        ({"runs": 3}, ("--repeats", "mean")),
+    ],
+)
+def test_the_answers_are_those_of_the_two_files(run, write, bless, made, options):
+    """To the last bit: a baseline is the old file under another name."""
+    old, new = scores("v1", seed=2, **made), scores(**made)
+    path, given = bless(old, *(options if "none" in options else ())), write("new.csv", new)
+    both = run(
+        *("gate", f"new={given}", f"baseline={write('old.csv', old)}", *CLAIM, *options, *FEW),
+        *("--format", "json"),
+    )
+    one = run("gate", f"new={given}", "--baseline", path, *CLAIM, *options, *FEW, "--format", "json")
+    assert rows_of(one) == rows_of(both)
+    assert one.document["meta"]["baseline"]["model"] == "v1"
+    assert "baseline" not in both.document["meta"]
+    samples = 100 * len(made.get("tasks") or "1")
+    told = {"samples": samples, "common": samples, "missing": 0, "added": 0}
+    assert one.document["meta"]["baseline"].items() >= told.items()
+
+
+def test_a_wide_table_beside_a_long_one(run, write, bless):
+    old, new = scores("v1", seed=2, metrics=("acc", "f1")), scores(metrics=("acc", "f1"))
+    path = bless(old)
+    long = run(
+        *("gate", f"new={write('n.csv', new)}", "--baseline", path, *CLAIM, *FEW),
+        *("--format", "json"),
+    )
+    wide = write("w.csv", new.pivot("metric", index=["model", "sample"], values="score"))
+    found = run("gate", f"new={wide}", "--wide", "--baseline", path, *CLAIM, *FEW, "--format", "json")
+    assert rows_of(found) == rows_of(long)
+    blessed = bless(
+        old.pivot("metric", index=["model", "sample"], values="score"), "--wide", name="wide.parquet"
+    )
+    again = run("gate", f"new={wide}", "--wide", "--baseline", blessed, *CLAIM, *FEW, "--format", "json")
+    assert rows_of(again) == rows_of(long)
+
+
+def test_groups_and_clusters_are_those_of_the_new_scores(run, write, bless):
+    place = pl.col("sample").cast(pl.Int64)
+    parts = {"lang": (place % 2).cast(pl.String), "doc": (place // 3).cast(pl.String)}
+    old, new = scores("v1", seed=2), scores().with_columns(**parts)
+    options = ("--group-by", "lang", "--cluster", "doc", *CLAIM, *FEW, "--format", "json")
+    given = f"new={write('new.csv', new)}"
+    one = run("gate", given, "--baseline", bless(old), *options)
+    both = run("gate", given, f"baseline={write('both.csv', old.with_columns(**parts))}", *options)
+    assert rows_of(one) == rows_of(both)
+    assert {row["group"] for row in rows_of(one)} == {None, "0", "1"}
+
+
+def test_a_file_says_what_it_holds(bless):
+    table = scores("v1", metrics=("acc", "latency"), tasks=("a", "b"))
+    path = bless(table, "--lower", "latency")
+    told = json.loads(pl.read_parquet_metadata(path)["riskrank"])
+    assert told["schema"] == "riskrank/baseline"
+    assert (told["model"], told["samples"], told["sample_column"]) == ("v1", 200, "sample")
+    assert told["metrics"]["latency"] == {"direction": "lower", "transform": "none", "bounds": None}
+    assert told["metrics"]["acc"]["direction"] is None
+    frame = pl.read_parquet(path)
+    assert frame.columns == ["model", "sample", "task", "metric", "score", "direction"]
+    key = ["task", "sample", "metric"]
+    assert frame.select(*key, "score").sort(key).equals(table.select(*key, "score").sort(key))
+
+
+def test_no_order_of_rows_changes_a_byte(run, write, bless):
+    table = scores("v1", tasks=("a", "b"))
+    paths = [
+        bless(one, name=name)
+        for one, name in ((table, "1"), (table.sample(fraction=1, shuffle=True, seed=3), "2"))
+    ]
+    first, second = (pl.read_parquet(path) for path in paths)
+    assert first.equals(second)
+
+
+def test_directions_and_bounds_are_kept(run, write, bless):
+    """What was declared when it was blessed need not be said again, and may not be changed."""
+    metrics = write("metrics.toml", '[latency]\ndirection = "lower"\nbounds = [0, 1]\n')
+    path = bless(scores("v1", metrics=("latency",), share=0.8), "--metrics-file", metrics)
+    given = f"new={write('new.csv', scores(metrics=('latency',), share=0.2))}"
+    better = ("--better", "new:baseline", *FEW, "--format", "json")
+    outcome = run("gate", given, "--baseline", path, *better, "--anytime")
+    (row,) = rows_of(outcome)
+    assert (outcome.status, row["direction"]) == (0, "lower")
+    assert outcome.document["meta"]["metrics"][0]["bounds"] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (("--higher", "cost"), "the direction of metric 'cost' is not what it was"),
+        (("--metrics-file", "[cost]\nbounds = [0, 2]\n"), "the bounds of metric 'cost' is not what it was"),
+        (("--metrics-file", '[cost]\ntransform = "neg_log"\n'), "the transform of metric 'cost'"),
+    ],
+)
+def test_a_changed_metric_is_refused(told, write, bless, options, what):
+    table = scores("v1", metrics=("cost",)).with_columns(score=pl.col("score") / 2 + 0.5)
+    metrics = write("metrics.toml", '[cost]\ndirection = "lower"\nbounds = [0, 1]\n')
+    path = bless(table, "--metrics-file", metrics)
+    if options[0] == "--metrics-file":
+        options = (options[0], write("now.toml", options[1]))
+    error = told("gate", f"new={write('n.csv', table)}", "--baseline", path, *CLAIM, *options)
+    assert what in error
+    assert "blessed with" in error
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ({}, {"n": 90}, ("90 of the 100 blessed samples, 10 missing, '90' first", "--missing drop")),
+        ({}, {"start": 1}, ("1 missing, '0' first, 1 new, '100' first", "may count from 0 and new from 1")),
+        ({}, {"start": 500}, ("0 of the 100", "other names now: they were those of the column 'sample'")),
+        ({}, {"metrics": ("acc", "f1")}, ("the metric 'f1' is new", "gate on what both have: --metric acc")),
+        ({"metrics": ("acc", "f1")}, {}, ("lack the metric 'f1'", "only in the baseline: f1")),
+        ({"tasks": ("a", "b", "c")}, {"tasks": ("a", "b")}, ("lack the task 'c'", "2 tasks in both")),
+        ({"tasks": ("a", "b")}, {"tasks": ("a", "b", "c")}, ("the task 'c' is new", "--bless")),
+        ({"tasks": ("a", "b")}, {}, ("the baseline has tasks, and the new scores have none", "--task COL")),
+        ({}, {"tasks": ("a", "b")}, ("the new scores have tasks, and the baseline has none", "--task none")),
+        ({}, {"model": "baseline"}, ("hold a model called baseline, too", "new=PATH")),
+    ],
+)
+def test_what_is_not_alike_is_refused_with_what_is(told, write, bless, old, new, found):
+    path = bless(scores("v1", seed=2, **old))
+    given = write("new.csv", scores(**new))
+    given = given if "model" in new else f"new={given}"
+    error = told("gate", given, "--baseline", path, *CLAIM)
+    assert all(text in error for text in found), error
+
+
+def test_what_both_have_is_compared_on_demand_and_said(run, write, bless):
+    path = bless(scores("v1", seed=2, metrics=("acc", "f1"), tasks=("a", "b", "c")))
+    new = scores(n=90, metrics=("acc", "new"), tasks=("a", "b"))
+    outcome = run(
+        *("gate", f"new={write('new.csv', new)}", "--baseline", path, *CLAIM, *FEW),
+        *("--on", "acc", "--missing", "drop"),
+    )
+    assert outcome.status in (0, 4), outcome.stderr
+    assert "the new scores have 180 of its 300 samples." in " ".join(outcome.stdout.split())
+    for text in (
+        "left out: 120 of the 300 samples",
+        "no f1, which was blessed",
+        "no new, which is new",
+    ):
+        assert text in outcome.stderr, outcome.stderr
+
+
+def test_the_very_files_that_were_blessed_are_no_news(run, write, bless):
+    table = scores("v1")
+    path = bless(table)
+    outcome = run("gate", f"new={write('old.csv', table)}", "--baseline", path, *CLAIM, *FEW)
+    assert "byte for byte the files" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda path: path.unlink(), "no such file"),
+        (lambda path: path.write_text("model,sample,metric,score\n"), "no Parquet file"),
+        (lambda path: path.write_bytes(b"PAR1 and then nothing"), "Parquet"),
+        (lambda path: pl.read_parquet(path).write_parquet(path), "a table that nobody blessed"),
+        (
+            lambda path: (
+                pl.read_parquet(path)
+                .with_columns(score=pl.lit(0.0))
+                .write_parquet(path, metadata=pl.read_parquet_metadata(path))
+            ),
+            "the scores are not those that were blessed",
+        ),
+        (lambda path: pl.read_parquet(path).write_parquet(path, metadata={"riskrank": "[" * 9999}), "nobody"),
+        (lambda path: pl.read_parquet(path).write_parquet(path, metadata={"riskrank": "{}"}), "nobody"),
+    ],
+)
+def test_what_is_no_baseline_is_refused(told, write, bless, tmp_path, change, found):
+    bless(scores("v1"))
+    change(tmp_path / "kept.parquet")
+    path = str(tmp_path / "kept.parquet")
+    error = told("gate", f"new={write('new.csv', scores())}", "--baseline", path, *CLAIM)
+    assert found in error, error
+    assert error.startswith(("error: --baseline", f"error: {path}"))
+
+
+def test_only_a_pass_is_blessed(run, write, bless, tmp_path):
+    path = bless(scores("v1", seed=2))
+    before = (tmp_path / "kept.parquet").read_bytes()
+    options = ("--baseline", path, "--bless", path, *CLAIM, *FEW)
+    for table, status, outcome_ in ((scores(share=0.2), 1, "fail"), (scores(share=0.75), 4, "inconclusive")):
+        outcome = run("gate", f"new={write('new.csv', table)}", *options)
+        assert outcome.status == status, outcome.stdout
+        assert f"left as it is: the gate is {outcome_}, and only a pass is blessed" in outcome.stderr
+        assert (tmp_path / "kept.parquet").read_bytes() == before
+    outcome = run("gate", f"new={write('new.csv', scores(share=0.95))}", *options)
+    assert outcome.status == 0
+    assert "new passed, and is blessed as a baseline" in outcome.stderr
+    assert "losses within --margin add up" in outcome.stderr
+    assert read_baseline(path).model == "new"
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (("--baseline", "b", "--not-worse", "new:old"), "--baseline b is compared with no model"),
+        (("--baseline", "b"), "a gate needs a claim"),
+        (("--bless", "b", "--margin", "0.1"), "a gate needs a claim"),
+        (("--bless", "b", "--models", "v1,v2"), "--bless keeps the scores of one model"),
+        (
+            ("--bless", "b", "--not-worse", "v2:v1", "--better", "v1:v2"),
+            "--bless keeps the scores of one new",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run, write, tmp_path, monkeypatch, options, found):
+    monkeypatch.chdir(tmp_path)
+    given = [write("a.csv", scores("v1")), write("b.csv", scores("v2"))]
+    outcome = run("gate", *given, *options, "--resamples", "400")
+    assert outcome.status == 2
+    assert found in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 3
+    assert not (tmp_path / "b").exists()
+
+
+def test_nothing_is_written_over_what_is_read(told, write, bless, run):
+    path = bless(scores("v1"))
+    given = write("new.csv", scores())
+    outcome = run("gate", f"new={given}", "--baseline", path, *CLAIM, "--bless", given)
+    assert (outcome.status, "would replace its own input" in outcome.stderr) == (2, True)
+    outcome = run("gate", f"new={given}", "--baseline", path, *CLAIM, "-o", path, "--format", "json")
+    assert (outcome.status, "would replace its own input" in outcome.stderr) == (2, True)
+    outcome = run("gate", write("old.csv", scores("v1")), "--bless", path, "-o", "x.json")
+    assert (outcome.status, "decides nothing" in outcome.stderr) == (2, True)
+
+
+def test_looks_go_on_while_the_baseline_stays(run, write, bless, tmp_path):
+    path, look = bless(scores("v1", seed=2, n=200)), str(tmp_path / "look.json")
+    options = ("--baseline", path, *CLAIM, "--anytime", "--missing", "drop")
+    table = scores(n=200)
+    first = run("gate", f"new={write('new.csv', table.head(50))}", *options, "-o", look)
+    assert first.status in (0, 4), first.stderr
+    second = run(
+        *("gate", f"new={write('new.csv', table)}", *options, "--continues", look),
+        *("--format", "json"),
+    )
+    assert second.document["meta"]["looks"]["number"] == 2
+    bless(scores("v3", seed=3, n=200))
+    third = run("gate", f"new={write('new.csv', table)}", *options, "--continues", look)
+    assert third.status == 2
+    assert "samples of baseline on acc" in third.stderr
+
+
+def test_python_has_both(tmp_path, write):
+    path = tmp_path / "kept.parquet"
+    old, new = scores("v1", seed=2), scores(share=0.95)
+    rr.read(old).bless(path)
+    result = rr.gate(new, new="v2", baseline=str(path), margin=0.1, resamples=400)
+    assert result.passed
+    assert result.rows[0].old == "baseline"
+    same = rr.gate([new, old], not_worse="v2:v1", margin=0.1, resamples=400)
+    assert result.rows[0].p_value == same.rows[0].p_value
+    with pytest.raises(rr.errors.UsageError, match="one model"):
+        rr.read([new, old]).bless(path)
+    with pytest.raises(rr.errors.InputError, match=r"rr\.read\(scores\)\.bless"):
+        rr.gate(new, new="v2", baseline=str(tmp_path / "gone"))
