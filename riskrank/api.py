@@ -110,7 +110,7 @@ class Scores:
         scores = read_selected(self._sources, options)
         file = str(Path(path))
         check_writable(file, [one.path for one in scores.notes.inputs if one.sha256], parameter="path")
-        write_all([(file, blessed(scores, only_model(scores), options))], sys.stdout)
+        write_all([(file, blessed(scores, only_model(scores)))], sys.stdout)
 
     @property
     def options(self) -> dict[str, Any]:

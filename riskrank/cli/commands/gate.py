@@ -80,7 +80,7 @@ def _only_bless(session: Session, path: str) -> None:
         )
     scores = read_selected(call.scores, call.reading, session.environment.stdin)
     model = only_model(scores)
-    write_all([(path, blessed(scores, model, call.reading))], session.environment.stdout)
+    write_all([(path, blessed(scores, model))], session.environment.stdout)
     of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
     session.say(f"wrote {path}: {model} is blessed as a baseline, unjudged ({of})")
 
@@ -100,7 +100,7 @@ def _bless(
         session.finish(document)
         told = f"{path} is left as it is: the gate is {document.outcome}, and only a pass is blessed"
     else:
-        session.finish(document, beside={path: blessed(scores, models[0], session.call.reading)})
+        session.finish(document, beside={path: blessed(scores, models[0])})
         told = f"wrote {path}: {models[0]} passed, and is blessed as a baseline"
         if settings.baseline is not None and any(
             row.claim == NOT_WORSE and row.margin for row in document.rows

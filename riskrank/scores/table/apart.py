@@ -33,7 +33,7 @@ def read_selected(
     baseline : Baseline, optional
     """
     scores = read_frame(paths, options, stdin, baseline=baseline)
-    return select(scores, _with_baseline(options, baseline))
+    return select(replace(scores, options=_with_baseline(options, baseline)))
 
 
 def metrics_apart(
@@ -56,15 +56,18 @@ def metrics_apart(
         One of all metrics if they were scored on the same samples, else one a metric, of the same models.
     """
     names = tuple(wanted(scores.metrics))
-    asked, options = options, _with_baseline(options, scores.notes.baseline)
-    scores = compared(scores, names, options)
+    scores = compared(scores, names)
+
+    def table_of(*metrics: str) -> ScoreTable:
+        some = replace(scores, options=replace(scores.options, metric=metrics))
+        return replace(checked_table(some), options=options)
+
     try:
-        return (replace(checked_table(scores, replace(options, metric=names)), options=asked),)
+        return (table_of(*names),)
     except InputError:
         if len(names) < 2:
             raise
-        apart = (checked_table(scores, replace(options, metric=(name,))) for name in names)
-        tables = tuple(replace(table, options=asked) for table in apart)
+        tables = tuple(map(table_of, names))
         if any(table.models != tables[0].models for table in tables):
             raise
         return tables

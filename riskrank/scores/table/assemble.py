@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.scores.table.gaps import completed
 from riskrank.scores.table.repeats import laid_out
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
 
 
-def assemble(scores: Scores, values: np.ndarray, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+def assemble(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     """Arrange scores into rows.
 
     Parameters
     ----------
     scores : Scores
-        What was selected.
+        What was selected; the options `repeats`, `missing` and `unpaired` say what to do about irregular
+        tables.
     values : ndarray of float64, shape (n,)
         The scores, transformed and oriented.
-    options : ReadOptions
-        `repeats`, `missing` and `unpaired` say what to do about irregular tables.
 
     Returns
     -------
@@ -34,8 +32,8 @@ def assemble(scores: Scores, values: np.ndarray, options: ReadOptions) -> tuple[
     InputError
         For duplicate rows, different sample sets or missing cells, unless the options say what to do.
     """
-    rows, notes = laid_out(scores, values, options)
-    rows, warnings = completed(scores, rows, options)
-    if options.repeats == "draws":
+    rows, notes = laid_out(scores, values)
+    rows, warnings = completed(scores, rows)
+    if scores.options.repeats == "draws":
         rows = rows.with_sorted_draws()
     return rows, (*notes, *warnings)

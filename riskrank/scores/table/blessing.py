@@ -9,7 +9,6 @@ import polars as pl
 
 from riskrank import __version__
 from riskrank.asked.gate import BASELINE
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.files.derived import without_first
 from riskrank.scores.table import parsing
@@ -36,23 +35,15 @@ def only_model(scores: Scores) -> str:
     return models[0]
 
 
-def blessed(scores: Scores, model: str, options: ReadOptions) -> bytes:
+def blessed(scores: Scores, model: str) -> bytes:
     """The scores of a model as the bytes of a baseline: as they were read, before anything is left out.
 
     Parameters
     ----------
     scores : Scores
     model : str
-    options : ReadOptions
-        How they were read.
     """
-    specs, _ = resolve_metrics(
-        scores.metrics,
-        known=scores.notes.known_metrics,
-        options=options,
-        told=scores.notes.directions,
-        baseline=scores.notes.baseline,
-    )
+    specs, _ = resolve_metrics(scores)
     own = scores.only(pl.col("model") == model)
     frame = _table(own, {spec.name: spec.direction for spec in specs if spec.declared})
     metrics = {

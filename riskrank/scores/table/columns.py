@@ -41,15 +41,18 @@ class Roles:
     pools_tasks: bool = False
 
 
-def assign_roles(source: Source, options: ReadOptions, given: Sequence[Source] = ()) -> Roles:
+def assign_roles(
+    source: Source, named: Mapping[str, str], options: ReadOptions, given: Sequence[Source] = ()
+) -> Roles:
     """Find the column of each role in a file.
 
     Parameters
     ----------
     source : Source
+    named : mapping of str to str
+        Columns that were named, by their roles.
     options : ReadOptions
-        `columns` renames roles, `cluster` and `task` name one each; `wide` and `sample_optional` say which
-        are needed.
+        `wide` and `sample_optional` say which are needed.
     given : sequence of Source
         All that was opened, as it was opened, for hints.
 
@@ -64,7 +67,6 @@ def assign_roles(source: Source, options: ReadOptions, given: Sequence[Source] =
     UsageError
         If the renaming itself makes no sense.
     """
-    named = named_roles(options)
     _refuse_shared(source, named)
     roles = named_columns(source, named, FOUND_BY_NAME)
     if "task" not in named and "sample" not in roles:

@@ -12,7 +12,6 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing, option
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.table.guesses import JUDGE, SETTING, WHOLE, numbers_runs, typed, words
@@ -31,14 +30,14 @@ _LOOK = 1000
 _MOST_PAIRED = 8
 
 
-def hint_for_repeats(scores: Scores, options: ReadOptions) -> str:
+def hint_for_repeats(scores: Scores) -> str:
     """Which columns tell repeated rows apart, and how each is named by what it means; empty if none does."""
-    metrics = {name for name in scores.metrics if name in options.metric or not numbers_runs(name)}
+    metrics = {name for name in scores.metrics if name in scores.options.metric or not numbers_runs(name)}
     free = _texts(scores, _without_role(scores, metrics))
     found = {name: typed(free[name]) for name in free.columns}
     found = {name: column for name, column in found.items() if _may_explain(column)}
     if not found:
-        return _told_by_files(scores, options)
+        return _told_by_files(scores)
     rows = pl.DataFrame(list(found.values())).with_columns(_cells(scores).alias(""))
     cells = rows[""].n_unique()
 
@@ -48,15 +47,15 @@ def hint_for_repeats(scores: Scores, options: ReadOptions) -> str:
     ordered = sorted(found, key=lambda name: (not numbers_runs(name), found[name].n_unique(), name))
     alone = [name for name in ordered if groups(name) == rows.height]
     if alone:
-        return _of_one(alone, _of_every_cell(rows, alone[0], cells), scores, options)
+        return _of_one(alone, _of_every_cell(rows, alone[0], cells), scores)
     varying = [name for name in ordered if groups(name) > cells]
     for pair in combinations(varying[:_MOST_PAIRED], 2):
         if groups(*pair) == rows.height:
             return (
                 f"columns {' and '.join(map(repr, pair))} tell them apart together: say what each is "
-                f"({', '.join(_meanings('NAME', scores, options))}), or choose with {option('where')}"
+                f"({', '.join(_meanings('NAME', scores))}), or choose with {option('where')}"
             )
-    of_files = _told_by_files(scores, options)
+    of_files = _told_by_files(scores)
     if of_files or not varying:
         return of_files
     return (
@@ -72,43 +71,43 @@ def _may_explain(column: pl.Series) -> bool:
     return 1 < values < column.len() and (values <= _MOST_VALUES or not column.dtype.is_float())
 
 
-def _of_one(alone: Sequence[str], kept: object, scores: Scores, options: ReadOptions) -> str:
+def _of_one(alone: Sequence[str], kept: object, scores: Scores) -> str:
     name = alone[0]
     several = f" (so does {listing(map(repr, alone[1:]))})" if len(alone) > 1 else ""
     text = f"column {name!r} tells them apart{several}: "
     if words(name) & (JUDGE | SETTING):  # two judges are no two runs of one: their scores are not alike
         one = "" if kept is None else f"{option('where', condition(name, kept))} compares by that one alone"
         found = [one or f"choose one with {option('where')}"]
-        return text + ", ".join([*found, *_meanings(name, scores, options)[2:]])
-    text += ", ".join(_meanings(name, scores, options))
+        return text + ", ".join([*found, *_meanings(name, scores)[2:]])
+    text += ", ".join(_meanings(name, scores))
     return text if kept is None else f"{text}; {option('where', condition(name, kept))} keeps one"
 
 
-def _meanings(name: str, scores: Scores, options: ReadOptions) -> list[str]:
+def _meanings(name: str, scores: Scores) -> list[str]:
     """How a column is named that numbers runs, or that names samples or metrics together with their own."""
     roles = scores.notes.files[0].roles
-    sample = _named("sample", f"{roles.sample}+{name}" if roles.sample else name, options)
+    sample = _named("sample", f"{roles.sample}+{name}" if roles.sample else name, scores)
     together = f" (with {option('cluster', roles.sample)} if they belong together)" if roles.sample else ""
     own = f"samples of their own {sample}{together}"
     if words(name) & WHOLE and roles.sample and roles.task is None:
         own = f"tasks with samples of their own {option('task', name)}"
-    found = [f"runs of the same thing are {_named('draw', name, options)} {option('repeats', 'draws')}", own]
+    found = [f"runs of the same thing are {_named('draw', name, scores)} {option('repeats', 'draws')}", own]
     if roles.metric:
-        found.append(f"metrics of their own are {_named('metric', f'{roles.metric}+{name}', options)}")
+        found.append(f"metrics of their own are {_named('metric', f'{roles.metric}+{name}', scores)}")
     return found
 
 
-def _named(role: str, column: str, options: ReadOptions) -> str:
+def _named(role: str, column: str, scores: Scores) -> str:
     """The option that names a column, beside those that are named already."""
     given = {
         role: column
-        for role, _, column in (part.partition("=") for part in (options.columns or "").split(","))
+        for role, _, column in (part.partition("=") for part in (scores.options.columns or "").split(","))
         if role and column
     }
     return option("columns", ",".join(f"{r}={c}" for r, c in (given | {role: column}).items()))
 
 
-def _told_by_files(scores: Scores, options: ReadOptions) -> str:
+def _told_by_files(scores: Scores) -> str:
     """What it may mean that files repeat each other's samples, where each of them has a cell once."""
     files, sample = scores.notes.inputs, scores.notes.files[0].roles.sample
     if len(files) < 2 or sample is None or sum(file.rows for file in files) != scores.notes.rows:

@@ -7,7 +7,6 @@ import re
 import numpy as np
 
 from riskrank.asked.flags import among_commas
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.further_columns import hint_for_parts
 from riskrank.scores.table.rows import Rows
@@ -33,17 +32,17 @@ def tells_of_gone(warning: str) -> bool:
     return _GONE.search(warning) is not None
 
 
-def completed(scores: Scores, rows: Rows, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+def completed(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
     """Refuse, drop or keep what is missing."""
     gaps = np.isnan(rows.values).any(axis=1)
-    if options.missing == "drop":
-        return _drop(scores, rows, gaps, options)
-    irregular = not options.unpaired and _absent(scores, rows) > 0
-    if options.missing == "keep":
+    if scores.options.missing == "drop":
+        return _drop(scores, rows, gaps)
+    irregular = not scores.options.unpaired and _absent(scores, rows) > 0
+    if scores.options.missing == "keep":
         return (_with_empty_rows(rows, _covered(scores, rows)) if irregular else rows), ()
     _require_every_model(scores, rows.model)
     if irregular:
-        raise _different_samples(scores, _covered(scores, rows), options)
+        raise _different_samples(scores, _covered(scores, rows))
     if gaps.any():
         raise _missing_cells(scores, rows, gaps)
     return rows, ()
@@ -75,7 +74,7 @@ def _with_empty_rows(rows: Rows, covered: np.ndarray) -> Rows:
     return joined.take(np.lexsort((sample, model)))
 
 
-def _drop(scores: Scores, rows: Rows, gaps: np.ndarray, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+def _drop(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     """Leave out incomplete draws, then what has no complete draw: the sample for all, or for one model."""
     starts = _pair_starts(rows)
     pair = np.cumsum(starts) - 1
@@ -83,7 +82,7 @@ def _drop(scores: Scores, rows: Rows, gaps: np.ndarray, options: ReadOptions) ->
     good = np.zeros(model.size, dtype=bool)
     good[pair[~gaps]] = True
     warnings = []
-    if options.unpaired:
+    if scores.options.unpaired:
         had = np.bincount(model, minlength=len(scores.models))
         lost = np.bincount(model[~good], minlength=len(scores.models))
         texts = [
@@ -126,7 +125,7 @@ def _require_every_model(scores: Scores, model: np.ndarray) -> None:
     )
 
 
-def _different_samples(scores: Scores, covered: np.ndarray, options: ReadOptions) -> InputError:
+def _different_samples(scores: Scores, covered: np.ndarray) -> InputError:
     """Models that were scored on different samples."""
     common = int(np.count_nonzero(covered.all(axis=0)))
     counts = covered.sum(axis=1)
@@ -138,12 +137,12 @@ def _different_samples(scores: Scores, covered: np.ndarray, options: ReadOptions
     ]
     model, sample = (int(index) for index in np.argwhere(~covered)[0])
     hint = f"{option('unpaired', True)} compares models that have samples of their own"
-    if options.paired_only:
+    if scores.options.paired_only:
         hint = "compare models that were scored on the same samples"
     if common > 1:
         every = covered.shape[1]
         hint = (
-            f"{hint_for_shift(scores, covered, options)}{option('missing', 'drop')} leaves out "
+            f"{hint_for_shift(scores, covered)}{option('missing', 'drop')} leaves out "
             f"{every - common:,} of {every:,} samples, and compares on the {common:,} that all models have"
         )
     else:

@@ -21,6 +21,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores, select
+from riskrank.scores.table.suite import suite_of
 from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
 from riskrank.scores.table.validate import (
     constant_metrics,
@@ -30,7 +31,6 @@ from riskrank.scores.table.validate import (
     too_large,
     unusable_scores,
 )
-from riskrank.scores.table.wholes import suite_of, task_of_samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,22 +193,18 @@ def inspect_scores(
 def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
     # As whoever weighs tasks reads them.
     options = replace(options, weighs_tasks=True)
-    read, unclear = _of_tasks(select(_read(paths, options, stdin), options), options)
-    read_specs, doubts = resolve_metrics(
-        read.metrics, known=read.notes.known_metrics, options=options, told=read.notes.directions
-    )
-    scores, specs, of_task = of_one_column(read, read_specs, options)
-    means, _ = assemble(
-        scores, scores.values, replace(options, missing="keep", repeats="mean", unpaired=True)
-    )
+    read, unclear = _of_tasks(select(replace(_read(paths, options, stdin), options=options)))
+    read_specs, doubts = resolve_metrics(read)
+    scores, specs, of_task = of_one_column(read, read_specs)
+    means, _ = assemble(_asked(scores, missing="keep", repeats="mean", unpaired=True), scores.values)
     covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
     covered[means.model, means.sample] = True
     repeats = _rows_per_cell(scores)
     # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
     whole = bool(covered.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
-    errors = [*_unusable(read, read_specs, options), *unclear]
-    errors += _incomplete(scores, specs, means, options, whole=whole or bool(unclear))
-    dropped = () if whole else _dropped(scores, options)
+    errors = [*_unusable(read, read_specs), *unclear]
+    errors += _incomplete(scores, specs, means, whole=whole or bool(unclear))
+    dropped = () if whole else _dropped(scores)
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options), *dropped]
     alone = covered.sum(axis=0) == 1
     return Inspection(
@@ -219,13 +215,13 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
             for name, has in zip(scores.models, covered, strict=True)
         ),
         metrics=tuple(
-            _describe(read, spec, code, _missing(scores, code, spec, means, covered, options, of_task))
+            _describe(read, spec, code, _missing(scores, code, spec, means, covered, of_task))
             for code, spec in enumerate(read_specs)
         ),
         samples=len(scores.samples),
         common_samples=int(np.count_nonzero(covered.all(axis=0))),
         clusters=scores.frame["cluster"].n_unique() if scores.has("cluster") else None,
-        tasks=_tasks(scores, means, options, of_task),
+        tasks=_tasks(scores, means, of_task),
         same_samples=bool(covered.all()),
         fewest_repeats=int(repeats.min(initial=repeats.max(initial=0))),
         most_repeats=int(repeats.max(initial=0)),
@@ -236,7 +232,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         ),
         options=options,
         sources=tuple(paths),
-        runs=() if errors or of_task else _runs(scores, specs, options),
+        runs=() if errors or of_task else _runs(scores, specs),
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
     )
 
@@ -257,11 +253,16 @@ def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO |
         return scores
 
 
-def _runs(scores: Scores, specs: Sequence[MetricSpec], options: ReadOptions) -> tuple[ClusteredScores, ...]:
+def _asked(scores: Scores, **other: object) -> Scores:
+    """The same scores, of which something else is asked."""
+    return replace(scores, options=replace(scores.options, **other))  # type: ignore[arg-type]
+
+
+def _runs(scores: Scores, specs: Sequence[MetricSpec]) -> tuple[ClusteredScores, ...]:
     """Scores of every metric with their repeats, if there are any."""
-    if options.repeats != "draws" or scores.has("cluster"):
+    if scores.options.repeats != "draws" or scores.has("cluster"):
         return ()
-    rows, _ = assemble(scores, scores.values, options)
+    rows, _ = assemble(scores, scores.values)
     cuts = np.searchsorted(rows.model, np.arange(1, len(scores.models)))
     samples = [np.unique(part, return_inverse=True)[1] for part in np.split(rows.sample, cuts)]
     return tuple(
@@ -270,21 +271,21 @@ def _runs(scores: Scores, specs: Sequence[MetricSpec], options: ReadOptions) -> 
     )
 
 
-def _of_tasks(scores: Scores, options: ReadOptions) -> tuple[Scores, list[InputError]]:
+def _of_tasks(scores: Scores) -> tuple[Scores, list[InputError]]:
     """Scores without what no score stands for; as they are, and why, where a metric of a task is unclear."""
     try:
-        return of_scored_tasks(scores, options), []
+        return of_scored_tasks(scores), []
     except InputError as error:
         return scores, [error]
 
 
 def _tasks(
-    scores: Scores, means: Rows, options: ReadOptions, of_task: Mapping[str, MetricSpec] | None
+    scores: Scores, means: Rows, of_task: Mapping[str, MetricSpec] | None
 ) -> tuple[InspectedTask, ...]:
     cuts = np.searchsorted(means.model, np.arange(1, len(scores.models)))
     samples = np.split(means.sample, cuts)
-    wanted = scores.has("task") or bool(options.task_weight)
-    suite = suite_of(scores, scores.samples, samples, options, of_task) if wanted else None
+    wanted = scores.has("task") or bool(scores.options.task_weight)
+    suite = suite_of(scores, scores.samples, samples, of_task) if wanted else None
     if suite is None:
         return ()
     names, valid = scores.names("task"), ~scores.invalid()
@@ -304,7 +305,8 @@ def _tasks(
     )
 
 
-def _unusable(scores: Scores, specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[InputError]:
+def _unusable(scores: Scores, specs: Sequence[MetricSpec]) -> Iterable[InputError]:
+    options = scores.options
     yield from too_few_models(scores, options.min_models)
     yield from unusable_scores(scores, nan_is_missing=options.missing != "error")
     yield from too_large(scores, options.largest)
@@ -313,22 +315,22 @@ def _unusable(scores: Scores, specs: Sequence[MetricSpec], options: ReadOptions)
 
 
 def _incomplete(
-    scores: Scores, specs: Sequence[MetricSpec], means: Rows, options: ReadOptions, *, whole: bool
+    scores: Scores, specs: Sequence[MetricSpec], means: Rows, *, whole: bool
 ) -> Iterable[InputError]:
-    absent = [*incomplete_tasks(scores, options)] or [*incomplete_tasks(scores, options, means)]
+    absent = [*incomplete_tasks(scores)] or [*incomplete_tasks(scores, means)]
     yield from absent
-    repeated = None if whole else _refusal(scores, replace(options, missing="keep"))
+    repeated = None if whole else _refusal(_asked(scores, missing="keep"))
     if repeated is not None:
         yield repeated
-        options = replace(options, repeats="mean")
+        scores = _asked(scores, repeats="mean")
     gaps: dict[str, InputError] = {}
     # Different sample sets hide missing cells, which the unpaired reading tells apart.
-    for unpaired in () if whole else sorted({options.unpaired, True}):
-        refusal = _refusal(scores, replace(options, unpaired=unpaired))
+    for unpaired in () if whole else sorted({scores.options.unpaired, True}):
+        refusal = _refusal(_asked(scores, unpaired=unpaired))
         if refusal is not None:
             gaps.setdefault(refusal.what, refusal)
     yield from () if absent else gaps.values()
-    if not options.allow_constant:
+    if not scores.options.allow_constant:
         yield from constant_metrics(scores, means.values, specs)
 
 
@@ -342,17 +344,17 @@ def _undeclared(specs: Sequence[MetricSpec], options: ReadOptions) -> Iterable[s
         )
 
 
-def _refusal(scores: Scores, options: ReadOptions) -> InputError | None:
+def _refusal(scores: Scores) -> InputError | None:
     try:
-        assemble(scores, scores.values, options)
+        assemble(scores, scores.values)
     except InputError as error:
         return error
     return None
 
 
-def _dropped(scores: Scores, options: ReadOptions) -> tuple[str, ...]:
+def _dropped(scores: Scores) -> tuple[str, ...]:
     try:
-        return assemble(scores, scores.values, options)[1]
+        return assemble(scores, scores.values)[1]
     except InputError:
         return ()
 
@@ -373,7 +375,6 @@ def _missing(
     spec: MetricSpec,
     means: Rows,
     covered: np.ndarray,
-    options: ReadOptions,
     of_task: Mapping[str, MetricSpec] | None,
 ) -> int:
     """Cells of a metric without a usable score; of a metric of some tasks, among their samples."""
@@ -381,10 +382,10 @@ def _missing(
         rows, column, samples = slice(None), means.values[:, code], covered.shape[1]
     else:
         tasks = [at for at, name in enumerate(scores.names("task")) if of_task.get(name) == spec]
-        in_tasks = np.isin(task_of_samples(scores), tasks)
+        in_tasks = np.isin(scores.task_of_samples(), tasks)
         rows, column, samples = in_tasks[means.sample], means.values[:, 0], int(in_tasks.sum())
     filled = column[rows]
-    cells = filled.size if options.unpaired else len(scores.models) * samples
+    cells = filled.size if scores.options.unpaired else len(scores.models) * samples
     return int(cells - np.count_nonzero(~np.isnan(filled)))
 
 

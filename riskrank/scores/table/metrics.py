@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,27 +16,8 @@ from riskrank.scores.table.metrics_file import MetricSpec, described_metrics
 from riskrank.scores.table.scores import Scores
 
 
-def resolve_metrics(
-    names: Sequence[str],
-    *,
-    known: Sequence[str],
-    options: ReadOptions,
-    told: Mapping[str, str] | None = None,
-    baseline: Baseline | None = None,
-) -> tuple[tuple[MetricSpec, ...], tuple[str, ...]]:
+def resolve_metrics(scores: Scores) -> tuple[tuple[MetricSpec, ...], tuple[str, ...]]:
     """Combine the command line and the metrics file into one description per selected metric.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The selected metrics, in the order of the result.
-    known : sequence of str
-        Every metric of the table, selected or not: what options may name.
-    options : ReadOptions
-    told : mapping of str to {"higher", "lower"}, optional
-        What the files themselves say; the caller knows better.
-    baseline : Baseline, optional
-        What was declared when it was blessed holds where nobody says otherwise, and may not be contradicted.
 
     Returns
     -------
@@ -52,9 +33,8 @@ def resolve_metrics(
         If the metrics file is unreadable or describes a metric that is not in the table, or a metric is not
         what it was when a baseline was blessed.
     """
-    _require_known([name for name in options.lower if name != ALL_OTHERS], known, "lower")
-    _require_known([name for name in options.higher if name != ALL_OTHERS], known, "higher")
-    _require_known(options.weight, known, "weight", of="=…")
+    names, options, told = scores.metrics, scores.options, scores.notes.directions
+    described = _described(options, scores.notes.known_metrics)
     unused = [name for name in options.weight if name not in names]
     if unused:
         raise UsageError(
@@ -62,21 +42,10 @@ def resolve_metrics(
             found=f"selected: {listing(names)}",
             hint=f"add {option('metric', unused[0])}, or remove its weight",
         )
-    where, described = described_metrics(options)
-    for name in described:
-        if name not in known:
-            raise InputError(
-                f"{where}: metric '{name}' is not in the scores",
-                found=f"the scores hold {listing(known)}",
-                hint=did_you_mean(name, known, write="[{}]".format, otherwise=f"remove the table [{name}]")
-                if options.metrics_file
-                else did_you_mean(name, known, otherwise="remove it"),
-            )
-    told = told or {}
     specs = tuple(
         _combine(described.get(name, MetricSpec(name=name)), options, told.get(name)) for name in names
     )
-    if baseline is not None:
+    if (baseline := scores.notes.baseline) is not None:
         specs = tuple(_as_blessed(spec, baseline, said=spec.name in described) for spec in specs)
     _check_weights(specs)
     named = {
@@ -88,6 +57,35 @@ def resolve_metrics(
     return specs, tuple(
         text for spec in specs for text in _direction_warnings(spec, named=spec.name in named)
     )
+
+
+def _described(options: ReadOptions, known: Sequence[str]) -> dict[str, MetricSpec]:
+    """What the metrics file says; every metric that it or an option names is one of the table's."""
+    for parameter in ("lower", "higher", "weight"):
+        of = "=…" if parameter == "weight" else ""
+        for name in getattr(options, parameter):
+            if name not in known and (of or name != ALL_OTHERS):
+                raise UsageError(
+                    f"{option(parameter, name + of)}: there is no metric '{name}'",
+                    found=f"the scores hold {listing(known)}",
+                    hint=did_you_mean(
+                        name,
+                        known,
+                        write=lambda close, to=parameter, of=of: option(to, close + of),  # type: ignore[misc]
+                        otherwise="name one of these metrics",
+                    ),
+                )
+    where, described = described_metrics(options)
+    for name in described:
+        if name not in known:
+            raise InputError(
+                f"{where}: metric '{name}' is not in the scores",
+                found=f"the scores hold {listing(known)}",
+                hint=did_you_mean(name, known, write="[{}]".format, otherwise=f"remove the table [{name}]")
+                if options.metrics_file
+                else did_you_mean(name, known, otherwise="remove it"),
+            )
+    return described
 
 
 def oriented(scores: Scores, specs: Sequence[MetricSpec]) -> np.ndarray:
@@ -140,21 +138,6 @@ def oriented_bounds(spec: MetricSpec) -> tuple[float, float]:
 def assumed_against_its_name(spec: MetricSpec) -> bool:
     """Whether nobody declared which way is better, and the name says that less is."""
     return not spec.declared and spec.transform == "none" and looks_like_a_cost(spec.name)
-
-
-def _require_known(named: Sequence[str] | dict, known: Sequence[str], parameter: str, of: str = "") -> None:
-    for name in named:
-        if name not in known:
-            raise UsageError(
-                f"{option(parameter, name + of)}: there is no metric '{name}'",
-                found=f"the scores hold {listing(known)}",
-                hint=did_you_mean(
-                    name,
-                    known,
-                    write=lambda close: option(parameter, close + of),
-                    otherwise="name one of these metrics",
-                ),
-            )
 
 
 def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> MetricSpec:

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from riskrank.asked.gate import BASELINE
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.baseline import Baseline, Overlap, how_to_bless
@@ -20,16 +19,15 @@ from riskrank.scores.table.shifted import hint_for_shift
 _MOST_NAMED = 4
 
 
-def compared(scores: Scores, metrics: Sequence[str], options: ReadOptions) -> Scores:
+def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
     """Scores whose overlap with their baseline is known; as they are where there is none.
 
     Parameters
     ----------
     scores : Scores
+        Whose options `missing` and `unpaired` say whether other samples are refused.
     metrics : sequence of str
         Those that claims are about.
-    options : ReadOptions
-        `missing` and `unpaired` say whether other samples are refused.
 
     Raises
     ------
@@ -42,9 +40,9 @@ def compared(scores: Scores, metrics: Sequence[str], options: ReadOptions) -> Sc
     old = scores.codes("model") == scores.models.index(BASELINE)
     gone, added = _metrics(scores, old, metrics, baseline)
     kept = np.isin(scores.codes("metric"), [scores.metrics.index(name) for name in metrics])
-    if options.missing == "error" and not options.unpaired:
+    if scores.options.missing == "error" and not scores.options.unpaired:
         _require_tasks(scores, old, kept, baseline)
-        _require_samples(scores, old, kept, metrics, baseline, options)
+        _require_samples(scores, old, kept, metrics, baseline)
     of_old, of_new = (np.unique(scores.codes("sample")[kept & side]) for side in (old, ~old))
     common = np.intersect1d(of_old, of_new).size
     overlap = Overlap(
@@ -60,10 +58,10 @@ def compared(scores: Scores, metrics: Sequence[str], options: ReadOptions) -> Sc
     notes = replace(
         scores.notes,
         overlap=overlap,
-        warnings=(*scores.notes.warnings, *_warnings(overlap, scores, options)),
+        warnings=(*scores.notes.warnings, *_warnings(overlap, scores)),
     )
-    scores = _in_known_wholes(replace(scores, notes=notes), baseline, options)
-    return scores if options.unpaired else _of_common_tasks(scores)
+    scores = _in_known_wholes(replace(scores, notes=notes), baseline)
+    return scores if scores.options.unpaired else _of_common_tasks(scores)
 
 
 def _metrics(
@@ -125,7 +123,6 @@ def _require_samples(
     kept: Booleans,
     metrics: Sequence[str],
     baseline: Baseline,
-    options: ReadOptions,
 ) -> None:
     """Refuse other samples than were blessed, of any metric that claims are about."""
     sample, names = scores.codes("sample"), scores.samples
@@ -143,13 +140,11 @@ def _require_samples(
         raise InputError(
             f"{baseline.path}: the new scores{on} are not of the samples that were blessed",
             found=", ".join(told),
-            hint=_other_samples(scores, rows, common, added.size, baseline, options),
+            hint=_other_samples(scores, rows, common, added.size, baseline),
         )
 
 
-def _other_samples(
-    scores: Scores, rows: Booleans, common: int, added: int, baseline: Baseline, options: ReadOptions
-) -> str:
+def _other_samples(scores: Scores, rows: Booleans, common: int, added: int, baseline: Baseline) -> str:
     anew = f"if the samples changed for good, bless new scores: {how_to_bless(baseline.path)}"
     if not common:
         column = f" {baseline.sample_column!r}" if baseline.sample_column else ""
@@ -159,13 +154,13 @@ def _other_samples(
         )
     covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
     covered[scores.codes("model")[rows], scores.codes("sample")[rows]] = True
-    shift = hint_for_shift(scores, covered, options)
+    shift = hint_for_shift(scores, covered)
     drop = f"{option('missing', 'drop')} compares on the {common:,} in common"
     score = "" if added else "score those that are missing; "
     return f"{shift}{score}{drop}; {anew}"
 
 
-def _warnings(overlap: Overlap, scores: Scores, options: ReadOptions) -> list[str]:
+def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
     """What is left out or looks strange, for who reads warnings."""
     baseline = scores.notes.baseline
     assert baseline is not None
@@ -174,7 +169,7 @@ def _warnings(overlap: Overlap, scores: Scores, options: ReadOptions) -> list[st
         of_old = f"of the {overlap.samples:,} samples of {overlap.path}"
         found.append(
             f"left out: {overlap.missing:,} {of_old}, which the new scores lack, and {overlap.added:,} new"
-            if not options.unpaired
+            if not scores.options.unpaired
             else f"{overlap.common:,} {of_old} are in the new scores"
         )
     if overlap.metrics_missing:
@@ -205,7 +200,7 @@ def _of_common_tasks(scores: Scores) -> Scores:
     return scores if kept.all() or not kept.any() else scores.only(kept)
 
 
-def _in_known_wholes(scores: Scores, baseline: Baseline, options: ReadOptions) -> Scores:
+def _in_known_wholes(scores: Scores, baseline: Baseline) -> Scores:
     """Without samples of the baseline whose cluster or group only the new scores could tell."""
     lost = np.zeros(scores.frame.height, dtype=bool)
     for whole in ("cluster", "group"):
@@ -213,7 +208,7 @@ def _in_known_wholes(scores: Scores, baseline: Baseline, options: ReadOptions) -
             lost |= scores.frame[whole].is_null().to_numpy()
     if not lost.any():
         return scores
-    if options.missing != "drop" or options.unpaired:
+    if scores.options.missing != "drop" or scores.options.unpaired:
         raise InputError(
             f"{baseline.path}: nobody knows the groups or clusters of samples the new scores lack",
             found=f"{np.unique(scores.codes('sample')[lost]).size:,} samples",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files import query
@@ -16,15 +15,16 @@ from riskrank.scores.table.columns import FOUND_BY_NAME, named_roles
 from riskrank.scores.table.path_hints import written
 
 
-def prepared(sources: Sequence[Source], options: ReadOptions) -> tuple[list[Source], ReadOptions]:
+def prepared(sources: Sequence[Source], options: ReadOptions) -> tuple[list[Source], dict[str, str]]:
     """Name models and tasks by folders, then apply `where`, `sql`, joined columns and `matrix` in this order.
 
     Returns
     -------
     sources : list of Source
         Files of which no row is left are not among them.
-    options : ReadOptions
-        For the sources as they are now: a matrix has become a long table with its own columns.
+    named : dict of str to str
+        Columns that were named, by their roles, of the sources as they are now: a matrix has become a long
+        table with its own columns.
 
     Raises
     ------
@@ -33,27 +33,22 @@ def prepared(sources: Sequence[Source], options: ReadOptions) -> tuple[list[Sour
     UsageError
         If the options make no sense.
     """
-    found = [named_by_paths(source, options) for source in sources]
+    named = named_roles(options)
+    found = [named_by_paths(source, options, named) for source in sources]
     if options.where is not None:
         found = query.where(found, options.where)
     if options.sql is not None:
         # Databases and workbooks hold several tables and have answered when they were opened.
         found = [source if source.queried else query.select(source, options.sql) for source in found]
-    named = named_roles(options)
     known = tuple(dict.fromkeys((*FOUND_BY_NAME, *named)))
     found = [with_joined_columns(source, named, known) for source in found]
     if options.matrix is None:
-        return found, options
+        return found, named
     found = [_matrix(source, named, options) for source in found]
-    return found, replace(
-        options,
-        columns=None,
-        task="task" if "task" in named else options.task,
-        cluster="cluster" if "cluster" in named else None,
-    )
+    return found, {role: role for role in ("task", "cluster") if role in named}
 
 
-def named_by_paths(source: Source, options: ReadOptions) -> Source:
+def named_by_paths(source: Source, options: ReadOptions, named: Mapping[str, str]) -> Source:
     """A folder of a folder a model and a file a task, with columns of both; another source as it is.
 
     Only where nothing else names the models. If it is a folder a task, the files tell: those of one task have
@@ -61,7 +56,7 @@ def named_by_paths(source: Source, options: ReadOptions) -> Source:
     """
     if not isinstance(source, DataSetSource) or source.folder_columns or source.model_label is not None:
         return source
-    if options.matrix is not None or {"model", "task"} & {*source.columns, *named_roles(options)}:
+    if options.matrix is not None or {"model", "task"} & {*source.columns, *named}:
         return source
     outer, inner = "model", "task"
     files = source.paths

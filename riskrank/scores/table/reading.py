@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import BinaryIO
@@ -16,7 +16,6 @@ from riskrank.scores.exports.interface import export_rules
 from riskrank.scores.files.opening import Source, open_sources
 from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.columns import Roles, assign_roles
-from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.preparation import prepared
 from riskrank.scores.table.scores import FileRead, Notes, Scores
 from riskrank.scores.table.tasks import told_apart
@@ -50,10 +49,10 @@ def read_frame(
             sql=options.sql,
             max_bytes=options.max_bytes,
         )
-        read, shaped = _with_roles(sources, options)
+        read, named = _with_roles(sources, options)
     except InputError as error:
         raise _of_a_harness(error, paths, options) from None
-    return _typed(read, shaped, baseline)
+    return _typed(read, named, options, baseline)
 
 
 def _of_export(
@@ -70,7 +69,7 @@ def _of_export(
         )
     export = read_export(harness, named, export_rules(options))
     source = ExportSource(listing(named, 3), export)
-    scores = _typed(*_with_roles([source], options), baseline)
+    scores = _typed(*_with_roles([source], options), options, baseline)
     notes = replace(
         scores.notes,
         directions={**scores.notes.directions, **export.directions},
@@ -102,14 +101,19 @@ def _of_a_harness(error: InputError, paths: Sequence[str | Source], options: Rea
 
 def _with_roles(
     sources: Sequence[Source], options: ReadOptions
-) -> tuple[list[tuple[Source, Roles]], ReadOptions]:
-    """Sources as they are read with what their columns are, and the options that fit them now."""
-    found, options = prepared(sources, options)
-    return [(source, assign_roles(source, options, sources)) for source in found], options
+) -> tuple[list[tuple[Source, Roles]], dict[str, str]]:
+    """Sources as they are read with what their columns are, and the columns that were named."""
+    found, named = prepared(sources, options)
+    return [(source, assign_roles(source, named, options, sources)) for source in found], named
 
 
-def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions, baseline: Baseline | None) -> Scores:
-    """The rows of all files as one frame."""
+def _typed(
+    read: Sequence[tuple[Source, Roles]],
+    named: Mapping[str, str],
+    options: ReadOptions,
+    baseline: Baseline | None,
+) -> Scores:
+    """The rows of all files as one frame, with what was asked for."""
     typed = [wide_rows(*one, options) if options.wide else long_rows(*one) for one in read]
     for role in ("sample", "task"):
         _require_of_all_or_none(read, role)
@@ -142,6 +146,7 @@ def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions, baseline:
             ),
             rows=starts[-1],
             has_samples=read[0][1].sample is not None,
+            tasks_named="task" in named,
             draw_column=draw_column,
             known_metrics=_known_metrics(read, frame, options),
             directions={} if options.wide else told_directions(read, options),
@@ -152,6 +157,7 @@ def _typed(read: Sequence[tuple[Source, Roles]], options: ReadOptions, baseline:
             ),
             told_apart=apart and not pooled,
         ),
+        options,
     )
     return scores if baseline is None else _with_notes(scores, baseline)
 
@@ -196,9 +202,6 @@ def _known_metrics(
     read: Sequence[tuple[Source, Roles]], frame: pl.DataFrame, options: ReadOptions
 ) -> tuple[str, ...]:
     """Names an option may mention: of a wide table all columns once some are picked."""
-    columns = tuple(dict.fromkeys(name for _, roles in read for name in roles.values if name))
     if not (options.wide and options.metric):
         return tuple(list_of(frame["metric"]))
-    tasks = () if frame.schema["task"] == pl.Null else tuple(list_of(frame["task"]))
-    metrics_asked(options.metric, columns, tasks)
-    return columns
+    return tuple(dict.fromkeys(name for _, roles in read for name in roles.values if name))

@@ -32,7 +32,7 @@ class _Grid:
         return self.model.size
 
 
-def laid_out(scores: Scores, values: np.ndarray, options: ReadOptions) -> tuple[Rows, tuple[str, ...]]:
+def laid_out(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]:
     """Scores as rows, a draw of a model on a sample each, NaN where there is none; and what was merged.
 
     Raises
@@ -46,24 +46,24 @@ def laid_out(scores: Scores, values: np.ndarray, options: ReadOptions) -> tuple[
     repeated = bool(np.bincount(cell, minlength=1).max() > 1)
     grid = pairs
     if repeated:
-        if options.repeats == "error":
-            raise _duplicates(scores, cell, options)
-        if options.repeats == "draws":
-            grid = _records(scores, pairs, options)
+        if scores.options.repeats == "error":
+            raise _duplicates(scores, cell)
+        if scores.options.repeats == "draws":
+            grid = _records(scores, pairs)
             cell = grid.record * n_metrics + scores.codes("metric")
     invalid = scores.invalid()
     blank = cell[invalid]
     if blank.size:
         cell, values = cell[~invalid], values[~invalid]
     notes: tuple[str, ...] = ()
-    if repeated and options.repeats in _MERGED:
-        flat = _merge_per_cell(cell, values, grid.size * n_metrics, options.repeats)
-        if options.missing != "drop":
+    if repeated and scores.options.repeats in _MERGED:
+        flat = _merge_per_cell(cell, values, grid.size * n_metrics, scores.options.repeats)
+        if scores.options.missing != "drop":
             flat[blank] = np.nan
         elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
-            notes = (f"{_MERGED[options.repeats]} without {partial:,} repeats that have no score",)
-        if options.repeats != "mean":
-            notes += (_of_so_many(cell, grid, n_metrics, options),)
+            notes = (f"{_MERGED[scores.options.repeats]} without {partial:,} repeats that have no score",)
+        if scores.options.repeats != "mean":
+            notes += (_of_so_many(cell, grid, n_metrics, scores.options),)
     else:
         flat = np.full(grid.size * n_metrics, np.nan)
         flat[cell] = values
@@ -85,7 +85,7 @@ def _pairs(scores: Scores) -> _Grid:
     return _Grid(record=record, model=distinct // n_samples, sample=distinct % n_samples)
 
 
-def _records(scores: Scores, pairs: _Grid, options: ReadOptions) -> _Grid:
+def _records(scores: Scores, pairs: _Grid) -> _Grid:
     """Give each draw of a pair a number; a draw holds one score per metric."""
     if not scores.has("draw") and len(scores.metrics) > 1:
         raise _unlinked_draws(scores)
@@ -98,7 +98,7 @@ def _records(scores: Scores, pairs: _Grid, options: ReadOptions) -> _Grid:
         raise InputError(
             f"{scores.place(second)}: the same draw occurs twice for {scores.cell(second)}",
             found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",
-            hint=hint_for_repeats(scores, options)
+            hint=hint_for_repeats(scores)
             or f"remove the duplicates, or average them with {option('repeats', 'mean')}",
         )
     pair = distinct // n_draws
@@ -150,7 +150,7 @@ def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
     return int(order[place - 1]), int(order[place]), int(again.size)
 
 
-def _duplicates(scores: Scores, cell: np.ndarray, options: ReadOptions) -> InputError:
+def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
     """A score that is there twice."""
     first, second, count = _first_repeat(cell)
     hint = (
@@ -166,7 +166,7 @@ def _duplicates(scores: Scores, cell: np.ndarray, options: ReadOptions) -> Input
     return InputError(
         f"{scores.place(second)}: a second score for {scores.cell(second)}",
         found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",
-        hint=hint_for_repeats(scores, options) or hint,
+        hint=hint_for_repeats(scores) or hint,
     )
 
 

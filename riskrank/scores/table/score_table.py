@@ -19,7 +19,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores, select
-from riskrank.scores.table.suite import Suite
+from riskrank.scores.table.suite import Suite, suite_of
 from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
 from riskrank.scores.table.validate import (
     constant_metrics,
@@ -29,7 +29,6 @@ from riskrank.scores.table.validate import (
     too_large,
     unusable_scores,
 )
-from riskrank.scores.table.wholes import suite_of, whole_of
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
@@ -178,31 +177,26 @@ def read_scores(
         If the options contradict each other or name something unknown.
     """
     options = options or ReadOptions()
-    return checked_table(read_frame(paths, options, stdin), options)
+    return checked_table(read_frame(paths, options, stdin))
 
 
-def checked_table(scores: Scores, options: ReadOptions) -> ScoreTable:
+def checked_table(scores: Scores) -> ScoreTable:
     """Select, check and orient what was read; errors are those of `read_scores`."""
-    scores = of_scored_tasks(select(scores, options), options)
-    specs, warnings = resolve_metrics(
-        scores.metrics,
-        known=scores.notes.known_metrics,
-        options=options,
-        told=scores.notes.directions,
-        baseline=scores.notes.baseline,
-    )
+    options = scores.options
+    scores = of_scored_tasks(select(scores))
+    specs, warnings = resolve_metrics(scores)
     _check(too_few_models(scores, options.min_models))
     _check(unusable_scores(scores, nan_is_missing=options.missing != "error"))
     _check(too_large(scores, options.largest))
     _check(out_of_range(scores, specs))
     _check(divided_samples(scores, unpaired=options.unpaired))
-    _check(incomplete_tasks(scores, options))
     values = oriented(scores, specs)
-    scores, specs, of_task = of_one_column(scores, specs, options)
-    rows, dropped = assemble(scores, values, options)
-    _check(incomplete_tasks(scores, options, rows))
+    _check(incomplete_tasks(scores))
+    scores, specs, of_task = of_one_column(scores, specs)
+    rows, dropped = assemble(scores, values)
+    _check(incomplete_tasks(scores, rows))
     _check(() if options.allow_constant else constant_metrics(scores, rows.values, specs))
-    table = _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped), options)
+    table = _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
     return _with_suite(table, scores, of_task)
 
 
@@ -215,7 +209,7 @@ def _with_suite(table: ScoreTable, scores: Scores, of_task: Mapping[str, MetricS
     """The table with its tasks, and what is to be said of them."""
     options, suite = table.options, None
     if scores.has("task") or options.task_weight:
-        suite = suite_of(scores, table.samples, table.row_samples, options, of_task)
+        suite = suite_of(scores, table.samples, table.row_samples, of_task)
     if suite is None:
         return table
     notes = () if options.weighs_tasks else (suite.pooled(),)
@@ -227,7 +221,6 @@ def _table(
     rows: Rows,
     specs: tuple[MetricSpec, ...],
     warnings: tuple[str, ...],
-    options: ReadOptions,
 ) -> ScoreTable:
     used = np.zeros(len(scores.samples), dtype=bool)
     used[rows.sample] = True
@@ -241,18 +234,18 @@ def _table(
     row_samples = tuple(np.split(sample, cuts))
     clusters, cluster_names = row_samples, None
     if scores.has("cluster"):
-        cluster, cluster_names = whole_of(scores, "cluster", rows, options)
+        cluster, cluster_names = scores.of_rows("cluster", rows)
         clusters = tuple(np.split(cluster, cuts))
     groups: tuple[Integers, ...] | None = None
     group_names: tuple[str, ...] = ()
     if scores.has("group"):
-        group, group_names = whole_of(scores, "group", rows, options)
+        group, group_names = scores.of_rows("group", rows)
         groups = tuple(np.split(group, cuts))
     return ScoreTable(
         models=scores.models,
         metrics=specs,
         samples=samples,
-        paired=not options.unpaired,
+        paired=not scores.options.unpaired,
         values=tuple(np.split(rows.values, cuts)),
         row_samples=row_samples,
         clusters=clusters,
@@ -261,7 +254,7 @@ def _table(
         inputs=scores.notes.inputs,
         warnings=warnings,
         rows=scores.notes.rows,
-        options=options,
+        options=scores.options,
         groups=groups,
         group_names=group_names,
         overlap=scores.notes.overlap,

@@ -18,6 +18,7 @@ from riskrank.scores.table import parsing
 from riskrank.scores.table.baseline import Baseline, Overlap
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_asked import metrics_asked
+from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.typed_rows import list_of
 
 
@@ -42,6 +43,8 @@ class Notes:
         Input rows read.
     has_samples : bool
         Whether there is a column of samples.
+    tasks_named : bool
+        Whether somebody named the column of the tasks, so that it is one of tasks whatever it holds.
     draw_column : bool
         Whether there is a column of draws; a row of a wide table is a draw without one.
     known_metrics : tuple of str
@@ -66,6 +69,7 @@ class Notes:
     inputs: tuple[InputFile, ...]
     rows: int
     has_samples: bool
+    tasks_named: bool
     draw_column: bool
     known_metrics: tuple[str, ...]
     directions: Mapping[str, str] = field(default_factory=dict)
@@ -89,12 +93,15 @@ class Scores:
         why there is none; ``draw`` links the metrics of one draw; ``row`` counts the rows of all files. A
         column nobody named is of type Null, and so is ``state`` where every score is one.
     notes : Notes
+    options : ReadOptions
+        What was asked for.
     metric_read : Series or None
         The column ``metric`` as it was read, where tasks with metrics of their own have become one column.
     """
 
     frame: pl.DataFrame
     notes: Notes
+    options: ReadOptions
     metric_read: pl.Series | None = None
 
     def names(self, role: str) -> tuple[str, ...]:
@@ -138,6 +145,24 @@ class Scores:
         """A mask of the rows that hold no usable score."""
         states = self.states
         return np.zeros(self.frame.height, dtype=bool) if states is None else states != parsing.VALID
+
+    def task_of_samples(self) -> Integers:
+        """The task of each sample, as an index into the names of the tasks; 0 for samples without a row."""
+        found = np.zeros(len(self.samples), dtype=np.int64)
+        found[self.codes("sample")] = self.codes("task")
+        return found
+
+    def of_rows(self, whole: str, rows: Rows) -> tuple[Integers, tuple[str, ...]]:
+        """Cluster or group of the sample of each row, as an index into the names of those that are left."""
+        # Models with samples of their own may use one name for different samples.
+        owner = len(self.samples) if self.options.unpaired else 0
+        known, first = np.unique(self.codes("model") * owner + self.codes("sample"), return_index=True)
+        at = np.searchsorted(known, rows.model * owner + rows.sample)
+        used, numbers = np.unique(self.codes(whole)[first[at]], return_inverse=True)
+        numbers = np.ascontiguousarray(numbers, dtype=np.int64)
+        numbers.flags.writeable = False
+        names = self.names(whole)
+        return numbers, tuple(names[code] for code in used)
 
     def only(self, kept: pl.Expr | Booleans) -> Scores:
         """The rows of a mask, and the samples that are left."""
@@ -185,7 +210,7 @@ class Scores:
         return source.file_of(position), source.row_number(position), source.column_of(column, position)
 
 
-def select(scores: Scores, options: ReadOptions) -> Scores:
+def select(scores: Scores) -> Scores:
     """Keep the models and metrics that were asked for, the metrics in the order asked for.
 
     Raises
@@ -195,6 +220,7 @@ def select(scores: Scores, options: ReadOptions) -> Scores:
     InputError
         If nothing is left.
     """
+    options = scores.options
     for name in options.models:
         if name not in scores.models:
             raise _unknown_model(name, scores.models)

@@ -35,9 +35,9 @@ def shaped(export: Export, options: ReadOptions, label: str) -> Export:
     given = (options.columns, options.where, options.sql, options.matrix)
     if all(one is None for one in given):
         return export
-    sources, options = prepared([ExportSource(label, export)], options)
+    sources, named = prepared([ExportSource(label, export)], options)
     source = sources[0]
-    roles = assign_roles(source, options)
+    roles = assign_roles(source, named, options)
     names = {role: str(getattr(roles, role)) for role in ("model", "sample", "metric", "score")}
     if roles.draw is not None:
         names["draw"] = roles.draw

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.asked.reading import ReadOptions
 from riskrank.errors import listing, option
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
 from riskrank.scores.table.scores import Scores
@@ -46,14 +45,13 @@ class _Numbering:
         return f"CONCAT({quoted_text(self.prefix)}, {number})" if self.prefix else number
 
 
-def hint_for_shift(scores: Scores, covered: np.ndarray, options: ReadOptions) -> str:
+def hint_for_shift(scores: Scores, covered: np.ndarray) -> str:
     """How to number samples alike, with a semicolon behind; empty where they are not shifted by one.
 
     Parameters
     ----------
     scores : Scores
     covered : ndarray of bool, shape (models, samples)
-    options : ReadOptions
     """
     numbering = _numbering(scores.samples)
     if numbering is None:
@@ -67,7 +65,7 @@ def hint_for_shift(scores: Scores, covered: np.ndarray, options: ReadOptions) ->
         return ""
     later = [name for name, start in zip(scores.models, first, strict=True) if start]
     earlier = [name for name in scores.models if name not in later]
-    alike = _renumbered(scores, later, numbering, options)
+    alike = _renumbered(scores, later, numbering)
     return (
         f"{listing(earlier, 3)} may count from 0 and {listing(later, 3)} from 1: then equal numbers are "
         f"different samples, and {alike}; if equal numbers are equal samples, "
@@ -90,14 +88,14 @@ def _numbering(samples: Sequence[str]) -> _Numbering | None:
     return _Numbering(np.array([int(number) for number in digits]), prefix, filled)
 
 
-def _renumbered(scores: Scores, later: Sequence[str], numbering: _Numbering, options: ReadOptions) -> str:
+def _renumbered(scores: Scores, later: Sequence[str], numbering: _Numbering) -> str:
     files = scores.notes.files
     roles = {(file.roles.model, file.roles.sample) for file in files}
     model, sample = roles.pop()
     own_sql = any(file.source.own_sql or file.source.model_label is not None for file in files)
     # LPAD cuts what is longer.
     cut = 0 < numbering.digits < len(str(numbering.numbers.max() - 1))
-    if cut or roles or own_sql or options.sql or None in (model, sample) or "+" in f"{model}{sample}":
+    if cut or roles or own_sql or scores.options.sql or None in (model, sample) or "+" in f"{model}{sample}":
         return "the files have to number them alike"
     named, place = quoted_column(str(sample)), quoted_column(str(model))
     models = ", ".join(map(quoted_text, later))

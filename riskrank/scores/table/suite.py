@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
-from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.scores import Scores
 
 # What a task weighs where weights are given to others only.
 _OTHERS = 1.0
@@ -76,35 +78,38 @@ class Suite:
         )
 
 
-def weighed_suite(
-    names: Sequence[str],
-    of_sample: Integers,
-    held: Integers,
-    asked: Sequence[str],
-    specs: Mapping[str, MetricSpec] | None,
+def suite_of(
+    scores: Scores,
+    samples: Sequence[str],
+    row_samples: Sequence[Integers],
+    of_task: Mapping[str, MetricSpec] | None = None,
 ) -> Suite | None:
-    """The suite of samples; None where they are all of one task.
+    """The suite of a table; None where its samples are of one task, or a task is what each is called.
 
     Parameters
     ----------
-    names : sequence of str
-        Of all tasks of the files, sorted.
-    of_sample : ndarray of int, shape (samples,)
-        Of each sample, an index into `names`.
-    held : ndarray of int, shape (samples,)
-        How many models have each sample.
-    asked : sequence of str
-        ``equal``, ``samples``, or ``TASK=VALUE`` texts; equal by default.
-    specs : mapping of str to MetricSpec, or None
-        By task, where tasks have metrics of their own.
+    scores : Scores
+    samples : sequence of str
+        Those that are left.
+    row_samples : sequence of ndarray of int
+        Per model, the sample of each row.
+    of_task : mapping of str to MetricSpec, optional
+        Of tasks with metrics of their own.
 
     Raises
     ------
     UsageError
         If the weights name an unknown task, or are no weights.
     """
+    names, asked = scores.names("task"), scores.options.task_weight
+    of_sample = np.zeros(len(samples), dtype=np.int64)
+    if names:
+        left = pl.Series(samples, dtype=pl.String).cast(pl.Enum(scores.samples)).to_physical().to_numpy()
+        of_sample = scores.task_of_samples()[left]
     used, numbers = np.unique(of_sample, return_inverse=True)
-    tasks = tuple(names[code] for code in used)
+    if names and used.size == len(samples) and not asked and not scores.notes.tasks_named:
+        return None
+    tasks = tuple(names[code] for code in used) if names else ()
     if len(tasks) < 2:
         if asked:
             raise UsageError(
@@ -113,13 +118,17 @@ def weighed_suite(
                 hint=f"name the column of the tasks: {option('task', 'COL')}, or leave the weights out",
             )
         return None
+    # How many models have each sample.
+    held = np.zeros(len(samples), dtype=np.int64)
+    for rows in row_samples:
+        held[np.unique(rows)] += 1
     sizes: Floats = np.bincount(numbers, weights=held, minlength=len(tasks)).astype(np.float64)
     weights = _weights(tasks, sizes, asked)
     return Suite(
         names=tasks,
         of_sample=_fixed(numbers.astype(np.int64)),
         weights=_fixed(weights / weights.sum()),
-        specs=None if specs is None else tuple(specs[task] for task in tasks),
+        specs=None if of_task is None else tuple(of_task[task] for task in tasks),
     )
 
 
@@ -178,9 +187,3 @@ def _number(text: str, value: str) -> float:
 def _fixed(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
-
-
-def has_scores(task: Integers, metric: Integers, present: Booleans, shape: tuple[int, int]) -> Booleans:
-    """Whether any score of a task, an index, is of a metric: shape (tasks, metrics)."""
-    counts = np.bincount(task[present] * shape[1] + metric[present], minlength=shape[0] * shape[1])
-    return counts.reshape(shape) > 0

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from riskrank.asked.flags import among_commas
-from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.derived import as_one_name
@@ -21,9 +20,7 @@ from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.suite import has_scores
 from riskrank.scores.table.typed_rows import list_of
-from riskrank.scores.table.wholes import names_tasks, task_of_samples
 
 # The one column of tasks that have metrics of their own.
 SCORE = "score"
@@ -70,7 +67,7 @@ def told_apart(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     return frame.with_columns(coded), notes
 
 
-def of_scored_tasks(scores: Scores, options: ReadOptions) -> Scores:
+def of_scored_tasks(scores: Scores) -> Scores:
     """Leave out what no score stands for: tasks without a score, and metrics in tasks that have others.
 
     Raises
@@ -78,19 +75,19 @@ def of_scored_tasks(scores: Scores, options: ReadOptions) -> Scores:
     InputError
         If tasks have different metrics, and one has several of them.
     """
-    if not scores.has("task") or options.missing == "keep":
+    if not scores.has("task") or scores.options.missing == "keep":
         return scores
     has, names = _has(scores), scores.names("task")
     scored: Booleans = np.any(has, axis=1)
     gone = [name for name, any_ in zip(names, scored.tolist(), strict=True) if not any_]
     if gone and len(gone) < len(names):
-        selected = f"of {listing(scores.metrics, _MOST_NAMED)}" if options.metric else "in it"
+        selected = f"of {listing(scores.metrics, _MOST_NAMED)}" if scores.options.metric else "in it"
         note = f"{DROPPED}{len(gone)} of {len(names)} tasks, with no score {selected}: {listing(gone)}"
         scores = replace(scores, notes=replace(scores.notes, warnings=(*scores.notes.warnings, note)))
     left = has[scored]
-    if len(left) < 2 or (left == left[0]).all() or not options.weighs_tasks:
+    if len(left) < 2 or (left == left[0]).all() or not scores.options.weighs_tasks:
         return _kept(scores, np.repeat(scored[:, None], has.shape[1], axis=1)) if gone else scores
-    if not options.metric:
+    if not scores.options.metric:
         scores, has = _judged_by_harness(scores, has)
     if (has.sum(axis=1) > 1).any():
         raise _several_metrics(scores, has)
@@ -113,7 +110,7 @@ def _judged_by_harness(scores: Scores, has: Booleans) -> tuple[Scores, Booleans]
 
 
 def of_one_column(
-    scores: Scores, specs: tuple[MetricSpec, ...], options: ReadOptions
+    scores: Scores, specs: tuple[MetricSpec, ...]
 ) -> tuple[Scores, tuple[MetricSpec, ...], dict[str, MetricSpec] | None]:
     """One column of scores, where each task has a metric of its own; else all as it was.
 
@@ -124,7 +121,7 @@ def of_one_column(
     of_task : dict of str to MetricSpec, or None
         The metric of each task.
     """
-    if not scores.has("task") or len(specs) < 2 or not options.weighs_tasks:
+    if not scores.has("task") or len(specs) < 2 or not scores.options.weighs_tasks:
         return scores, specs, None
     has = _has(scores)
     if (has.sum(axis=1) > 1).any():
@@ -145,37 +142,36 @@ def of_one_column(
     )
 
 
-def incomplete_tasks(scores: Scores, options: ReadOptions, rows: Rows | None = None) -> Iterator[InputError]:
+def incomplete_tasks(scores: Scores, rows: Rows | None = None) -> Iterator[InputError]:
     """Yield an error if a model has no score of a task, and if a task has too few samples for a spread.
 
     Parameters
     ----------
     scores : Scores
-    options : ReadOptions
     rows : Rows, optional
         What is left of the scores; without them a model is missed where it never had a score.
     """
-    if not scores.has("task") or options.missing == "keep":
+    if not scores.has("task") or scores.options.missing == "keep":
         return
     if rows is None:
         valid = ~scores.invalid()
         model, task = scores.codes("model")[valid], scores.codes("task")[valid]
     else:
-        model, task = rows.model, task_of_samples(scores)[rows.sample]
+        model, task = rows.model, scores.task_of_samples()[rows.sample]
     n_tasks = len(scores.names("task"))
     there = np.unique(scores.codes("task"))
     if there.size < 2:
         return
     counts = np.bincount(model * n_tasks + task, minlength=len(scores.models) * n_tasks)
     counts = counts.reshape(len(scores.models), n_tasks)[:, there]
-    yield from _absent(scores, there, counts, options, dropped=rows is not None)
-    if rows is not None and options.weighs_tasks:
+    yield from _absent(scores, there, counts, dropped=rows is not None)
+    if rows is not None and scores.options.weighs_tasks:
         sample, at = np.unique(rows.model * len(scores.samples) + rows.sample, return_index=True)
         del sample
         units = np.bincount(rows.model[at] * n_tasks + task[at], minlength=len(scores.models) * n_tasks)
         least = units.reshape(-1, n_tasks)[:, there].min(axis=0)
-        if names_tasks(options) or least.max() > 1:
-            yield from _too_small(scores, there, least, options)
+        if scores.notes.tasks_named or least.max() > 1:
+            yield from _too_small(scores, there, least)
 
 
 def _has(scores: Scores) -> Booleans:
@@ -185,7 +181,8 @@ def _has(scores: Scores) -> Booleans:
     if states is not None:
         present = np.isin(states, (parsing.VALID, parsing.TEXT, parsing.INFINITE))
     shape = (len(scores.names("task")), len(scores.metrics))
-    return has_scores(scores.codes("task"), scores.codes("metric"), present, shape)
+    key = scores.codes("task")[present] * shape[1] + scores.codes("metric")[present]
+    return np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape) > 0
 
 
 def _kept(scores: Scores, has: Booleans) -> Scores:
@@ -227,9 +224,7 @@ def _line_to_copy(own: Mapping[str, Sequence[str]], several: Sequence[str]) -> s
     return " ".join(option("metric", f"{task}={own[task][0]}") for task in several)
 
 
-def _absent(
-    scores: Scores, there: Integers, counts: Integers, options: ReadOptions, *, dropped: bool
-) -> Iterator[InputError]:
+def _absent(scores: Scores, there: Integers, counts: Integers, *, dropped: bool) -> Iterator[InputError]:
     lacking = np.argwhere(counts == 0)
     if not lacking.size:
         return
@@ -244,7 +239,7 @@ def _absent(
             f"{option('models', ','.join(map(among_commas, every)))} compares those that have all tasks"
         )
     if len(tasks) < there.size:
-        ways.append(f"{without_tasks(scores, tasks, options)} compares on the other tasks")
+        ways.append(f"{without_tasks(scores, tasks)} compares on the other tasks")
     yield InputError(
         f"{scores.files()}: "
         + (
@@ -258,30 +253,28 @@ def _absent(
     )
 
 
-def _too_small(
-    scores: Scores, there: Integers, units: Integers, options: ReadOptions
-) -> Iterator[InputError]:
+def _too_small(scores: Scores, there: Integers, units: Integers) -> Iterator[InputError]:
     names = scores.names("task")
     small = [names[task] for task, count in zip(there.tolist(), units.tolist(), strict=True) if count < 2]
     if small:
         yield InputError(
             f"{scores.files()}: {'a task has' if len(small) == 1 else 'tasks have'} one sample: no spread",
             found=f"{listing(small)}, of {len(units)} tasks",
-            hint=f"leave {'it' if len(small) == 1 else 'them'} out: {without_tasks(scores, small, options)}; "
+            hint=f"leave {'it' if len(small) == 1 else 'them'} out: {without_tasks(scores, small)}; "
             f"or {option('task', 'none')} pools the samples of all tasks"
             if len(small) < len(units)
             else f"{option('task', 'none')} compares without tasks",
         )
 
 
-def without_tasks(scores: Scores, names: Sequence[str], options: ReadOptions) -> str:
+def without_tasks(scores: Scores, names: Sequence[str]) -> str:
     """How to read a table without some tasks."""
     column = quoted_column(str(scores.notes.files[0].roles.task))
     numbers = all(map(_is_number, scores.names("task")))
     values = names if numbers else [quoted_text(name) for name in names]
     condition = f"{column} NOT IN ({', '.join(values)})"
-    if options.where is not None:
-        condition = f"({options.where}) AND {condition}"
+    if scores.options.where is not None:
+        condition = f"({scores.options.where}) AND {condition}"
     return option("where", condition)
 
 

@@ -1,13 +1,17 @@
 """Directions, weights, transforms and bounds, from the command line and from a file."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, spell
+from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.costs import looks_like_a_cost
 from riskrank.scores.table.metrics import oriented_bounds, original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
+from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import read_scores
 from riskrank.studies.weights import portfolio_weights
 
@@ -259,10 +263,10 @@ def test_original_units_undo_orientation_and_logarithm():
 
 def test_a_direction_that_an_export_tells_gives_way_to_declared_ones(write):
     path = write("m.toml", '[b]\ndirection = "higher"\n')
-    options = ReadOptions(metrics_file=path, higher=("c",))
-    specs, doubts = resolve_metrics(
-        ("a", "b", "c"), known=("a", "b", "c"), options=options, told=dict.fromkeys("abc", "lower")
-    )
+    table = {"model": ["A"] * 3, "sample": ["s"] * 3, "metric": list("abc"), "score": [1.0, 2.0, 3.0]}
+    scores = read_frame([FrameSource(table)], ReadOptions(metrics_file=path, higher=("c",)))
+    notes = replace(scores.notes, directions=dict.fromkeys("abc", "lower"))
+    specs, doubts = resolve_metrics(replace(scores, notes=notes))
     assert [(spec.direction, spec.declared) for spec in specs] == [
         ("lower", True),
         ("higher", True),

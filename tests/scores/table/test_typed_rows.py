@@ -68,11 +68,11 @@ def test_files_follow_each_other_with_names_of_all(wide):
 
 
 def test_a_selection_keeps_the_names_that_are_left():
-    kept = select(frame_of(LONG), ReadOptions(models=("B",)))
+    kept = select(frame_of(LONG, models=("B",)))
     assert (kept.models, kept.samples) == (("B",), ("10", "2"))
     assert kept.frame["row"].to_list() == [0, 2]
     assert kept.place(1) == "frame: row 3, column score"
     whole = {**LONG, "model": ["A", "B", "B", "B"]}
-    one = select(frame_of(whole), ReadOptions(models=("A",)))
+    one = select(frame_of(whole, models=("A",)))
     assert one.samples == ("2",)
     assert one.frame.schema["state"] == pl.Null
