@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import NONE, RISK
 from riskrank.shown import numbers
+from riskrank.shown.contents import ChapterPart, Entry, Words, parts_of
 from riskrank.shown.copa import detail as copa
 from riskrank.shown.dominance import detail as dominance
 from riskrank.shown.dominance.detail import WHY_COUNTS_DIFFER, inference_line
@@ -26,119 +28,74 @@ from riskrank.shown.rank.detail import (
 from riskrank.shown.suites.tables import details as task_details
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.document import Document
+from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.report import CHAPTERS, ReportDocument
 from riskrank.studies.wording import unseen_in
 
-_OF_TASKS = ("taskmap", "taskforest", "strip", "profile")
 _NAMED = 8
 """Columns up to which a table of ranks names them."""
-_CURVES = Line(
+_LEFT_ENDS = Line(
     "What the ranking is made of. Look at the left ends: there are the samples that a model does worst on. A "
     "curve that lies above another everywhere is better whatever the attitude to risk."
 )
 
 _FIELD = Line(
-    "These tests ask whether a model is better against the field than another is. Chapter Pairs asks whether "
+    "These tests ask whether a model is better against the field than another is. Part Pairs asks whether "
     "it is ahead of the other, these two alone, and so counts differently."
 )
 
 
-@dataclass(frozen=True)
-class ReportPart:
-    """A chapter of a report.
-
-    Attributes
-    ----------
-    anchor, title : str
-    source : Document
-        Of its pictures.
-    pictures : tuple of str
-        Kinds of pictures, in order.
-    lead : tuple of Line
-        Before the pictures.
-    sections : tuple of Section
-        After them.
-    """
-
-    anchor: str
-    title: str
-    source: Document
-    pictures: tuple[str, ...]
-    lead: tuple[Line, ...]
-    sections: tuple[Section, ...]
-
-
 def view(document: ReportDocument) -> list[Section]:
-    """All chapters one below the other, without pictures."""
-    return [section for part in parts(document) for section in (*part.lead, *part.sections)]
+    """All parts one below the other, without pictures."""
+    return [section for part in parts(document) for section in (*part.lead, *part.words)]
 
 
-def parts(document: ReportDocument) -> list[ReportPart]:
-    """Chapters of a report, those that there is something to say in."""
-    ranking, risks = document.ranking, document.risks
-    found = [
-        ReportPart("ranking", CHAPTERS["ranking"], ranking, ("forest",), (), tuple(_ranking(ranking))),
-        *_tasks(ranking),
-        ReportPart("risks", "Hidden risks", ranking, (), (), tuple(_risks(ranking))),
-        ReportPart("curves", "Distributions", ranking, ("quantiles", "tvar"), (_CURVES,), ()),
-        _pairs(document),
-        _part("mean-risk", CHAPTERS["risks"], risks, mean_risk.details(risks), ("scatter", "radar")),
-    ]
-    if document.methods is not None:
-        found.append(_agreement(document.methods, ranking, "method", CHAPTERS["methods"]))
-    if document.metrics is not None:
-        found.append(_agreement(document.metrics, ranking, "metric", CHAPTERS["metrics"]))
-    if document.by_group is not None and document.by_group.groups is not None:
-        sections_of_groups = tuple(group_sections(document.by_group.groups))
-        title = f"{CHAPTERS['by_group']} by {document.by_group.groups.column}"
-        found.append(ReportPart("groups", title, document.by_group, ("groups",), (), sections_of_groups))
-    if document.relation is not None:
-        order = document.relation
-        found.append(_part("gsd", CHAPTERS["relation"], order, gsd.details(order), ("hasse",)))
-    if document.choice is not None:
-        choice = document.choice
-        found.append(_part("copa", CHAPTERS["choice"], choice, copa.details(choice), ("parallel", "boxes")))
-    found.append(
-        ReportPart("unseen", "What the samples cannot show", ranking, (), (), tuple(_unseen(document)))
-    )
-    return found
+def parts(document: ReportDocument) -> list[ChapterPart]:
+    """Parts of a report, those that there is something to say in."""
+    return parts_of(document, REPORT)
 
 
-def _tasks(ranking: RankDocument) -> list[ReportPart]:
-    """The chapter of a suite's tasks, where there is one."""
-    suite = ranking.suite
-    if suite is None:
-        return []
-    lead = Line(f"{suite.words}; models are ranked {suite.on}.", "Suite:")
-    body = [replace(section, more=False) for section in task_details(suite, per_task=False)]
-    return [ReportPart("tasks", "Task by task", ranking, _OF_TASKS, (lead,), tuple(body))]
+def _in_short(study: Document, _: ReportDocument) -> list[Line]:
+    """What the study's own command says first."""
+    return [Line(study.verdict, "In short:")]
 
 
-def _part(
-    anchor: str, title: str, document: Document, body: Sequence[Section], pictures: tuple[str, ...]
-) -> ReportPart:
-    """A chapter that says what the study's own command says, its verdict first."""
-    return ReportPart(anchor, title, document, pictures, (Line(document.verdict, "In short:"),), tuple(body))
+def _left_ends(_study: RankDocument, _: ReportDocument) -> list[Line]:
+    return [_LEFT_ENDS]
 
 
-def _pairs(document: ReportDocument) -> ReportPart:
-    """The chapter of pairs, with a word on why it counts otherwise than the ranking does."""
-    pairs = document.pairs
-    part = _part("pairs", CHAPTERS["pairs"], pairs, dominance.details(pairs), ("heatmap", "pair"))
+def _suite_line(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
+    if ranking.suite is not None:
+        yield Line(f"{ranking.suite.words}; models are ranked {ranking.suite.on}.", "Suite:")
+
+
+def _tasks(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
+    if ranking.suite is not None:
+        for section in task_details(ranking.suite, per_task=False):
+            yield replace(section, more=False)
+
+
+def _groups(study: RankDocument, _: ReportDocument) -> list[Section]:
+    return [] if study.groups is None else group_sections(study.groups)
+
+
+def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
+    """The verdict on pairs, with a word on why it counts otherwise than the ranking does."""
+    yield Line(pairs.verdict, "In short:")
     metric, method = _leading(document.ranking)
     counted = document.ranking.study.studies[metric].separations.get(method)
-    direct = document.pairs.by_column[0].study.tests[-1]
+    direct = pairs.by_column[0].study.tests[-1]
     if counted is None or not document.ranking.inference.test or counted.pairs < 2:
-        return part
+        return
     apart = int(np.triu(direct.dominates | direct.dominates.T, 1).sum())
-    text = (
+    yield Line(
         "The ranking asks of each model whether it is better against the field than another is (relative "
         f"claims: {method} tells {counted.separated} of {counted.pairs} pairs apart). Here two models are "
         f"compared with each other alone (direct claims: {apart} of {counted.pairs} pairs). "
-        f"{WHY_COUNTS_DIFFER}"
+        f"{WHY_COUNTS_DIFFER}",
+        "Two tests:",
     )
-    return replace(part, lead=(*part.lead, Line(text, "Two tests:")))
 
 
 def _leading(document: RankDocument) -> tuple[str, str]:
@@ -147,7 +104,7 @@ def _leading(document: RankDocument) -> tuple[str, str]:
     return metric, leading_method(study.rankings)
 
 
-def _ranking(document: RankDocument) -> list[Section]:
+def _ranking(document: RankDocument, _: ReportDocument) -> list[Section]:
     metric, method = _leading(document)
     study, models = document.study.studies[metric], document.provenance.models
     found: list[Section] = [detail_table(document, metric, method)]
@@ -160,9 +117,9 @@ def _ranking(document: RankDocument) -> list[Section]:
     return found
 
 
-def _risks(document: RankDocument) -> list[Section]:
+def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
     """A row a model that another of no larger mean beats in the tail."""
-    metric, _ = _leading(document)
+    metric, _method = _leading(document)
     study, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
     risks = study.hidden_risks
     if risks is None:
@@ -204,8 +161,21 @@ def _risks(document: RankDocument) -> list[Section]:
     return [words, Table(f"Hidden risks on {metric}", columns, tuple(rows))]
 
 
-def _agreement(others: RankDocument, ranking: RankDocument, what: str, title: str) -> ReportPart:
+def _depends(what: str, about: str) -> Words:
+    """A word on what a table of agreement is."""
+    line = Line(
+        f"How far the ranking depends on the {what}: ranks by {about}, from the same samples, without tests. "
+        "τ is 1 for the same order and −1 for the opposite one."
+    )
+    return lambda _study, _document: [line]
+
+
+def _agreement(what: str) -> Words:
     """Ranks by other methods or metrics, with their agreement with the ranking."""
+    return lambda others, document: _agreeing(what, others, document.ranking)
+
+
+def _agreeing(what: str, others: RankDocument, ranking: RankDocument) -> tuple[Table, Table]:
     column, method = _leading(ranking)
     own, models = ranking.study.rankings[f"{method}@{column}"], ranking.provenance.models
     tau = list(others.agreement_with(own).values())
@@ -233,25 +203,17 @@ def _agreement(others: RankDocument, ranking: RankDocument, what: str, title: st
     )
     heads = [str(number) if numbered else name for number, name in enumerate(shown, start=1)]
     ranks = tuple((models[i], *(str(found.rank[i]) for found in shown.values())) for i in own.order.tolist())
-    about = "methods" if what == "method" else "each metric on its own"
-    words = Line(
-        f"How far the ranking depends on the {what}: ranks by {about}, from the same samples, without tests. "
-        "τ is 1 for the same order and −1 for the opposite one."
-    )
-    columns = (Column("model", "left"), *map(Column, heads))
-    return ReportPart(
-        f"{what}s", title, others, ("bump",), (words,), (table, Table(f"Ranks by {what}", columns, ranks))
-    )
+    return table, Table(f"Ranks by {what}", (Column("model", "left"), *map(Column, heads)), ranks)
 
 
-def _unseen(document: ReportDocument) -> list[Section]:
-    metric, _ = _leading(document.ranking)
-    study = document.ranking.study.studies[metric].dominance.estimates
+def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
+    metric, _method = _leading(ranking)
+    study = ranking.study.studies[metric].dominance.estimates
     level, samples = study.tail_level, study.samples
     tail = max(round(level * samples), 1)
     return [
         Line(
-            f"{unseen_in(document.ranking.scores[metric])} What never happened in n independent samples may "
+            f"{unseen_in(ranking.scores[metric])} What never happened in n independent samples may "
             "still happen in up to about 3 in n of all cases, with 95 % confidence."
         ),
         Line(
@@ -263,3 +225,55 @@ def _unseen(document: ReportDocument) -> list[Section]:
             "users, or a metric that misses what matters."
         ),
     ]
+
+
+def _of_suite(document: ReportDocument) -> Document | None:
+    return None if document.ranking.suite is None else document.ranking
+
+
+REPORT = (
+    Entry("why", "ranking", CHAPTERS["ranking"], attrgetter("ranking"), ("forest",), words=_ranking),
+    Entry(
+        *("why", "curves", "Distributions", attrgetter("ranking"), ("quantiles", "tvar")),
+        lead=_left_ends,
+    ),
+    Entry("why", "risks", "Hidden risks", attrgetter("ranking"), words=_risks),
+    Entry(
+        *("why", "mean-risk", CHAPTERS["risks"], attrgetter("risks"), ("scatter", "radar")),
+        lead=_in_short,
+        words=lambda study, _: mean_risk.details(study),
+    ),
+    Entry(
+        *("who", "pairs", CHAPTERS["pairs"], attrgetter("pairs"), ("heatmap", "pair")),
+        lead=_two_tests,
+        words=lambda study, _: dominance.details(study),
+    ),
+    Entry(
+        *("by-task", "tasks", "Tasks", _of_suite, ("taskmap", "taskforest", "strip", "profile")),
+        lead=_suite_line,
+        words=_tasks,
+    ),
+    Entry("by-group", "groups", CHAPTERS["by_group"], attrgetter("by_group"), ("groups",), words=_groups),
+    Entry(
+        *("method", "methods", CHAPTERS["methods"], attrgetter("methods"), ("bump",)),
+        lead=_depends("method", "methods"),
+        words=_agreement("method"),
+    ),
+    Entry(
+        *("method", "metrics", CHAPTERS["metrics"], attrgetter("metrics"), ("bump",)),
+        lead=_depends("metric", "each metric on its own"),
+        words=_agreement("metric"),
+    ),
+    Entry(
+        *("method", "gsd", CHAPTERS["relation"], attrgetter("relation"), ("hasse",)),
+        lead=_in_short,
+        words=lambda study, _: gsd.details(study),
+    ),
+    Entry(
+        *("method", "copa", CHAPTERS["choice"], attrgetter("choice"), ("parallel", "boxes")),
+        lead=_in_short,
+        words=lambda study, _: copa.details(study),
+    ),
+    Entry("method", "unseen", "What the samples cannot show", attrgetter("ranking"), words=_unseen),
+)
+"""What a report holds, a row a part: chapter, place, title, study, kinds of pictures, words around them."""

@@ -26,7 +26,8 @@ class Column:
 
     ``name`` is the head where there is no need to be short, in Markdown. What is ``only`` for a terminal is a
     picture, drawn where there is room for it, ``least`` columns wide or more; it says nothing of its own.
-    What is ``spare`` gives way on a page that has no room for all, and is named below the table.
+    What is ``spare`` gives way on a page that has no room for all, and is named below the table. ``axis``
+    says what the ends of the column's bars are.
     """
 
     head: str
@@ -35,14 +36,30 @@ class Column:
     only: Literal["", "terminal", "latex"] = ""
     least: int = 0
     spare: bool = False
+    axis: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A number with its interval, as parts of the way from one end of a column's scale to the other.
+
+    ``tone`` says of whom it is: ``lead``, ``risk`` or anybody; ``goal`` is what an interval has to clear.
+    """
+
+    at: float
+    low: float
+    high: float
+    tone: str = ""
+    goal: float | None = None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Text with an optional Rich style, which Markdown leaves out."""
+    """Text with an optional Rich style, which Markdown leaves out, and a bar, which a page draws."""
 
     text: str
     style: str = ""
+    bar: Bar | None = None
 
 
 @dataclass(frozen=True)

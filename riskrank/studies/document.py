@@ -51,6 +51,14 @@ class Provenance:
     config: str | None = None
 
 
+@dataclass(frozen=True)
+class Quote:
+    """A figure, and what it is of."""
+
+    figure: str
+    words: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Document(Generic[Row]):
     """The result of a study; every kind adds what its pictures and words need.
@@ -77,6 +85,16 @@ class Document(Generic[Row]):
     rows: Sequence[Row]
     verdict: str = ""
     more: Sequence[str] = ()
+
+    @property
+    def certainty(self) -> str:
+        """How sure the verdict is, in one word, where tests say so."""
+        return ""
+
+    @property
+    def quotes(self) -> Sequence[Quote]:
+        """Figures that somebody who was asked would quote."""
+        return ()
 
     @property
     def marker(self) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from riskrank.engine.sampling.cluster_means import cluster_means
+from riskrank.engine.sampling.mean_intervals import mean_intervals, share_intervals
 from riskrank.engine.sampling.task_parts import task_column_means
 from riskrank.engine.types import Floats
 from riskrank.scores.table.score_table import ScoreTable
@@ -32,6 +34,8 @@ class MetricMeans:
         As the file has them; standard errors of whole clusters.
     decimals : int
         Digits that all numbers of this metric are shown with.
+    freedom : ndarray, shape (k,)
+        Degrees of freedom of the standard errors: independent clusters less the tasks they are of.
     """
 
     name: str
@@ -41,6 +45,13 @@ class MetricMeans:
     mean: Floats
     error: Floats
     decimals: int
+    freedom: Floats
+
+    @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """Intervals of the means, of each alone, at 95 %; NaN where nothing is known."""
+        intervals = share_intervals if self.share else mean_intervals
+        return intervals(self.mean, self.error, self.freedom)
 
     def said(self, value: float) -> str:
         """A mean or a difference of means of this metric, as it is shown everywhere."""
@@ -70,6 +81,8 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
         In the order of the table's metrics.
     """
     raw, tasks = [table.raw(model) for model in range(len(table.models))], tasks_of(table)
+    strata = 1 if tasks is None else len(tasks.names)
+    freedom = np.array([float(len(np.unique(cluster)) - strata) for cluster in table.clusters])
     found = []
     for at, spec in enumerate(table.metrics):
         columns = [scores[:, at] for scores in raw]
@@ -83,7 +96,7 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
         share = all(np.isin(column, (0.0, 1.0)).all() for column in columns)
         lower = (spec.direction == "lower") != (spec.transform == "neg_log")
         decimals = decimals_of((100 if share else 1) * error)
-        found.append(MetricMeans(spec.name, lower, spec.declared, share, mean, error, decimals))
+        found.append(MetricMeans(spec.name, lower, spec.declared, share, mean, error, decimals, freedom))
     return tuple(found)
 
 

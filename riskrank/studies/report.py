@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from riskrank.errors import UsageError, option, spell
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa import CopaDocument, copa
 from riskrank.studies.disagreement import disagreement
-from riskrank.studies.document import Document, Provenance
+from riskrank.studies.document import Document, Provenance, Quote
 from riskrank.studies.dominance import DominanceDocument, dominance
 from riskrank.studies.gsd import GsdDocument, gsd
 from riskrank.studies.mean_risk import MeanRiskDocument, mrm
@@ -83,6 +83,16 @@ class ReportDocument(Document[RankRow]):
             "copa": self.choice,
         }
         return {name: document for name, document in named.items() if document is not None}
+
+    @property
+    def certainty(self) -> str:
+        """How sure the ranking is."""
+        return self.ranking.certainty
+
+    @property
+    def quotes(self) -> Sequence[Quote]:
+        """The figures of the ranking."""
+        return self.ranking.quotes
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -88,9 +88,9 @@ def refused(run, tmp_path):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Pages without their pictures, which take most of the time, where only the rest matters."""
-    from riskrank.shown.page import page
+    from riskrank.shown.page.exhibits import Drawing, Exhibitor
 
-    monkeypatch.setattr(page, "_drawing", lambda figure, *_: page.Drawing("", "", "", figure.picture.caption))
+    monkeypatch.setattr(Exhibitor, "_drawing", lambda _, figure: Drawing("", "", figure.picture.caption))
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,6 @@ def test_an_end_of_an_interval_shows_its_side_of_zero():
 
 def test_differences_of_shares_are_points():
     none = np.zeros(2)
-    share, other = (MetricMeans("q", False, True, kind, none, none, 1) for kind in (True, False))
+    share, other = (MetricMeans("q", False, True, kind, none, none, 1, none) for kind in (True, False))
     assert share.span(-0.05, 0.0625) == "−5.0 to 6.2 points"
     assert other.span(-0.04, 0.0625) == "−0.04 to 0.1"

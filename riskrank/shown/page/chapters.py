@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
 
 from riskrank import __version__
-from riskrank.shown.figures.picture import Picture
+from riskrank.shown.contents import CHAPTERS, ChapterPart, Entry, parts_of
+from riskrank.shown.figures.catalogue import pictures
+from riskrank.shown.figures.picture import Picture, numbered
 from riskrank.shown.sections import sections
-from riskrank.shown.view import Column, Line, Section, Table
+from riskrank.shown.view import Column, Line, Section, Table, first_screen
 from riskrank.studies.document import Document
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture of a chapter."""
+    """A picture of a part."""
 
     picture: Picture
 
@@ -23,46 +26,81 @@ Block = Section | Figure
 
 
 @dataclass(frozen=True)
-class Chapter:
-    """Part of a page.
-
-    Attributes
-    ----------
-    anchor : str
-        Name of its place.
-    title : str
-    blocks : tuple of Block
-    """
+class PagePart:
+    """Words, tables and figures under a title of their own."""
 
     anchor: str
     title: str
     blocks: tuple[Block, ...]
 
 
-def one_of_each(found: Sequence[Picture], kinds: Sequence[str] | None = None) -> list[Figure]:
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter of a page: parts that hang together, under the name of its place and a title."""
+
+    anchor: str
+    title: str
+    parts: tuple[PagePart, ...]
+
+
+def _whole(document: Document) -> Document:
+    return document
+
+
+STUDY = (
+    Entry("why", "figures", "Pictures", _whole, None),
+    Entry("why", "details", "In detail", _whole, words=lambda _, whole: _asked_for(whole)),
+)
+"""What the page of one study holds after its answer, a row a part, as that of a report."""
+
+
+def answer(document: Document) -> list[Section]:
+    """What a terminal shows first, without the verdict and without what to ask next: a page holds all."""
+    if document.schema == "report":
+        return answer(document.ranking)  # type: ignore[attr-defined]  # the schema says which document it is
+    lines = ("Verdict:", "Also:")
+    shown = first_screen(sections(document))
+    return [one for one in shown if not (isinstance(one, Line) and one.label in lines)]
+
+
+def chapters(document: Document) -> list[Chapter]:
+    """What follows the answer: the rows of the table of contents, then what was compared, and with what."""
+    table = import_module("riskrank.shown.report").REPORT if document.schema == "report" else STUDY
+    drawn: dict[int, Sequence[Picture]] = {}
+    of_chapter: dict[str, list[PagePart]] = {name: [] for name in CHAPTERS}
+    for part in parts_of(document, table):
+        figures = _figures(part, document, drawn)
+        blocks = (*part.lead, *figures, *part.words)
+        if blocks:
+            of_chapter[part.entry.chapter].append(PagePart(part.entry.anchor, part.entry.title, blocks))
+    found = [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
+    return [*found, Chapter("provenance", "Provenance", (_compared(document), _made(document)))]
+
+
+def _figures(part: ChapterPart, document: Document, drawn: dict[int, Sequence[Picture]]) -> list[Figure]:
+    """The pictures of a part, the first of every kind, with models by their numbers in the whole document."""
+    if part.entry.pictures == ():
+        return []
+    if id(part.study) not in drawn:
+        models, whole = part.study.provenance.models, document.provenance.models
+        drawn[id(part.study)] = numbered(pictures(part.study), models, whole)
+    return one_of_each(drawn[id(part.study)], part.entry.pictures)
+
+
+def one_of_each(found: Sequence[Picture], kinds: Iterable[str] | None = None) -> list[Figure]:
     """The first picture of every kind, of those kinds that are asked for, in that order."""
     first: dict[str, Picture] = {}
     for picture in found:
         first.setdefault(picture.name.partition("@")[0], picture)
-    return [Figure(first[kind]) for kind in kinds or first if kind in first]
+    return [Figure(first[kind]) for kind in (first if kinds is None else kinds) if kind in first]
 
 
-def document_chapters(document: Document, found: Sequence[Picture]) -> list[Chapter]:
-    """Chapters of one study: its tables, a picture of each kind, and where it all comes from."""
-    body = [section for section in sections(document) if not _is_verdict(section)]
-    chapters = [Chapter("result", "Result", tuple(body))]
-    figures = one_of_each(found)
-    if figures:
-        chapters.append(Chapter("figures", "Figures", tuple(figures)))
-    return [*chapters, comparison_chapter(document), provenance_chapter(document)]
+def _asked_for(document: Document) -> list[Section]:
+    return [replace(section, more=False) for section in sections(document) if section.more]
 
 
-def _is_verdict(section: Section) -> bool:
-    return isinstance(section, Line) and section.label == "Verdict:"
-
-
-def comparison_chapter(document: Document, *, title: str = "What was compared") -> Chapter:
-    """Models and metrics, and what a reader should know of the table."""
+def _compared(document: Document) -> PagePart:
+    """Metrics, and what a reader should know of the table."""
     origin = document.provenance
     rows = []
     for metric in origin.metrics:
@@ -88,10 +126,10 @@ def comparison_chapter(document: Document, *, title: str = "What was compared") 
         ),
     ]
     blocks += [Line(warning, "Mind:", "yellow") for warning in origin.warnings]
-    return Chapter("compared", title, tuple(blocks))
+    return PagePart("compared", "What was compared", tuple(blocks))
 
 
-def provenance_chapter(document: Document) -> Chapter:
+def _made(document: Document) -> PagePart:
     """Files and settings: with the same version they give the same bytes."""
     origin = document.provenance
     files = Table(
@@ -112,7 +150,7 @@ def provenance_chapter(document: Document) -> Chapter:
     made += "" if origin.resamples is None else f", {origin.resamples:,} bootstrap resamples"
     made += "" if origin.config is None else f", options from {origin.config}"
     text = f"{made}. The same files, settings and version give the same page, byte for byte."
-    return Chapter("provenance", "Settings and provenance", (Line(text, "Made by:"), files, settings))
+    return PagePart("made", "Settings", (Line(text, "Made by:"), files, settings))
 
 
 def _value(value: object) -> str:

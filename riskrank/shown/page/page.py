@@ -1,11 +1,10 @@
-"""The page itself: chapters through templates into one file, or into a fragment for a notebook."""
+"""The page itself: an answer and chapters through templates into one file, or a fragment for a notebook."""
 
 from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -13,26 +12,15 @@ from typing import TYPE_CHECKING, Any
 from riskrank.errors import spell
 from riskrank.shown.escapes import visible
 from riskrank.shown.figures.catalogue import pictures
-from riskrank.shown.figures.picture import Picture, numbered
 from riskrank.shown.formats.data import to_json
 from riskrank.shown.page import require_pages
-from riskrank.shown.page.chapters import (
-    Block,
-    Chapter,
-    Figure,
-    comparison_chapter,
-    document_chapters,
-    one_of_each,
-    provenance_chapter,
-)
-from riskrank.shown.view import Cell, Line, Table, spelled, text_of
+from riskrank.shown.page.chapters import Block, answer, chapters, one_of_each
+from riskrank.shown.page.exhibits import Exhibitor
 from riskrank.studies.document import Document
+from riskrank.studies.rank.certainty import MEANING
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
-
-    from riskrank.shown.page.svg import Styles
 
 _FOLDER = "templates"
 
@@ -46,11 +34,11 @@ def to_page(document: Document, *, flags: bool = True) -> str:
         If Jinja2 or Matplotlib is not installed.
     """
     require_pages()
-    return _rendered("page.html", document, chapters(document), flags=flags)
+    return _rendered("page.html", document, flags=flags)
 
 
 def to_page_fragment(document: Document, *, flags: bool = False) -> str:
-    """Write a document as an element for a notebook: the result and its main picture.
+    """Write a document as an element for a notebook: the answer and its main picture.
 
     Raises
     ------
@@ -58,70 +46,25 @@ def to_page_fragment(document: Document, *, flags: bool = False) -> str:
         If Jinja2 or Matplotlib is not installed.
     """
     require_pages()
-    found = document_chapters(document, pictures(document)[:1])
-    shown = [chapter for chapter in found if chapter.anchor in ("result", "figures")]
-    return _rendered("fragment.html", document, shown, flags=flags)
+    return _rendered("fragment.html", document, flags=flags)
 
 
-def chapters(document: Document) -> list[Chapter]:
-    """Chapters of a page, those of a report or of one study."""
-    if document.schema != "report":
-        return document_chapters(document, pictures(document))
-    from riskrank.shown.report import parts
-
-    found = [comparison_chapter(document)]
-    drawn: dict[int, Sequence[Picture]] = {}
-    for part in parts(document):  # type: ignore[arg-type]  # the schema says which document it is
-        known: Sequence[Picture] = ()
-        if part.pictures:
-            models, whole = part.source.provenance.models, document.provenance.models
-            known = drawn.setdefault(id(part.source), numbered(pictures(part.source), models, whole))
-        figures = one_of_each(known, part.pictures) if part.pictures else []
-        found.append(Chapter(part.anchor, part.title, (*part.lead, *figures, *part.sections)))
-    return [*found, provenance_chapter(document)]
-
-
-def _title(document: Document) -> str:
-    named = getattr(document, "title", "")
-    return named or f"riskrank {document.provenance.command}: {len(document.provenance.models)} models"
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a table, with the models it is about by their numbers."""
-
-    cells: tuple[Cell | str, ...]
-    models: str
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure as the template takes it."""
-
-    svg: Markup
-    title: str
-    reading: str
-    caption: str
-
-
-def _rendered(template: str, document: Document, found: Sequence[Chapter], *, flags: bool) -> str:
+def _rendered(template: str, document: Document, *, flags: bool) -> str:
     from markupsafe import Markup
 
-    from riskrank.shown.page.svg import Styles
-
-    models = list(document.provenance.models)
     # What names begin with: two results in one notebook must not share any.
     mark = "rr" + hashlib.sha256(to_json(document).encode("utf-8")).hexdigest()[:6]
-    styles = Styles()
-    found = [_plain(chapter, flags=flags) for chapter in found]
-    drawn = {
-        id(block): _drawing(block, styles, f"{mark}-{number}")
-        for number, block in enumerate(block for chapter in found for block in chapter.blocks)
-        if isinstance(block, Figure)
-    }
-    style = _text("page.css") + "\n" + styles.sheet(mark) + "\n"
+    models = list(document.provenance.models)
+    make = Exhibitor(mark, models, flags=flags)
+    whole = template == "page.html"
+    beside: Sequence[Block] = () if whole else one_of_each(pictures(document)[:1])
+    shown = [*make.exhibits([*answer(document), *beside], wide=True)]
+    found = [
+        (chapter, [(part, [*make.exhibits(part.blocks)]) for part in chapter.parts])
+        for chapter in (chapters(document) if whole else ())
+    ]
+    style = _text("page.css") + "\n" + make.styles.sheet(mark) + "\n"
     script = _text("page.js")
-    numbered = {name: number for number, name in enumerate(models)}
     return (
         _environment()
         .get_template(template)
@@ -130,14 +73,12 @@ def _rendered(template: str, document: Document, found: Sequence[Chapter], *, fl
             mark=mark,
             models=models,
             verdict=spell(document.verdict, flags=flags),
+            certainty=document.certainty,
+            meaning=MEANING.get(document.certainty, ""),
+            quotes=document.quotes,
+            warnings=[spell(line, flags=flags) for line in document.provenance.warnings],
+            answer=shown,
             chapters=found,
-            drawn=drawn,
-            rows=lambda table: _rows(table, numbered),
-            is_table=lambda block: isinstance(block, Table),
-            is_line=lambda block: isinstance(block, Line),
-            identity=id,
-            text_of=text_of,
-            classes=_classes,
             style=Markup(style),
             script=Markup(script),
             policy=_policy(style, script),
@@ -145,43 +86,9 @@ def _rendered(template: str, document: Document, found: Sequence[Chapter], *, fl
     )
 
 
-def _plain(chapter: Chapter, *, flags: bool) -> Chapter:
-    """A chapter in the words of a door, whose tables have none of the pictures made for terminals."""
-    blocks: list[Block] = []
-    for block in chapter.blocks:
-        if isinstance(block, Figure):
-            blocks.append(block)
-            continue
-        plain = block.plain if isinstance(block, Table) else block
-        blocks += spelled([plain], flags=flags)
-    return replace(chapter, blocks=tuple(blocks))
-
-
-def _drawing(figure: Figure, styles: Styles, identity: str) -> Drawing:
-    from markupsafe import Markup
-
-    from riskrank.shown.figures.fonts import browser_fonts
-    from riskrank.shown.page.svg import to_inline
-
-    caption = visible(figure.picture.caption)
-    with browser_fonts():
-        plot = figure.picture.draw()
-        svg = to_inline(plot, styles, identity=identity, alternative=caption)
-    return Drawing(Markup(svg), plot.title, plot.reading, caption)
-
-
-def _rows(table: Table, models: Mapping[str, int]) -> list[Row]:
-    """Rows of a table; a row is about the models its leading columns name."""
-    found = []
-    for row in table.rows:
-        about = [models[text] for text in map(text_of, row[: table.stub]) if text in models]
-        found.append(Row(row, " ".join(map(str, about))))
-    return found
-
-
-def _classes(cell: Cell | str) -> str:
-    """Classes of a cell by its style on a terminal."""
-    return "" if isinstance(cell, str) else cell.style
+def _title(document: Document) -> str:
+    named = getattr(document, "title", "")
+    return named or f"riskrank {document.provenance.command}: {len(document.provenance.models)} models"
 
 
 def _policy(style: str, script: str) -> str:

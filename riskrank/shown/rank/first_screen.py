@@ -9,6 +9,7 @@ import numpy as np
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
+from riskrank.shown.bars import with_bars
 from riskrank.shown.means import PORTFOLIOS, also, combined, head, seen, side_by_side, worst
 from riskrank.shown.rank.detail import details, methods_beside
 from riskrank.shown.suites.tables import details as task_details
@@ -105,7 +106,9 @@ def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
         (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i == one.first else "")),
     ]
-    columns += [(Column(head(mean)), mean.of) for mean in metrics[:MOST_METRICS]]
+    tones = ["lead" if i == one.first else "risk" if i in marks else "" for i in range(len(models))]
+    for mean in metrics[:MOST_METRICS]:
+        columns.append(with_bars((Column(head(mean)), mean.of), mean, shown, tones))
     columns += worst(one.column, metrics, tail)
     rows = tuple(tuple(cell(i) for _, cell in columns) for i in shown)
     return Table("", tuple(column for column, _ in columns), rows, stub=3)

@@ -10,7 +10,7 @@ from riskrank.errors import RiskrankError
 from riskrank.scores.table.baseline import Overlap
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.diff.document import CaseRow
-from riskrank.studies.document import Document
+from riskrank.studies.document import Document, Quote
 from riskrank.studies.gate.looks import Looks
 
 # An HTML comment, which no renderer of Markdown shows.
@@ -111,6 +111,18 @@ class GateDocument(Document[GateRow]):
     lost: Sequence[Lost] = ()
     looks: Looks | None = None
     overlap: Overlap | None = None
+
+    @property
+    def certainty(self) -> str:
+        """The answer to all claims together."""
+        return self.outcome
+
+    @property
+    def quotes(self) -> Sequence[Quote]:
+        """How many claims have which answer."""
+        words = {PASS: "shown", FAIL: "refuted", INCONCLUSIVE: "open"}
+        told = ((found, words[kind]) for kind, found in counts(self.rows).items())
+        return [Quote(str(found), f"{'claim' if found == 1 else 'claims'} {said}") for found, said in told]
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,9 +17,11 @@ from riskrank.engine.dominance.stability import Stability
 from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.aggregation import described_aggregation
+from riskrank.studies.document import Quote
 from riskrank.studies.grouping import GroupedDocument, Standing
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.catches import Tail
+from riskrank.studies.rank.certainty import certainty
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.suites import SuiteChapter
@@ -70,6 +72,8 @@ class RankDocument(GroupedDocument[RankRow]):
         Of the same columns.
     means : tuple of MetricMeans
         Raw means of every metric.
+    quoted : tuple of Quote
+        Figures on the first model.
     leading : dict of str to Leading
         By column: its most careful method, and what the evidence says of that method's first model.
     marks : dict of str to dict of int to str
@@ -97,6 +101,7 @@ class RankDocument(GroupedDocument[RankRow]):
     scores: Mapping[str, ClusteredScores]
     units: Mapping[str, Units]
     means: tuple[MetricMeans, ...]
+    quoted: tuple[Quote, ...]
     leading: Mapping[str, Leading]
     marks: Mapping[str, Mapping[int, str]]
     tails: Mapping[str, Tail]
@@ -105,10 +110,21 @@ class RankDocument(GroupedDocument[RankRow]):
     suite: SuiteChapter | None = None
     per_task: bool = False
 
+    @property
+    def certainty(self) -> str:
+        """How sure it is that the first is first."""
+        return certainty(self.leading.values(), self.inference)
+
+    @property
+    def quotes(self) -> Sequence[Quote]:
+        """Figures on the first model."""
+        return self.quoted
+
     def meta(self) -> Mapping[str, Any]:
-        """Separation, hidden risks, aggregations, agreement, stability and groups."""
+        """Certainty, separation, hidden risks, aggregations, agreement, stability and groups."""
         models = self.provenance.models
         return {
+            "certainty": self.certainty,
             "recommendations": [*recommendations(self.leading, models, self.means)],
             "separation": [*separations(self.study)],
             "hidden_risks": [*hidden_risks(self.study, models, self.units)],

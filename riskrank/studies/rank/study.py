@@ -23,6 +23,7 @@ from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import Tail, marks
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
 from riskrank.studies.rank.leading import firsts, lead
+from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.verdict import rank_verdict
 from riskrank.studies.ranking_methods import chosen_methods
 from riskrank.studies.runtime import Runtime
@@ -66,8 +67,7 @@ def rank(
         return study_by_group(rank, standings, table, settings, runtime)
     table = on_task_scale(table, settings)
     check_portfolio(table, settings, per_metric=not folds(settings))
-    methods = chosen_methods(settings, table)
-    tables = score_tables(table, settings)
+    methods, tables = chosen_methods(settings, table), score_tables(table, settings)
     for name in columns_needed(methods, tables.metrics):
         if name in tables.metrics:  # portfolios lie between 0 and 1
             check_range(name, tables.column(name), table.models)
@@ -96,11 +96,11 @@ def rank(
     units = {name: units_of(name, table.metrics) for name in study.studies}
     means, leading = metric_means(table), lead(study, tables, inference)
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
-    said = rank_verdict(study, Case(table, means, leading, inference, suite))
-    top = len(table.models) if settings.top is None else settings.top
+    case = Case(table, means, leading, inference, suite)
+    said = rank_verdict(study, case)
     return RankDocument(
         provenance=_provenance(table, settings, study, inference),
-        rows=[*_rows(study, table.models, units, top)],
+        rows=[*_rows(study, table.models, units, settings.top)],
         verdict=said.verdict,
         more=said.more,
         study=study,
@@ -110,6 +110,7 @@ def rank(
         scores=study.columns,
         units=units,
         means=means,
+        quoted=quoted(case),
         leading=leading,
         marks={name: marks(one, table, means) for name, one in leading.items()},
         tails={name: Tail(one, table) for name, one in leading.items()},
@@ -144,7 +145,7 @@ def _provenance(
 
 
 def _rows(
-    study: MethodStudy, models: Sequence[str], units: Mapping[str, Units], top: int
+    study: MethodStudy, models: Sequence[str], units: Mapping[str, Units], top: int | None
 ) -> Iterator[RankRow]:
     """One row a method and model, methods in the order asked for, models by rank."""
     for method, ranking in study.rankings.items():

@@ -170,20 +170,20 @@ def _disagreement(one: Leading, found: Recommendation, case: Case) -> str:
     models = case.models
     leader = models[one.first]
     first = f"{leader} comes first on {case.score(one.column)}{_by(one)}"
-    rival = _rival(found)
-    against = models[rival]
-    if rival in found.leader.better:
+    ahead = rival(found)
+    against = models[ahead]
+    if ahead in found.leader.better:
         every = f"all {len(case.means)} metrics" if len(case.means) > 1 else "average"
-        shown = strongest(found.leader.contrasts.difference[rival] / found.leader.contrasts.error[rival], 2)
-        parts = [against_of(case.means[m], rival, one.first) for m in shown]
+        shown = strongest(found.leader.contrasts.difference[ahead] / found.leader.contrasts.error[ahead], 2)
+        parts = [against_of(case.means[m], ahead, one.first) for m in shown]
         why = f"but {against} is better on {every} ({', '.join(parts)})"
     else:
-        parts = [against_of(mean, rival, one.first) for mean in case.means[:2]]
+        parts = [against_of(mean, ahead, one.first) for mean in case.means[:2]]
         why = f"but {against} is significantly ahead of it head to head ({', '.join(parts)})"
     return f"No model to ship on this evidence: {first}, {why}. {_instead(found, case)}"
 
 
-def _rival(found: Recommendation) -> int:
+def rival(found: Recommendation) -> int:
     """Who speaks against the leader: the model to look at instead if it does, else one better throughout."""
     against = found.leader.beaten_by
     if found.choice is not None and found.choice in against:

@@ -10,7 +10,7 @@ import riskrank
 from riskrank.api import rank, read
 from riskrank.errors import UsageError
 from riskrank.shown import page as pages
-from riskrank.shown.page.page import chapters
+from riskrank.shown.page.chapters import answer, chapters
 from riskrank.shown.report import parts
 from riskrank.shown.view import Table, text_of
 
@@ -59,11 +59,13 @@ def test_structure(small):
     assert len(identities) == len(set(identities))
     heads = [int(tag[1]) for tag, _ in found.elements if re.fullmatch("h[1-6]", tag)]
     assert heads[0] == 1
-    assert set(heads[1:]) == {2}
+    assert set(heads[1:]) == {2, 3}
+    assert heads[1] == 2
     assert found.all("html") == [{"lang": "en"}]
-    assert len(found.all("svg")) == len(found.all("figure")) > 5
-    for svg in found.all("svg"):
-        assert svg["role"] == "img"
+    drawn = [svg for svg in found.all("svg") if svg.get("role") == "img"]
+    assert len(drawn) == len(found.all("figure")) > 5
+    assert all("aria-hidden" in svg for svg in found.all("svg") if svg not in drawn)
+    for svg in drawn:
         assert svg["aria-labelledby"] in identities
     for link in found.all("a"):
         assert link["href"][1:] in identities
@@ -101,29 +103,29 @@ def test_the_policy_names_the_style_and_the_script(small):
 
 def test_tables_hold_the_numbers_of_the_document(small):
     """Cell by cell what the studies found, in their order; and nothing else."""
-    tables = [
-        block.plain
-        for chapter in chapters(small.document)
-        for block in chapter.blocks
-        if isinstance(block, Table)
-    ]
+    parts_shown = [part for chapter in chapters(small.document) for part in chapter.parts]
+    blocks = [*answer(small.document), *(block for part in parts_shown for block in part.blocks)]
+    tables = [block.plain for block in blocks if isinstance(block, Table)]
     cells = [text_of(cell) for table in tables for row in table.rows for cell in row]
     assert Reader(small.to_html()).cells == cells
-    (ranking,) = [part for part in parts(small.document) if part.anchor == "ranking"]
+    (ranking,) = [part for part in parts(small.document) if part.entry.anchor == "ranking"]
     rows = [row for row in small.rows if row.method.startswith("R-SSD@")]
-    shown = ranking.sections[0].rows
+    shown = ranking.words[0].rows
     assert [int(row[0]) for row in shown] == [row.rank for row in rows]
     assert [text_of(row[1]) for row in shown] == [row.model for row in rows]
 
 
 def test_every_part_has_its_figures(small):
     for part in parts(small.document):
-        (chapter,) = [one for one in chapters(small.document) if one.anchor == part.anchor]
-        drawn = [
-            block.picture.name.partition("@")[0] for block in chapter.blocks if hasattr(block, "picture")
+        (found,) = [
+            one
+            for chapter in chapters(small.document)
+            for one in chapter.parts
+            if one.anchor == part.entry.anchor
         ]
-        assert drawn == [kind for kind in part.pictures if kind in drawn]
-        assert bool(drawn) == bool(part.pictures)
+        drawn = [block.picture.name.partition("@")[0] for block in found.blocks if hasattr(block, "picture")]
+        assert drawn == [kind for kind in part.entry.pictures if kind in drawn]
+        assert bool(drawn) == bool(part.entry.pictures)
 
 
 def test_curves_are_drawn_from_the_scores(small):
@@ -225,10 +227,10 @@ def test_a_page_of_one_study(make_scores):
     result = rank(read(make_scores(["a", "b", "c"])), resamples=40, jobs=1)
     found = Reader(result.to_html())
     assert found.open == []
-    assert len(found.all("svg")) == 5
+    assert len(found.all("figure")) == 5
     fragment = result._repr_html_()
     assert "<script" not in fragment
-    assert fragment.count("<svg") == 1
+    assert fragment.count('role="img"') == 1
     assert "<html" not in fragment
 
 
@@ -245,4 +247,4 @@ def test_templates_are_package_data():
 
     data = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
     assert data["tool"]["setuptools"]["package-data"]["riskrank.shown.page"] == ["templates/*"]
-    assert {path.name for path in FOLDER.iterdir()} >= {"page.html", "page.css", "page.js", "body.html"}
+    assert {path.name for path in FOLDER.iterdir()} >= {"page.html", "page.css", "page.js", "answer.html"}

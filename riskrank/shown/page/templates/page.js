@@ -19,12 +19,11 @@
     const body = table.tBodies[0], heads = Array.from(table.tHead.rows[0].cells);
     const given = Array.from(body.rows);
     heads.forEach(function (head, column) {
-      const button = document.createElement("button");
+      const button = document.createElement("button"), label = head.querySelector("span");
       button.type = "button";
-      button.textContent = head.textContent;
+      button.textContent = label.textContent;
       button.title = "Sort by this column";
-      head.textContent = "";
-      head.append(button);
+      label.replaceWith(button);
       button.addEventListener("click", function () {
         const before = head.getAttribute("aria-sort");
         heads.forEach(function (other) { other.removeAttribute("aria-sort"); });
@@ -43,7 +42,7 @@
 
   function filterable(table) {
     const rows = Array.from(table.tBodies[0].rows);
-    if (rows.length < 8) { return; }
+    if (rows.length < 12) { return; }
     const tools = document.createElement("div"), label = document.createElement("label");
     const input = document.createElement("input"), count = document.createElement("span");
     tools.className = "tools";

@@ -1,0 +1,80 @@
+"""Tables of contents: which chapter holds which words and pictures of which study, a row each.
+
+A new chapter or picture of a page is one row in such a table: that of the report is in
+:mod:`riskrank.shown.report`, that of any other document in :mod:`riskrank.shown.page.chapters`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from riskrank.shown.view import Line, Section
+from riskrank.studies.document import Document
+
+CHAPTERS = {
+    "why": "Why",
+    "who": "Who else",
+    "by-task": "Task by task",
+    "by-group": "Group by group",
+    "cases": "Cases",
+    "method": "Method",
+}
+"""Titles of chapters by the name of their place, in order; provenance comes after them."""
+
+Words = Callable[[Any, Any], Iterable[Section]]
+"""What a part says of its study, within the whole document."""
+
+
+def nothing(_study: Document, _whole: Document) -> Sequence[Line]:
+    """No words."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row: a part of a chapter, made of a document.
+
+    Attributes
+    ----------
+    chapter : str
+        One of :data:`CHAPTERS`.
+    anchor : str
+        Name of its place.
+    title : str
+    study : callable
+        Of the whole document: the study that the part is about, None where there is nothing to say.
+    pictures : tuple of str or None
+        Kinds of pictures of that study, in order; None is every kind there is.
+    lead, words : callable
+        What stands before the pictures, and after them.
+    """
+
+    chapter: str
+    anchor: str
+    title: str
+    study: Callable[[Any], Document | None]
+    pictures: tuple[str, ...] | None = ()
+    lead: Words = nothing
+    words: Words = nothing
+
+
+@dataclass(frozen=True)
+class ChapterPart:
+    """What a row says of one document."""
+
+    entry: Entry
+    study: Document
+    lead: tuple[Section, ...]
+    words: tuple[Section, ...]
+
+
+def parts_of(document: Document, table: Iterable[Entry]) -> list[ChapterPart]:
+    """The parts of a document that there is something to say in."""
+    found = ((entry, entry.study(document)) for entry in table)
+    return [
+        ChapterPart(entry, study, tuple(entry.lead(study, document)), tuple(entry.words(study, document)))
+        for entry, study in found
+        if study is not None
+    ]

@@ -1,0 +1,183 @@
+"""Exhibits: a table or a picture with the words that belong beside it, ready for the templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from riskrank.errors import option, spell
+from riskrank.shown.escapes import visible
+from riskrank.shown.page.chapters import Block, Figure
+from riskrank.shown.page.svg import Styles, to_inline
+from riskrank.shown.view import Bar, Cell, Column, Line, Table, text_of
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+# Columns from which on a table takes the whole width, and from which on it is printed across the page.
+_WIDE, _TURNED = 9, 13
+# Rows up to which a table is printed on one page.
+_SHORT = 20
+_NUMBER = re.compile(r"[<>~?\s]*[-−+]?[\d,]+(?:\.(\d+))?( %)?")
+# How much more there is elsewhere stands on a page below: it holds everything.
+_MORE = (option("explain", True), option("top", "#"))
+_BELOW = re.compile("|".join(_MORE).replace("#", "[0-9]+"))
+
+
+@dataclass(frozen=True)
+class PageCell:
+    """A cell: its text, its classes, its bar, and how many characters its column's numbers take."""
+
+    text: str
+    classes: str
+    bar: Bar | None
+    width: int
+
+
+@dataclass(frozen=True)
+class PageRow:
+    """A row of a table, with the models it is about by their numbers."""
+
+    cells: tuple[PageCell, ...]
+    models: str
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table as the template takes it."""
+
+    title: str
+    classes: str
+    heads: tuple[tuple[Column, str], ...]
+    rows: tuple[PageRow, ...]
+    stub: int
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture as the template takes it."""
+
+    svg: Markup
+    title: str
+    reading: str
+
+
+@dataclass
+class Exhibit:
+    """A table, a picture or neither, with words; ``wide`` where there is no room beside it."""
+
+    table: PageTable | None = None
+    drawing: Drawing | None = None
+    words: list[Line] = field(default_factory=list)
+    wide: bool = False
+
+
+class Exhibitor:
+    """Makes the exhibits of one page, which share names and styles.
+
+    Parameters
+    ----------
+    mark : str
+        What names of elements begin with.
+    models : sequence of str
+    flags : bool
+        Whether parameters are named as flags of the command line or as Python keywords.
+    """
+
+    def __init__(self, mark: str, models: Sequence[str], *, flags: bool) -> None:
+        self.styles = Styles()
+        self._mark, self._flags, self._drawn = mark, flags, 0
+        self._numbers = {name: number for number, name in enumerate(models)}
+
+    def exhibits(self, blocks: Iterable[Block], *, wide: bool = False) -> Iterator[Exhibit]:
+        """Words stand beside what they follow; what comes before any table or picture stands alone.
+
+        Parameters
+        ----------
+        blocks : iterable of Block
+        wide : bool
+            Give every table the whole width, its words below.
+        """
+        found: Exhibit | None = None
+        for block in blocks:
+            if isinstance(block, Line):
+                found = found or Exhibit()
+                found.words.append(self._line(block))
+                continue
+            if found is not None:
+                yield found
+            if isinstance(block, Figure):
+                found = Exhibit(drawing=self._drawing(block))
+            else:
+                plain = block.plain
+                found = Exhibit(table=self._table(plain), wide=wide or len(plain.columns) >= _WIDE)
+        if found is not None:
+            yield found
+
+    def _line(self, line: Line) -> Line:
+        text = spell(_BELOW.sub("below", line.text), flags=self._flags)
+        return Line(text, line.label, line.style, line.verbatim)
+
+    def _drawing(self, figure: Figure) -> Drawing:
+        from markupsafe import Markup
+
+        from riskrank.shown.figures.fonts import browser_fonts
+
+        self._drawn += 1
+        with browser_fonts():
+            plot = figure.picture.draw()
+            svg = to_inline(
+                plot,
+                self.styles,
+                identity=f"{self._mark}-{self._drawn}",
+                alternative=visible(figure.picture.caption),
+            )
+        return Drawing(Markup(svg), plot.title, plot.reading)
+
+    def _table(self, table: Table) -> PageTable:
+        left = [at for at, column in enumerate(table.columns[: table.stub]) if column.justify == "left"]
+        name = next((at for at in left if table.columns[at].head), None)
+        classes = [
+            f"{column.justify} name" if at == name else column.justify
+            for at, column in enumerate(table.columns)
+        ]
+        heads = [
+            (column, f"{kind} barred" if column.axis else kind)
+            for column, kind in zip(table.columns, classes, strict=True)
+        ]
+        aligned = [_decimals([text_of(row[at]) for row in table.rows]) for at in range(len(table.columns))]
+        widths = [max((len(text_of(row[at])) for row in table.rows), default=0) for at in range(len(classes))]
+        rows = []
+        for at, row in enumerate(table.rows):
+            about = [self._numbers[text] for text in map(text_of, row[: table.stub]) if text in self._numbers]
+            cells = [
+                _cell(cell, f"{kind} {pad[at]}" if pad[at] else kind, width)
+                for cell, kind, pad, width in zip(row, classes, aligned, widths, strict=True)
+            ]
+            rows.append(PageRow(tuple(cells), " ".join(map(str, about))))
+        kinds = ["wide"] * (len(heads) >= _WIDE) + ["turned"] * (len(heads) >= _TURNED)
+        kinds += ["short"] * (len(rows) <= _SHORT)
+        bars = sum(column.axis is not None for column in table.columns)
+        kinds += [f"bars bars-{min(bars, 4)}"] if bars else []
+        title = spell(table.title, flags=self._flags)
+        return PageTable(title, " ".join(kinds), tuple(heads), tuple(rows), table.stub)
+
+
+def _cell(cell: Cell | str, classes: str, width: int) -> PageCell:
+    if isinstance(cell, str):
+        return PageCell(cell, classes, None, width)
+    return PageCell(cell.text, f"{classes} {cell.style}".strip(), cell.bar, width)
+
+
+def _decimals(texts: Sequence[str]) -> list[str]:
+    """Class of each cell of a column of numbers that moves its decimal point below those of the others."""
+    found = [_NUMBER.fullmatch(text) for text in texts]
+    places = [-1 if one is None else len(one[1] or "") for one in found]
+    most = max(places, default=0)
+    if most < 1 or any(one and one[2] for one in found):
+        return [""] * len(texts)
+    # The point itself takes a place.
+    lacking = [most - count + (count == 0) for count in places]
+    return [f"d{few}" if few and count >= 0 else "" for few, count in zip(lacking, places, strict=True)]

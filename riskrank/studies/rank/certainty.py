@@ -1,0 +1,50 @@
+"""How sure an answer is, in one word: what the tests behind a verdict come to (method §4).
+
+Every word follows from tests that were made, and none says more than they do: *tied* is not *equal*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.sampling.design import FEW_SAMPLES
+from riskrank.studies.rank.leading import Leading
+
+CLEAR, TIED, DISAGREEMENT, FEW = "clear", "tied", "disagreement", "too few samples"
+NOT_DECIDED, NOT_TESTED = "not decided", "not tested"
+
+MEANING = {
+    CLEAR: "the first is significantly better than every other",
+    TIED: "the tests do not put every other behind the first",
+    DISAGREEMENT: "the evidence does not agree on one first model",
+    FEW: f"nothing is told apart for sure by fewer than {FEW_SAMPLES}",
+    NOT_DECIDED: "more resamples would tell whether the first is ahead",
+    NOT_TESTED: "the order is that of these samples, and nothing says how sure it is",
+}
+"""Every word with what it says, no more."""
+
+
+def certainty(columns: Collection[Leading], inference: Inference) -> str:
+    """The word for the first models of one or more columns of scores.
+
+    Parameters
+    ----------
+    columns : collection of Leading
+        None where only aggregated ranks are told, which no test is about.
+    inference : Inference
+
+    Returns
+    -------
+    str
+    """
+    tested = inference.test and all(one.found.tests_of(one.method) is not None for one in columns)
+    if not columns or not tested:
+        return NOT_TESTED
+    refuted = any(one.recommendation is not None and not one.recommendation.holds for one in columns)
+    if refuted or len({one.first for one in columns}) > 1:
+        return DISAGREEMENT
+    if any(one.level or not one.others for one in columns):
+        few = min(one.scores.effective_size for one in columns) < FEW_SAMPLES
+        return FEW if few else TIED
+    return NOT_DECIDED if any(one.undecided for one in columns) else CLEAR
