@@ -42,7 +42,8 @@ class Entry:
         One of :data:`CHAPTERS`.
     anchor : str
         Name of its place.
-    title : str
+    title : str or callable
+        A callable makes it of the study.
     study : callable
         Of the whole document: the study that the part is about, None where there is nothing to say.
     pictures : tuple of str or None
@@ -53,7 +54,7 @@ class Entry:
 
     chapter: str
     anchor: str
-    title: str
+    title: str | Callable[[Any], str]
     study: Callable[[Any], Document | None]
     pictures: tuple[str, ...] | None = ()
     lead: Words = nothing
@@ -65,6 +66,7 @@ class ChapterPart:
     """What a row says of one document."""
 
     entry: Entry
+    title: str
     study: Document
     lead: tuple[Section, ...]
     words: tuple[Section, ...]
@@ -72,9 +74,12 @@ class ChapterPart:
 
 def parts_of(document: Document, table: Iterable[Entry]) -> list[ChapterPart]:
     """The parts of a document that there is something to say in."""
-    found = ((entry, entry.study(document)) for entry in table)
-    return [
-        ChapterPart(entry, study, tuple(entry.lead(study, document)), tuple(entry.words(study, document)))
-        for entry, study in found
-        if study is not None
-    ]
+    found = []
+    for entry in table:
+        study = entry.study(document)
+        if study is None:
+            continue
+        title = entry.title if isinstance(entry.title, str) else entry.title(study)
+        lead, words = tuple(entry.lead(study, document)), tuple(entry.words(study, document))
+        found.append(ChapterPart(entry, title, study, lead, words))
+    return found

@@ -76,6 +76,10 @@ def _tasks(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
             yield replace(section, more=False)
 
 
+def _groups_title(study: RankDocument) -> str:
+    return CHAPTERS["by_group"] + ("" if study.groups is None else f" by {study.groups.column}")
+
+
 def _groups(study: RankDocument, _: ReportDocument) -> list[Section]:
     return [] if study.groups is None else group_sections(study.groups)
 
@@ -253,7 +257,7 @@ REPORT = (
         lead=_suite_line,
         words=_tasks,
     ),
-    Entry("by-group", "groups", CHAPTERS["by_group"], attrgetter("by_group"), ("groups",), words=_groups),
+    Entry("by-group", "groups", _groups_title, attrgetter("by_group"), ("groups",), words=_groups),
     Entry(
         *("method", "methods", CHAPTERS["methods"], attrgetter("methods"), ("bump",)),
         lead=_depends("method", "methods"),

@@ -72,7 +72,7 @@ def chapters(document: Document) -> list[Chapter]:
         figures = _figures(part, document, drawn)
         blocks = (*part.lead, *figures, *part.words)
         if blocks:
-            of_chapter[part.entry.chapter].append(PagePart(part.entry.anchor, part.entry.title, blocks))
+            of_chapter[part.entry.chapter].append(PagePart(part.entry.anchor, part.title, blocks))
     found = [Chapter(name, CHAPTERS[name], tuple(parts)) for name, parts in of_chapter.items() if parts]
     return [*found, Chapter("provenance", "Provenance", (_compared(document), _made(document)))]
 
