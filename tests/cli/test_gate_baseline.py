@@ -179,7 +179,11 @@ def test_a_changed_metric_is_refused(told, write, bless, options, what):
         ({}, {"start": 500}, ("0 of the 100", "other names now: they were those of the column 'sample'")),
         ({}, {"metrics": ("acc", "f1")}, ("the metric 'f1' is new", "gate on what both have: --metric acc")),
         ({"metrics": ("acc", "f1")}, {}, ("lack the metric 'f1'", "only in the baseline: f1")),
-        ({"tasks": ("a", "b", "c")}, {"tasks": ("a", "b")}, ("lack the task 'c'", "2 tasks in both")),
+        (
+            {"tasks": ("a", "b", "c")},
+            {"tasks": ("a", "b")},
+            ("lack the task 'c'", "in both: a, b; only in the baseline: c"),
+        ),
         ({"tasks": ("a", "b")}, {"tasks": ("a", "b", "c")}, ("the task 'c' is new", "--bless")),
         ({"tasks": ("a", "b")}, {}, ("the baseline has tasks, and the new scores have none", "--task COL")),
         ({}, {"tasks": ("a", "b")}, ("the new scores have tasks, and the baseline has none", "--task none")),
@@ -192,6 +196,30 @@ def test_what_is_not_alike_is_refused_with_what_is(told, write, bless, old, new,
     given = given if "model" in new else f"new={given}"
     error = told("gate", given, "--baseline", path, *CLAIM)
     assert all(text in error for text in found), error
+
+
+def test_another_filter_of_an_export_counts_other_scores(told, run, tmp_path):
+    """The same samples of the same metric, and other scores: of all that may change the least seen."""
+
+    def lines(model, strict):
+        for at in range(20):
+            for name, score in (("strict", strict), ("loose", 1)):
+                told = {"doc_id": at, "filter": name, "metrics": ["exact_match"], "exact_match": score}
+                yield json.dumps({"doc": {}, "target": "", "arguments": [], "resps": [], **told})
+
+    for model, strict in (("old", 1), ("new", 0)):
+        folder = tmp_path / model / "a-model"
+        folder.mkdir(parents=True)
+        name = "samples_sums_2026-01-01T00-00-00.000000.jsonl"
+        (folder / name).write_text("\n".join(lines(model, strict)))
+    path, read = str(tmp_path / "kept.parquet"), ("--from", "lm-eval", "--filter")
+    outcome = run("gate", f"old={tmp_path}/old", *read, "strict", "--bless", path)
+    assert outcome.status == 0, outcome.stderr
+    given = (f"new={tmp_path}/new", *read)
+    assert run("gate", *given, "strict", "--baseline", path, *CLAIM, *FEW).status == 1
+    error = told("gate", *given, "loose", "--baseline", path, *CLAIM)
+    assert "--filter is not what it was" in error
+    assert "strict then, and loose now" in error
 
 
 def test_what_both_have_is_compared_on_demand_and_said(run, write, bless):

@@ -32,6 +32,9 @@ KEY = "riskrank"
 SCHEMA = "riskrank/baseline"
 SCHEMA_VERSION = "1.0"
 
+RULES = ("filter", "split")
+"""Options that say which of the scores of an export count."""
+
 _NEEDED = ("model", "sample", "metric", "score")
 
 
@@ -80,6 +83,8 @@ class Baseline:
         SHA-256 of the files it was made of.
     has_samples : bool
         Whether there was a column of samples.
+    rules : mapping of str to tuple of str
+        Rules of an export that say which of its scores count, as they were then.
     """
 
     source: ParquetSource
@@ -88,6 +93,7 @@ class Baseline:
     sample_column: str
     digests: tuple[str, ...]
     has_samples: bool
+    rules: Mapping[str, tuple[str, ...]]
 
     @property
     def path(self) -> str:
@@ -136,6 +142,7 @@ class Baseline:
         InputError
             If one of the two has tasks and the other has not, or a new model is called as this one is.
         """
+        self._require_rules(options)
         roles = replace(self.roles, pools_tasks=options.task == NO_TASKS)
         rows = long_rows(self.source, roles).frame.with_columns(pl.col("row") + start)
         if BASELINE in list_of(frame["model"]):
@@ -151,6 +158,18 @@ class Baseline:
                 rows = rows.with_columns(_of_samples(frame, rows, keys, whole))
         return united([frame, rows.with_columns(_draws(rows["draw"], frame.schema["draw"]))])
 
+    def _require_rules(self, options: ReadOptions) -> None:
+        """Refuse other scores of an export than were blessed: what a strict filter finds and a loose one."""
+        for name in RULES:
+            now, then = sorted(getattr(options, name)), sorted(self.rules[name])
+            if now != then:
+                raise InputError(
+                    f"{self.path}: {option(name)} is not what it was when these scores were blessed",
+                    found=f"{listing(then)} then, and {listing(now)} now",
+                    hint=(" ".join(option(name, one) for one in then) or f"no {option(name)}")
+                    + f" compares the same scores; or bless those of now: {how_to_bless(self.path)}",
+                )
+
     def _require_alike(self, new: pl.DataFrame, old: pl.DataFrame) -> None:
         has_tasks = new.schema["task"] != pl.Null
         if has_tasks == (old.schema["task"] != pl.Null):
@@ -160,7 +179,7 @@ class Baseline:
             f"{self.path}: the new scores have tasks, and the baseline has none"
             if has_tasks
             else f"{self.path}: the baseline has tasks, and the new scores have none",
-            found=f"{len(tasks)} tasks: {listing(tasks, 4)}",
+            found=f"{len(tasks)} task{'s' * (len(tasks) > 1)}: {listing(tasks, 4)}",
             hint=f"{option('task', NO_TASKS)} pools them; or bless scores with tasks"
             if has_tasks
             else f"name the column of the tasks, {option('task', 'COL')}; or bless scores without",
@@ -253,6 +272,7 @@ def _told(data: bytes) -> tuple[Baseline, str] | None:
             sample_column=str(found["sample_column"]),
             digests=tuple(str(one["sha256"]) for one in found["inputs"] if one["sha256"]),
             has_samples=bool(found["has_samples"]),
+            rules={name: tuple(map(str, found["rules"][name])) for name in RULES},
         )
         return baseline, str(found["sha256"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, pl.exceptions.PolarsError):

@@ -12,7 +12,7 @@ from riskrank.asked.gate import BASELINE
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.files.derived import without_first
 from riskrank.scores.table import parsing
-from riskrank.scores.table.baseline import KEY, SCHEMA, SCHEMA_VERSION, digest_of
+from riskrank.scores.table.baseline import KEY, RULES, SCHEMA, SCHEMA_VERSION, digest_of
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.scores import Scores
 
@@ -65,6 +65,7 @@ def blessed(scores: Scores, model: str) -> bytes:
         "samples": len(own.samples),
         "has_samples": scores.notes.has_samples,
         "sample_column": scores.notes.files[0].roles.sample or "",
+        "rules": {name: [*getattr(options, name)] for name in RULES},
         "inputs": [
             {"path": one.path, "sha256": one.sha256, "rows": one.rows}
             for one in scores.notes.inputs

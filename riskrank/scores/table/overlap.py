@@ -103,7 +103,7 @@ def _require_tasks(scores: Scores, old: Booleans, kept: Booleans, baseline: Base
     )
     gone, added = sorted(of_old - of_new), sorted(of_new - of_old)
     if gone or added:
-        told = [f"{len(of_old & of_new)} tasks in both"]
+        told = [f"in both: {listing(sorted(of_old & of_new), _MOST_NAMED)}"]
         told += [f"only in the baseline: {listing(gone, _MOST_NAMED)}"] if gone else []
         told += [f"only in the new scores: {listing(added, _MOST_NAMED)}"] if added else []
         raise InputError(
@@ -112,8 +112,8 @@ def _require_tasks(scores: Scores, old: Booleans, kept: Booleans, baseline: Base
             else f"{baseline.path}: the task '{added[0]}' is new, and the baseline has none of it",
             found="; ".join(told),
             hint=("run it; or " if gone else "")
-            + f"bless scores of these tasks: {how_to_bless(baseline.path)}; or compare on what both have: "
-            + option("missing", "drop"),
+            + f"bless scores of these tasks: {how_to_bless(baseline.path)}"
+            + (f"; {option('missing', 'drop')} compares on what both have" if of_old & of_new else ""),
         )
 
 
