@@ -157,3 +157,64 @@ def test_tasks_have_a_line_each_and_are_not_pooled(run, write):
     more = pl.read_csv(path).with_columns(half=pl.col("sample").str.slice(1).cast(int) % 2)
     asked = ("diff", write("halves.csv", more), "--pair", "new:old", "--group-by", "half", "--format", "json")
     assert [one["group"] for one in run(*asked).document["meta"]["changes"]] == [None, "0", "1"]
+
+
+@pytest.fixture
+def own_metrics(write):
+    """Twenty samples a task: right or wrong, and seconds, of which less is better; new loses 4 and 6."""
+    rows = []
+    for model in ("new", "old"):
+        for at in range(20):
+            lost = model == "new"
+            rows.append((model, "quiz", f"q{at}", "acc", float(not (lost and at < 4))))
+            rows.append((model, "speed", f"t{at}", "seconds", 10.0 + at * (lost and at < 7)))
+    schema = ["model", "task", "sample", "metric", "score"]
+    return write("own.csv", pl.DataFrame(rows, schema=schema, orient="row").with_columns(half=pl.lit("x")))
+
+
+def test_tasks_with_metrics_of_their_own_keep_their_units_and_directions(run, own_metrics):
+    asked = ("diff", own_metrics, "--pair", "new:old", "--lower", "seconds")
+    document = run(*asked, "--format", "json").document
+    found = [(one["metric"], one["group"], one["worse"]) for one in document["meta"]["changes"]]
+    assert found == [("score", None, 10), ("acc", "quiz", 4), ("seconds", "speed", 6)]
+    by_sample = {row["sample"]: row for row in document["results"]}
+    told = {"metric": "seconds", "new": 16.0, "old": 10.0, "difference": 6.0, "change": "worse"}
+    assert by_sample["t6"].items() >= told.items()
+    assert by_sample["q0"].items() >= {"metric": "acc", "new": 0.0, "old": 1.0, "change": "worse"}.items()
+    # As shares of the largest change of their metric: q0 to q3 and t6, then t5 and so on.
+    assert [row["sample"] for row in document["results"][:6]] == ["q0", "q1", "q2", "q3", "t6", "t5"]
+    text = run(*asked).stdout
+    assert "seconds" in text
+    assert "-16" not in text
+
+
+@pytest.mark.parametrize("scale", [(), ("--task-scale", "rank")])
+def test_a_gate_lists_the_cases_of_the_task_that_failed(run, own_metrics, scale):
+    asked = ("gate", own_metrics, "--not-worse", "new:old", "--lower", "seconds", "--on", "task", *scale)
+    asked = (*asked, "--margin", "seconds=0.01", "--margin", "acc=0.01", "--cases", "3", "--resamples", "400")
+    document = run(*asked, "--format", "json").document
+    cases = {
+        (one["metric"], one["task"]): [(case["sample"], case["new"]) for case in one["cases"]]
+        for one in document["meta"]["cases"]
+    }
+    open_ = {(row["metric"], row["task"]) for row in document["results"] if row["verdict"] != "pass"}
+    assert set(cases) == open_
+    assert cases["seconds", "speed"] == [("t6", 16.0), ("t5", 15.0), ("t4", 14.0)]
+    assert cases["acc", "quiz"] == [("q0", 0.0), ("q1", 0.0), ("q2", 0.0)]
+    assert "Cases that new lost most in seconds on speed" in run(*asked).stdout
+
+
+def test_a_gate_lists_the_cases_of_the_group_that_failed(run, write):
+    rows = [
+        (model, f"s{at:02}", "acc", "odd" if at % 2 else "even", float(not (model == "new" and at % 2)))
+        for model in ("new", "old")
+        for at in range(40)
+    ]
+    path = write(
+        "groups.csv", pl.DataFrame(rows, schema=["model", "sample", "metric", "half", "score"], orient="row")
+    )
+    asked = ("gate", path, "--not-worse", "new:old", "--margin", "0.3", "--group-by", "half", "--cases", "50")
+    document = run(*asked, "--resamples", "400", "--format", "json").document
+    by_group = {one["group"]: {case["sample"] for case in one["cases"]} for one in document["meta"]["cases"]}
+    assert set(by_group) == {None, "odd"}
+    assert by_group["odd"] == {f"s{at:02}" for at in range(1, 40, 2)}

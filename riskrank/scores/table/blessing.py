@@ -65,7 +65,7 @@ def blessed(scores: Scores, model: str) -> bytes:
         "samples": len(own.samples),
         "has_samples": scores.notes.has_samples,
         "sample_column": scores.notes.files[0].roles.sample or "",
-        "rules": {name: [*getattr(options, name)] for name in RULES},
+        "rules": {name: [*getattr(scores.options, name)] for name in RULES},
         "inputs": [
             {"path": one.path, "sha256": one.sha256, "rows": one.rows}
             for one in scores.notes.inputs

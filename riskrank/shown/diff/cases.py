@@ -12,7 +12,8 @@ from riskrank.studies.diff.document import WORSE, CaseRow
 def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Table:
     """A line a case; its metric, group and p-value where they say something."""
     several = len({row.metric for row in cases}) > 1
-    grouped, tested = (any(getattr(row, name) is not None for row in cases) for name in ("group", "p_value"))
+    grouped = len({row.group for row in cases}) > 1
+    tested = any(row.p_value is not None for row in cases)
     columns = (
         Column("case", "left"),
         *((Column("metric", "left"),) if several else ()),

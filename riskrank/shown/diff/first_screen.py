@@ -45,7 +45,7 @@ def _gravest(changes: Sequence[Change]) -> list[Change]:
 
 def _counts(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:
     grouped = any(one.group is not None for one in document.changes)
-    several = len(document.metrics) > 1
+    several = len({one.metric for one in document.changes}) > 1
     columns = [
         *([Column("metric", "left")] if several else []),
         *([Column("cases of", "left")] if grouped else []),

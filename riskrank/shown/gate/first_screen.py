@@ -126,7 +126,7 @@ def _lost(document: GateDocument) -> list[Section]:
     """The cases behind what did not pass, claim by claim."""
     sections: list[Section] = []
     for one in document.lost:
-        title = f"Cases that {one.new} lost most on {one.metric}"
+        title = f"Cases that {one.new} lost most {'in' if one.task else 'on'} {one.metric}{one.place}"
         sections.append(cases_table(one.cases, one.new, one.old, title))
     return sections
 

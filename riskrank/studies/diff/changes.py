@@ -11,6 +11,8 @@ from riskrank.engine.changes.cases import Runs, case_p_values, losses_of_one_run
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.table.metrics import original_units
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.document import BETTER, SAME, WORSE, CaseRow, Change
 
@@ -71,10 +73,28 @@ def cases_of(table: ScoreTable, new: int, old: int, metric: int) -> Cases:
     return Cases(metric, shared, runs[0], runs[1], p_value, adjusted)
 
 
-def _in_units(table: ScoreTable, cases: Cases, model: int, runs: Runs) -> Floats:
-    """Mean of the runs of each sample as the file has them."""
-    kept = np.isin(table.row_samples[model], cases.samples)
-    return Runs(table.raw(model)[kept, cases.metric], runs.samples).means
+def specs_of(table: ScoreTable, cases: Cases) -> tuple[Sequence[MetricSpec], Integers]:
+    """Metrics, and of each case the number of its own: that of its task, where tasks have their own."""
+    suite = table.suite
+    if suite is None or suite.specs is None:
+        return [table.metrics[cases.metric]], np.zeros(cases.samples.size, dtype=np.int64)
+    return suite.specs, suite.of_sample[cases.samples]
+
+
+def _in_units(runs: Runs, specs: Sequence[MetricSpec], of_case: Integers) -> Floats:
+    """Mean of the runs of each case as the file has them."""
+    values, of_row = np.empty_like(runs.values), of_case[runs.samples]
+    for number, spec in enumerate(specs):
+        rows = of_row == number
+        values[rows] = original_units(runs.values[rows, None], [spec])[:, 0]
+    return Runs(values, runs.samples).means
+
+
+def _in_one_unit(gain: Floats, of_case: Integers) -> Floats:
+    """Changes as shares of the largest of their metric, where there are several."""
+    largest = np.zeros(int(of_case.max()) + 1)
+    np.maximum.at(largest, of_case, np.abs(gain))
+    return gain if largest.size == 1 else gain / np.where(largest > 0, largest, 1.0)[of_case]
 
 
 def _some(table: ScoreTable, samples: Integers) -> list[str]:
@@ -83,9 +103,21 @@ def _some(table: ScoreTable, samples: Integers) -> list[str]:
 
 def groups_of(table: ScoreTable, model: int) -> list[str | None]:
     """Group asked for, else task, of every sample, by a model that has it; None where there are none."""
+    if table.groups is None:
+        return tasks_of(table)
+    return named_groups(table, model)
+
+
+def tasks_of(table: ScoreTable) -> list[str | None]:
+    """Task of every sample; None where there are none."""
+    if table.suite is None:
+        return [None] * len(table.samples)
+    return [table.suite.names[task] for task in table.suite.of_sample.tolist()]
+
+
+def named_groups(table: ScoreTable, model: int) -> list[str | None]:
+    """Group of every sample that a model has; None of others, and where nobody grouped them."""
     found: list[str | None] = [None] * len(table.samples)
-    if table.groups is None and table.suite is not None:
-        return [table.suite.names[task] for task in table.suite.of_sample.tolist()]
     if table.groups is not None:
         rows = zip(table.row_samples[model].tolist(), table.groups[model].tolist(), strict=True)
         for sample, group in rows:
@@ -95,6 +127,8 @@ def groups_of(table: ScoreTable, model: int) -> list[str | None]:
 
 def change_of(table: ScoreTable, cases: Cases, kept: Booleans, group: str | None, alpha: float) -> Change:
     """Count the cases of a group, p-values not adjusted yet."""
+    specs, of_case = specs_of(table, cases)
+    own = {specs[number].name for number in np.unique(of_case[kept]).tolist()}
     gain = cases.gain[kept]
     wins, losses = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
     p_value = sign_test(wins, losses)
@@ -104,7 +138,7 @@ def change_of(table: ScoreTable, cases: Cases, kept: Booleans, group: str | None
         expected = losses_of_one_run(_only(cases.new, kept), _only(cases.old, kept))
         shown = int(np.count_nonzero((cases.p_adjusted[kept] <= alpha) & (gain < 0)))
     return Change(
-        table.metrics[cases.metric].name,
+        own.pop() if len(own) == 1 else table.metrics[cases.metric].name,
         group,
         losses,
         wins,
@@ -121,20 +155,19 @@ def _only(runs: Runs, kept: Booleans) -> Runs:
     return Runs(runs.values[rows], (np.cumsum(kept) - 1)[runs.samples[rows]])
 
 
-def rows_of(
-    table: ScoreTable, cases: Cases, pair: tuple[int, int], groups: Sequence[str | None], alpha: float
-) -> list[CaseRow]:
+def rows_of(table: ScoreTable, cases: Cases, groups: Sequence[str | None], alpha: float) -> list[CaseRow]:
     """A row a case, the most lost first; what is shown before what is not."""
-    spec, gain = table.metrics[cases.metric], cases.gain
-    new, old = _in_units(table, cases, pair[0], cases.new), _in_units(table, cases, pair[1], cases.old)
+    (specs, of_case), gain = specs_of(table, cases), cases.gain
+    new, old = _in_units(cases.new, specs, of_case), _in_units(cases.old, specs, of_case)
     counts = cases.new.counts, cases.old.counts
     tested = cases.p_adjusted is not None
     shown = np.zeros(gain.size, dtype=bool) if cases.p_adjusted is None else cases.p_adjusted <= alpha
     # Names settle ties, so that no order of the rows of a file shows.
-    order = np.lexsort((np.arange(gain.size), gain, ~(shown & (gain < 0))))
+    size = _in_one_unit(gain, of_case)
+    order = np.lexsort((np.arange(gain.size), size, ~(shown & (gain < 0))))
     return [
         CaseRow(
-            metric=spec.name,
+            metric=specs[of_case[at]].name,
             group=groups[cases.samples[at]],
             sample=table.samples[cases.samples[at]],
             change=WORSE if gain[at] < 0 else BETTER if gain[at] > 0 else SAME,

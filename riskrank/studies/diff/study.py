@@ -46,7 +46,7 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     changes: list[Change] = []
     for metric in range(len(table.metrics)):
         cases = cases_of(table, new, old, metric)
-        rows += rows_of(table, cases, (new, old), groups, settings.alpha)
+        rows += rows_of(table, cases, groups, settings.alpha)
         of_case = [groups[sample] for sample in cases.samples.tolist()]
         for group in (None, *sorted({name for name in of_case if name is not None})):
             kept = np.array([group is None or name == group for name in of_case])
@@ -68,7 +68,10 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         alpha=settings.alpha,
         metrics=table.metrics,
     )
-    unsaid = assumed([spec.name for spec in table.metrics if assumed_against_its_name(spec)])
+    own = None if table.suite is None else table.suite.specs
+    unsaid = assumed(
+        list(dict.fromkeys(one.name for one in own or table.metrics if assumed_against_its_name(one)))
+    )
     return replace(document, verdict=unsaid + _verdict(document))
 
 

@@ -49,8 +49,7 @@ class GateRow:
     @property
     def place(self) -> str:
         """The task and the group it is about, as a sentence goes on: `` on gsm8k in hard``."""
-        task = f" on {self.task}" if self.task else ""
-        return task + (f" in {self.group}" if self.group else "")
+        return _place(self.task, self.group)
 
     @property
     def name(self) -> str:
@@ -63,12 +62,19 @@ class GateRow:
 
 @dataclass(frozen=True)
 class Lost:
-    """Cases that one model lost most against another on a metric."""
+    """Cases that one model lost most against another on a metric, of all samples or of a group or task."""
 
     new: str
     old: str
     metric: str
     cases: Sequence[CaseRow]
+    group: str | None = None
+    task: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The task and the group, as a sentence goes on."""
+        return _place(self.task, self.group)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +147,10 @@ class GateDocument(Document[GateRow]):
         lost = {"cases": [asdict(one) for one in self.lost]} if self.lost else {}
         overlap = {} if self.overlap is None else {"baseline": asdict(self.overlap)}
         return {"outcome": self.outcome, "counts": counts(self.rows), **overlap, **lost, **looks}
+
+
+def _place(task: str | None, group: str | None) -> str:
+    return (f" on {task}" if task else "") + (f" in {group}" if group else "")
 
 
 def counts(rows: Sequence[GateRow]) -> dict[str, int]:

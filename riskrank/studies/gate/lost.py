@@ -6,36 +6,59 @@ from collections.abc import Iterator, Sequence
 
 from riskrank.asked.gate import ClaimSettings
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.diff.changes import cases_of, groups_of, rows_of
+from riskrank.studies.diff.changes import cases_of, groups_of, named_groups, rows_of, tasks_of
 from riskrank.studies.diff.document import WORSE, CaseRow
 from riskrank.studies.gate.document import PASS, GateRow, Lost
 
 
 def lost_cases(tables: Sequence[ScoreTable], rows: Sequence[GateRow], settings: ClaimSettings) -> list[Lost]:
-    """The cases that lost most, of every pair and metric of which a claim did not pass.
+    """The cases that lost most, of every pair, metric, group and task of which a claim did not pass.
 
     Parameters
     ----------
     tables : sequence of ScoreTable
+        In the units of the file.
     rows : sequence of GateRow
     settings : ClaimSettings
         How many cases to list.
     """
-    wanted = dict.fromkeys((row.new, row.old, row.metric) for row in rows if row.verdict != PASS)
+    wanted = dict.fromkeys(
+        (row.new, row.old, row.metric, row.group, row.task) for row in rows if row.verdict != PASS
+    )
     return [
-        Lost(new, old, metric, found)
-        for new, old, metric in (wanted if settings.cases else ())
-        for found in _lost(tables, (new, old), metric, settings)
+        Lost(new, old, metric, found[: settings.cases], group, task)
+        for new, old, metric, group, task in (wanted if settings.cases else ())
+        for found in _lost(tables, (new, old), metric, (group, task), settings.alpha)
     ]
 
 
 def _lost(
-    tables: Sequence[ScoreTable], pair: tuple[str, str], metric: str, settings: ClaimSettings
+    tables: Sequence[ScoreTable],
+    pair: tuple[str, str],
+    metric: str,
+    place: tuple[str | None, str | None],
+    alpha: float,
 ) -> Iterator[list[CaseRow]]:
+    """Cases that lost, the most lost first, in a place: a group and a task, None being all."""
     for table in tables:
-        for number, spec in enumerate(table.metrics):
-            if spec.name == metric:
-                models = table.index(pair[0]), table.index(pair[1])
-                cases = cases_of(table, *models, number)
-                found = rows_of(table, cases, models, groups_of(table, models[0]), settings.alpha)
-                yield [row for row in found if row.change == WORSE][: settings.cases]
+        for number in _columns(table, metric, place[1]):
+            new, old = (table.index(model) for model in pair)
+            found = rows_of(table, cases_of(table, new, old, number), groups_of(table, new), alpha)
+            places = dict(
+                zip(table.samples, zip(named_groups(table, new), tasks_of(table), strict=True), strict=True)
+            )
+            yield [
+                row
+                for row in found
+                if row.change == WORSE
+                and all(asked in (None, has) for asked, has in zip(place, places[row.sample], strict=True))
+            ]
+
+
+def _columns(table: ScoreTable, metric: str, task: str | None) -> list[int]:
+    """Columns that hold the scores of a metric; tasks with metrics of their own share one."""
+    suite = table.suite
+    if task is not None and suite is not None and suite.specs is not None:
+        own = dict(zip(suite.names, suite.specs, strict=True))
+        return [0] if task in own and own[task].name == metric else []
+    return [number for number, spec in enumerate(table.metrics) if spec.name == metric]

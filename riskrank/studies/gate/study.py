@@ -95,7 +95,7 @@ def gate(
         comment=settings.comment,
         looks=looks,
         overlap=tables[0].overlap,
-        lost=lost_cases(tables, rows, settings),
+        lost=lost_cases(given, rows, settings),
     )
 
 
