@@ -82,13 +82,14 @@ class Scores:
     def tables_apart(
         self,
         wanted: Callable[[Sequence[str]], Sequence[str]],
+        kind: type[ReadOptions],
         *,
         baseline: str | None = None,
         **commands_own: Any,
     ) -> tuple[ScoreTable, ...]:
         """Validated tables of the metrics that are wanted, each on the samples it was scored on."""
         given = {name: value for name, value in self._options.items() if name not in commands_own}
-        options = ReadOptions(**given | commands_own)
+        options = kind(**given | commands_own)
         before = None if baseline is None else read_baseline(baseline, options.max_bytes)
         scores = read_selected(self._sources, options, baseline=before)
         return metrics_apart(scores, options, wanted=wanted)
@@ -258,7 +259,7 @@ def _run(
     read_table: Any
     if row.name == "gate":
         wanted = partial(named("riskrank.studies", "gate.study:wanted_metrics"), settings)
-        read_table = table.tables_apart(wanted, baseline=settings.baseline, **row.needs)
+        read_table = table.tables_apart(wanted, row.reading_type, baseline=settings.baseline, **row.needs)
     else:
         read_table = table.table(**row.needs)
         if not row.groups:

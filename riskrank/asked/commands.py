@@ -437,6 +437,7 @@ COMMANDS = (
         pictures=("intervals",),
         # Two models without a mistake are a gate's best case, not a table without information.
         needs={"allow_constant": True} | _SUITES,
+        reading="gate:GateReading",
         lacks=("weight",),
         groups=True,
         runs=True,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from riskrank.asked.option import METHOD, TESTS, ByName, ask
+from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import CORRECTIONS, FamilySettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.asked.values import names
@@ -15,6 +16,18 @@ from riskrank.errors import UsageError, option
 
 BASELINE = "baseline"
 """What the model of a baseline is called, whatever its own name is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateReading(ReadOptions):
+    """How score files are read where claims are decided."""
+
+    missing: str = ask(
+        "error",
+        "What to do about missing scores: refuse, leave out their samples, count each as the worst there can "
+        "be, or decide only what holds whatever they are, within bounds.",
+        choices=("error", "drop", "worst", "bounds"),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

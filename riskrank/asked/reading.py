@@ -106,7 +106,11 @@ class ReadOptions(Settings):
         instead="metrics_file",
     )
     missing: str = ask(
-        "error", "What to do about missing scores.", choices=("error", "drop"), inner=("keep",)
+        "error",
+        "What to do about missing scores: refuse, leave out their samples, or count each as the worst there "
+        "can be.",
+        choices=("error", "drop", "worst"),
+        inner=("keep",),
     )
     repeats: str = ask(
         "error",

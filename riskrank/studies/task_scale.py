@@ -47,7 +47,7 @@ def on_task_scale(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
     if table.suite is None:
         _refuse_without_tasks(table, settings)
         return table
-    scale = settings.task_scale or (NONE if table.suite.specs is None else RANK)
+    scale = scale_of(table, settings)
     if scale == NONE:
         return table
     values = _ranks(table) if scale == RANK else _shares_of_bounds(table)
@@ -61,6 +61,13 @@ def on_task_scale(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
         suite=suite,
         warnings=(*table.warnings, f"{option('task_scale', scale)}: {_SAID[scale]}"),
     )
+
+
+def scale_of(table: ScoreTable, settings: SuiteSettings) -> str:
+    """The scale the scores of a table are brought onto."""
+    if table.suite is None:
+        return NONE
+    return settings.task_scale or (NONE if table.suite.specs is None else RANK)
 
 
 def _refuse_without_tasks(table: ScoreTable, settings: SuiteSettings) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.studies.gate.claims import NOT_WORSE, GateClaim, decide
+from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
+from riskrank.studies.gate.claims import decide
 from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.document import FAIL, PASS
 from riskrank.studies.units import Units

@@ -354,3 +354,23 @@ def test_python_has_both(tmp_path, write):
         rr.read([new, old]).bless(path)
     with pytest.raises(rr.errors.InputError, match=r"rr\.read\(scores\)\.bless"):
         rr.gate(new, new="v2", baseline=str(tmp_path / "gone"))
+
+
+def test_what_the_new_scores_lack_counts_and_what_they_have_more_does_not(run, tmp_path):
+    """A lost sample is a gap of the new model; a new sample is none of the baseline's."""
+    rows = [("m", f"s{at:02}", "ok", at % 4 > 0) for at in range(40)]
+    schema = ["model", "sample", "metric", "score"]
+    old, new = tmp_path / "old.parquet", tmp_path / "new.parquet"
+    pl.DataFrame(rows, schema=schema, orient="row").write_parquet(old)
+    more = [("m", f"t{at:02}", "ok", True) for at in range(30)]
+    pl.DataFrame(rows[6:] + more, schema=schema, orient="row").write_parquet(new)
+    blessed = tmp_path / "blessed.parquet"
+    assert run("gate", old, "--bless", blessed).status == 0
+    claim = ("--baseline", blessed, "--not-worse", "m:baseline", "--margin", "0.3", "--format", "json")
+    outcome = run("gate", new, *claim, "--missing", "worst")
+    (row,) = outcome.document["results"]
+    assert (row["samples"], row["estimate"]) == (40, pytest.approx(-4 / 40))
+    assert "6 of the 40 samples" in outcome.stderr
+    assert "left out: 30 new" in outcome.stderr
+    (row,) = run("gate", new, *claim, "--missing", "bounds").document["results"]
+    assert (row["estimate_low"], row["estimate_high"]) == (pytest.approx(-4 / 40), pytest.approx(2 / 40))

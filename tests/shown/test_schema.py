@@ -54,7 +54,7 @@ def test_every_document_has_a_schema_that_is_one(name):
     rows = schema["properties"]["results"]["items"]
     for row in rows.get("anyOf", [rows]):
         assert row["required"]
-        sometimes = {"group", "task", "e_value"}  # where there are some
+        sometimes = {"group", "task", "e_value", "estimate_low", "estimate_high"}  # where there are some
         assert set(row["properties"]) - set(row["required"]) <= sometimes
         assert all(row["properties"].values()), f"a type of {name} says nothing"
 

@@ -20,7 +20,7 @@ from riskrank.shown.files import check_writable, write_all
 from riskrank.shown.gate.github import notes
 from riskrank.shown.render import markdown_page
 from riskrank.studies.gate import GateDocument, gate, wanted_metrics
-from riskrank.studies.gate.claims import NOT_WORSE
+from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.document import PASS
 
 

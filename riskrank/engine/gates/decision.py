@@ -22,10 +22,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Protocol
 
 import numpy as np
 
-from riskrank.engine.gates.anytime import AnytimeEvidence
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.sampling.modified_t import MeanDifference
@@ -169,6 +169,53 @@ class Evidence:
         return math.ceil(needed) if self.samples < needed <= _MOST else None
 
 
+class Decidable(Protocol):
+    """What :func:`answers` asks of the evidence for a claim, however it was found; see ``Evidence``."""
+
+    @property
+    def estimate(self) -> float:
+        """Difference in the sample, larger is better."""
+        ...
+
+    @property
+    def boundary(self) -> float:
+        """The claim is that the difference lies above it."""
+        ...
+
+    @property
+    def standard_error(self) -> float:
+        """Of the estimate, for its digits."""
+        ...
+
+    @property
+    def samples(self) -> int:
+        """Independent samples n."""
+        ...
+
+    @property
+    def p_above(self) -> float:
+        """One-sided, small if the difference lies above the boundary."""
+        ...
+
+    @property
+    def p_below(self) -> float:
+        """One-sided, small if it lies below."""
+        ...
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided."""
+        ...
+
+    def interval(self, level: float) -> tuple[float | None, float | None]:
+        """Ends that leave out the boundary exactly where the p-value is at most the level."""
+        ...
+
+    def samples_needed(self, level: float, interval: tuple[float | None, float | None]) -> int | None:
+        """Samples that would decide the claim; None where no number would do."""
+        ...
+
+
 @dataclass(frozen=True)
 class Answer:
     """The answer to one claim.
@@ -194,14 +241,12 @@ class Answer:
     samples_needed: int | None
 
 
-def answers(
-    family: Sequence[Evidence | AnytimeEvidence], *, alpha: float = 0.05, correction: str = "holm"
-) -> list[Answer]:
+def answers(family: Sequence[Decidable], *, alpha: float = 0.05, correction: str = "holm") -> list[Answer]:
     """Decide a family of claims.
 
     Parameters
     ----------
-    family : sequence of Evidence or AnytimeEvidence
+    family : sequence of Decidable
     alpha : float
         Level of the whole family.
     correction : str

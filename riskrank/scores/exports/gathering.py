@@ -38,6 +38,9 @@ class Gathering:
         self.rules = rules
         self._directions: dict[str, tuple[str, str]] = {}
         self._primary: dict[str, str] = {}
+        self._bounds: dict[str, tuple[float, float]] = {}
+        self._numbers: set[str] = set()
+        self._graded: set[str] = set()
         self._rows: list[dict[str, str | float | None]] = []
         self._frames: list[pl.DataFrame] = []
         self._height = 0
@@ -168,6 +171,10 @@ class Gathering:
             return []
         if number is None:
             self.count(f"{metric}: rows without a score")
+        elif isinstance(value, bool):
+            self.bound(metric, 0.0, 1.0)
+        else:
+            self._numbers.add(metric)
         return [(metric, number)]
 
     def add_frame(self, frame: pl.DataFrame, *, of: Path | None = None) -> None:
@@ -232,6 +239,21 @@ class Gathering:
             self._directions[metric] = ("", "")
             self.note(contradiction(metric, {kept: first, direction: of}))
 
+    def bound(self, metric: str, low: float, high: float, *, graded: bool = False) -> None:
+        """Keep between which scores a metric lies by its kind; numbers among truths have none.
+
+        Of a metric that is `graded`, numbers are what its grades are worth.
+        """
+        self._bounds[metric] = (low, high)
+        if graded:
+            self._graded.add(metric)
+
+    @property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """Bounds of metrics that are of one kind."""
+        numbers = self._numbers - self._graded
+        return {metric: ends for metric, ends in self._bounds.items() if metric not in numbers}
+
     def judge_by(self, task: str, metric: str) -> None:
         """Keep by which metric the harness judges a task; of two answers neither counts."""
         if self._primary.setdefault(task, metric) != metric:
@@ -295,6 +317,7 @@ class Gathering:
             rows=tidy(rows),
             directions={name: way for name, way in self.directions.items() if name in known},
             primary={task: name for task, name in self._primary.items() if name in known},
+            bounds={name: ends for name, ends in self.bounds.items() if name in known},
             notes=notes,
             inputs=tuple(self._inputs.values()),
         )

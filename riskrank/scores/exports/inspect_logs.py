@@ -384,6 +384,7 @@ def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str
                     missing.append((name, draw, [metric], columns))
                     continue
                 value = GRADES[value]
+                gathering.bound(metric, 0.0, 1.0, graded=True)
             before = gathering.height
             gathering.add(
                 model=log.model, sample=name, metric=metric, score=value, draw=draw, task=task, **columns

@@ -102,6 +102,9 @@ class Export:
         Of the metrics whose direction the export itself tells.
     primary : mapping of str to str
         By task, the metric by which the harness itself judges it, where it says so.
+    bounds : mapping of str to (float, float)
+        Smallest and largest score there can be, of the metrics whose kind of value tells it: true or false,
+        grades.
     notes : tuple of str
         What was left out and how often: unscored, failed, cancelled, truncated, no scalar.
     inputs : tuple of InputFile
@@ -110,6 +113,7 @@ class Export:
     rows: pl.DataFrame
     directions: Mapping[str, str] = field(default_factory=dict)
     primary: Mapping[str, str] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     inputs: tuple[InputFile, ...] = ()
 

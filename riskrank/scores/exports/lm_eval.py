@@ -28,7 +28,7 @@ from riskrank.scores.exports.gathering import (
 )
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.lm_eval_results import Results
-from riskrank.scores.exports.lm_eval_rows import frame_of
+from riskrank.scores.exports.lm_eval_rows import bounds_of, frame_of
 from riskrank.scores.files.beginnings import first_bytes
 
 NAME = "lm-eval"
@@ -110,7 +110,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     export = gathering.export()
     kept = export.rows["metric"].unique().to_list()
     told = ((name, _direction(name, gathering.directions)) for name in sorted(kept))
-    return replace(export, directions={name: way for name, way in told if way})
+    return replace(export, directions={name: way for name, way in told if way}, bounds=bounds_of(kept))
 
 
 class _Runs:

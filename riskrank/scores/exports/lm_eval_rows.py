@@ -23,6 +23,8 @@ _BOOKKEEPING = frozenset(
     {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "task_name"}
     | {"doc_hash", "prompt_hash", "target_hash", "doc_task_alias"}
 )
+# Metrics of the harness itself that are 0 or 1 on a sample.
+_TRUTHS = frozenset({"acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match"})
 _NO_NAME = r"^(?:\[.*\]|\{.*\}|true|false|-?[0-9]*\.[0-9.e+-]*)$"
 _NO_TEXT = rf"{_NO_NAME}|^-?[0-9]+$"
 _SCHEMA = {"doc": pl.String, "hash": pl.UInt64, "filter": pl.String, "metric": pl.String, "score": pl.Float64}
@@ -65,6 +67,11 @@ def frame_of(
     if plain is not None:
         return plain
     return _one_by_one(path, gathering.lines(path, data), gathering, filters, metrics, aggregates)
+
+
+def bounds_of(metrics: Iterable[str]) -> dict[str, tuple[float, float]]:
+    """Bounds of metrics, perhaps called ``metric,filter``, that the harness defines as 0 or 1."""
+    return {name: (0.0, 1.0) for name in metrics if name.partition(",")[0] in _TRUTHS}
 
 
 def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:

@@ -152,6 +152,16 @@ def _together(exports: Sequence[Export]) -> Export:
         rows=tidy(pl.concat([export.rows for export in exports], how="diagonal")),
         directions={metric: way for metric, (way, _) in directions.items() if way},
         primary={task: name for export in exports for task, name in export.primary.items()},
+        bounds=_common_bounds(exports),
         notes=tuple(notes),
         inputs=tuple({entry.path: entry for export in exports for entry in export.inputs}.values()),
     )
+
+
+def _common_bounds(exports: Sequence[Export]) -> dict[str, tuple[float, float]]:
+    """Bounds of metrics on which all exports that have them agree."""
+    told: dict[str, set[tuple[float, float] | None]] = {}
+    for export in exports:
+        for metric in export.rows["metric"].unique():
+            told.setdefault(metric, set()).add(export.bounds.get(metric))
+    return {metric: ends for metric, (ends, *more) in told.items() if ends is not None and not more}

@@ -42,7 +42,7 @@ def completed(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
         return (_with_empty_rows(rows, _covered(scores, rows)) if irregular else rows), ()
     _require_every_model(scores, rows.model)
     if irregular:
-        raise _different_samples(scores, _covered(scores, rows))
+        raise different_samples(scores, _covered(scores, rows))
     if gaps.any():
         raise _missing_cells(scores, rows, gaps)
     return rows, ()
@@ -59,10 +59,15 @@ def _absent(scores: Scores, rows: Rows) -> int:
     return len(scores.models) * len(scores.samples) - int(np.count_nonzero(_pair_starts(rows)))
 
 
-def _covered(scores: Scores, rows: Rows) -> np.ndarray:
+def covered_pairs(model: np.ndarray, sample: np.ndarray, scores: Scores) -> np.ndarray:
+    """Whether a model has a row of a sample, shape (models, samples), by the codes of its rows."""
     covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
-    covered[rows.model, rows.sample] = True
+    covered[model, sample] = True
     return covered
+
+
+def _covered(scores: Scores, rows: Rows) -> np.ndarray:
+    return covered_pairs(rows.model, rows.sample, scores)
 
 
 def _with_empty_rows(rows: Rows, covered: np.ndarray) -> Rows:
@@ -117,15 +122,15 @@ def _require_every_model(scores: Scores, model: np.ndarray) -> None:
         what = f"{scores.files()}: no sample has a score for every selected model and metric"
     else:
         what = f"{scores.files()}: nothing is left of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
-    lacking = _lacking_scores(scores)
+    lacking = lacking_scores(scores)
     raise InputError(
         what,
         found=lacking or f"{len(scores.samples):,} samples, none of them complete",
-        hint=_in_common(scores),
+        hint=in_common(scores),
     )
 
 
-def _different_samples(scores: Scores, covered: np.ndarray) -> InputError:
+def different_samples(scores: Scores, covered: np.ndarray) -> InputError:
     """Models that were scored on different samples."""
     common = int(np.count_nonzero(covered.all(axis=0)))
     counts = covered.sum(axis=1)
@@ -170,7 +175,7 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
     place = scores.place(int(at[0])) if at.size else scores.files()
     name = f"model '{scores.models[model]}'"
     name += f", sample '{scores.samples[sample]}'" if scores.notes.has_samples else ""
-    lacking = _lacking_scores(scores)
+    lacking = lacking_scores(scores)
     return InputError(
         f"{place}: no score for {name}, metric '{scores.metrics[metric]}'",
         found=f"{count:,} missing of {rows.values.size:,} scores" + (f"; {lacking}" if lacking else ""),
@@ -181,7 +186,7 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
 def _way_out(scores: Scores, rows: Rows, lacking: str) -> str:
     """What to do about missing scores: dropping samples helps only if some are left."""
     if lacking:
-        return _in_common(scores)
+        return in_common(scores)
     scored = ~np.isnan(rows.values)
     models = len(scores.models)
 
@@ -191,7 +196,10 @@ def _way_out(scores: Scores, rows: Rows, lacking: str) -> str:
         return np.bincount(pairs // models, minlength=len(scores.samples)) == models
 
     if whole(scored.all(axis=1)).any():
-        return f"{option('missing', 'drop')} leaves out the samples that have a gap"
+        return (
+            f"{option('missing', 'drop')} leaves out the samples that have a gap; "
+            f"{option('missing', 'worst')} counts what is missing as the worst there can be"
+        )
     for number, name in enumerate(scores.metrics):
         of_metric = scored[:, number]
         if of_metric.any() and whole(of_metric)[rows.sample[of_metric]].all():
@@ -199,7 +207,7 @@ def _way_out(scores: Scores, rows: Rows, lacking: str) -> str:
     return _CHOOSE
 
 
-def _in_common(scores: Scores) -> str:
+def in_common(scores: Scores) -> str:
     """What to leave out where some models have no score for some metric, and what is compared then."""
     has = _scored(scores)
     metrics = [name for name, all_ in zip(scores.metrics, np.all(has, axis=0).tolist(), strict=True) if all_]
@@ -221,7 +229,7 @@ def _scored(scores: Scores) -> np.ndarray:
     return np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape) > 0
 
 
-def _lacking_scores(scores: Scores) -> str:
+def lacking_scores(scores: Scores) -> str:
     """Name the models that have no score at all for some metric."""
     empty = np.argwhere(~_scored(scores))
     pairs = [f"{scores.models[i]} has no {scores.metrics[j]}" for i, j in empty]

@@ -68,6 +68,7 @@ def _of_rows(table: ScoreTable, kept: Sequence[np.ndarray]) -> ScoreTable:
         table,
         samples=tuple(table.samples[code] for code in used),
         values=taken(table.values),
+        best=None if table.best is None else taken(table.best),
         row_samples=samples,
         clusters=samples if names is None else clusters,
         cluster_names=None if names is None else tuple(names[code] for code in units),

@@ -15,6 +15,7 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.contents import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.assemble import assemble
+from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.further_columns import dividing_columns
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -203,8 +204,16 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
     whole = bool(covered.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
     errors = [*_unusable(read, read_specs), *unclear]
-    errors += _incomplete(scores, specs, means, whole=whole or bool(unclear))
-    dropped = () if whole else _dropped(scores)
+    used = scores
+    if options.missing in FILLING and not errors:
+        try:
+            used, _, _ = of_one_column(filled(read, read_specs), read_specs)
+        except InputError as error:
+            errors.append(error)
+    # What cannot be filled is told once, and not as gaps besides.
+    if options.missing not in FILLING or not errors:
+        errors += _incomplete(used, specs, means, whole=whole or bool(unclear))
+    dropped = () if whole else _dropped(used)
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options), *dropped]
     alone = covered.sum(axis=0) == 1
     return Inspection(
@@ -232,7 +241,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         ),
         options=options,
         sources=tuple(paths),
-        runs=() if errors or of_task else _runs(scores, specs),
+        runs=() if errors or of_task else _runs(used, specs),
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
     )
 

@@ -12,6 +12,7 @@ from riskrank.asked.gate import BASELINE
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.baseline import Baseline, Overlap, how_to_bless
+from riskrank.scores.table.filled import FILLING
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shifted import hint_for_shift
 
@@ -40,8 +41,9 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
     old = scores.codes("model") == scores.models.index(BASELINE)
     gone, added = _metrics(scores, old, metrics, baseline)
     kept = np.isin(scores.codes("metric"), [scores.metrics.index(name) for name in metrics])
-    if scores.options.missing == "error" and not scores.options.unpaired:
+    if scores.options.missing != "drop" and not scores.options.unpaired:
         _require_tasks(scores, old, kept, baseline)
+    if scores.options.missing == "error" and not scores.options.unpaired:
         _require_samples(scores, old, kept, metrics, baseline)
     of_old, of_new = (np.unique(scores.codes("sample")[kept & side]) for side in (old, ~old))
     common = np.intersect1d(of_old, of_new).size
@@ -60,7 +62,11 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
         overlap=overlap,
         warnings=(*scores.notes.warnings, *_warnings(overlap, scores)),
     )
-    scores = _in_known_wholes(replace(scores, notes=notes), baseline)
+    scores = replace(scores, notes=notes)
+    if scores.options.missing in FILLING and not scores.options.unpaired:
+        # What is new is no gap of the baseline: filled, it would flatter the new model.
+        scores = scores.only(np.isin(scores.codes("sample"), of_old))
+    scores = _in_known_wholes(scores, baseline)
     return scores if scores.options.unpaired else _of_common_tasks(scores)
 
 
@@ -167,11 +173,18 @@ def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
     found = []
     if overlap.missing or overlap.added:
         of_old = f"of the {overlap.samples:,} samples of {overlap.path}"
-        found.append(
-            f"left out: {overlap.missing:,} {of_old}, which the new scores lack, and {overlap.added:,} new"
-            if not scores.options.unpaired
-            else f"{overlap.common:,} {of_old} are in the new scores"
-        )
+        if scores.options.unpaired:
+            found.append(f"{overlap.common:,} {of_old} are in the new scores")
+        elif scores.options.missing in FILLING:
+            found.append(
+                f"{overlap.missing:,} {of_old} are missing in the new scores, "
+                f"{option('missing', scores.options.missing)}; left out: {overlap.added:,} new"
+            )
+        else:
+            found.append(
+                f"left out: {overlap.missing:,} {of_old}, which the new scores lack, "
+                f"and {overlap.added:,} new"
+            )
     if overlap.metrics_missing:
         found.append(
             f"the new scores have no {listing(overlap.metrics_missing, _MOST_NAMED)}, which was blessed; no "

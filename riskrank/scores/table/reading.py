@@ -20,7 +20,7 @@ from riskrank.scores.table.preparation import prepared
 from riskrank.scores.table.scores import FileRead, Notes, Scores
 from riskrank.scores.table.tasks import told_apart
 from riskrank.scores.table.told_directions import told_directions
-from riskrank.scores.table.typed_rows import list_of, long_rows, united, wide_rows
+from riskrank.scores.table.typed_rows import TypedRows, list_of, long_rows, united, wide_rows
 
 
 def read_frame(
@@ -73,6 +73,7 @@ def _of_export(
     notes = replace(
         scores.notes,
         directions={**scores.notes.directions, **export.directions},
+        bounds=export.bounds,
         primary=export.primary,
         warnings=(*export.notes, *scores.notes.warnings),
         origin=source.label,
@@ -150,6 +151,7 @@ def _typed(
             draw_column=draw_column,
             known_metrics=_known_metrics(read, frame, options),
             directions={} if options.wide else told_directions(read, options),
+            bounds=_of_truths(typed),
             warnings=(
                 *(note for source, _ in read for note in source.notes),
                 *(doubt for part in typed for doubt in part.doubts),
@@ -177,6 +179,14 @@ def _with_notes(scores: Scores, baseline: Baseline) -> Scores:
             baseline=baseline,
         ),
     )
+
+
+def _of_truths(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]:
+    """Bounds of metrics that are true or false in all files that have them."""
+    if not any(part.truths for part in typed):
+        return {}
+    others = {name for part in typed for name in list_of(part.frame["metric"]) if name not in part.truths}
+    return {name: (0.0, 1.0) for part in typed for name in part.truths if name not in others}
 
 
 def _require_of_all_or_none(read: Sequence[tuple[Source, Roles]], role: str) -> None:

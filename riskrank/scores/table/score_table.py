@@ -14,6 +14,7 @@ from riskrank.errors import InputError, UsageError, did_you_mean, listing, optio
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.baseline import Overlap
+from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.metrics import oriented, original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.reading import read_frame
@@ -65,6 +66,9 @@ class ScoreTable:
         The tasks the samples belong to; None where they are of one kind.
     overlap : Overlap or None
         What the new scores and a baseline have in common.
+    best : tuple of ndarray, or None
+        `values` with what is missing at the best there can be, where `missing` is ``bounds``; there `values`
+        have it at the worst.
     has_draws : bool
         Whether some model has more than one row for a sample.
     inputs : tuple of InputFile
@@ -92,6 +96,11 @@ class ScoreTable:
     group_names: tuple[str, ...] = ()
     suite: Suite | None = None
     overlap: Overlap | None = None
+    best: tuple[np.ndarray, ...] | None = None
+
+    def at_best(self) -> ScoreTable:
+        """The table with what is missing at the best there can be; the same where nothing is told of it."""
+        return self if self.best is None else replace(self, values=self.best, best=None)
 
     def index(self, model: str) -> int:
         """The index of a model by its name; a UsageError names the nearest."""
@@ -190,12 +199,22 @@ def checked_table(scores: Scores) -> ScoreTable:
     _check(too_large(scores, options.largest))
     _check(out_of_range(scores, specs))
     _check(divided_samples(scores, unpaired=options.unpaired))
-    values = oriented(scores, specs)
     _check(incomplete_tasks(scores))
+    if options.missing not in FILLING:
+        return _laid_out(scores, specs, warnings)
+    table = _laid_out(filled(scores, specs), specs, warnings)
+    if options.missing == "worst":
+        return table
+    return replace(table, best=_laid_out(filled(scores, specs, best=True), specs, warnings).values)
+
+
+def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[str]) -> ScoreTable:
+    """Orient what was checked, and bring it into rows."""
+    values = oriented(scores, specs)
     scores, specs, of_task = of_one_column(scores, specs)
     rows, dropped = assemble(scores, values)
     _check(incomplete_tasks(scores, rows))
-    _check(() if options.allow_constant else constant_metrics(scores, rows.values, specs))
+    _check(() if scores.options.allow_constant else constant_metrics(scores, rows.values, specs))
     table = _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
     return _with_suite(table, scores, of_task)
 

@@ -51,6 +51,8 @@ class Notes:
         Every metric of the files, selected or not.
     directions : mapping of str to {"higher", "lower"}
         Of the metrics of which the files tell it.
+    bounds : mapping of str to (float, float)
+        Smallest and largest score there can be, of the metrics of which the files tell it: true or false.
     primary : mapping of str to str
         By task, the metric by which a harness judges it.
     warnings : tuple of str
@@ -73,6 +75,7 @@ class Notes:
     draw_column: bool
     known_metrics: tuple[str, ...]
     directions: Mapping[str, str] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     primary: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     origin: str = ""

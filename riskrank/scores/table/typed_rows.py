@@ -31,11 +31,12 @@ _DOUBTFUL_SHARE = 0.2
 
 @dataclass(frozen=True)
 class TypedRows:
-    """Rows of the typed frame made of one file, how many rows the file has, and what looks strange there."""
+    """Rows of one file, its height, what looks strange there, and which metrics are true or false."""
 
     frame: pl.DataFrame
     height: int
     doubts: tuple[str, ...] = ()
+    truths: tuple[str, ...] = ()
 
 
 def long_rows(source: Source, roles: Roles) -> TypedRows:
@@ -60,8 +61,11 @@ def long_rows(source: Source, roles: Roles) -> TypedRows:
         name = getattr(roles, role)
         coded |= _of_role(source, roles, role, None if name is None else column(name), height)
     coded["metric"] = _coded(source, roles, "metric", column(roles.metric))
-    values, state = parsing.parse_scores(column(roles.score), source.decimal_comma)
-    return TypedRows(_laid(coded, values, state, np.arange(height, dtype=np.uint32)), height)
+    scores = column(roles.score)
+    values, state = parsing.parse_scores(scores, source.decimal_comma)
+    truths = tuple(list_of(coded["metric"])) if scores.dtype == pl.Boolean else ()
+    row = np.arange(height, dtype=np.uint32)
+    return TypedRows(_laid(coded, values, state, row), height, truths=truths)
 
 
 def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
@@ -99,7 +103,8 @@ def wide_rows(source: Source, roles: Roles, options: ReadOptions) -> TypedRows:
     every = pl.Series(metrics, dtype=pl.Enum(metrics))
     coded["metric"] = every.gather(np.tile(np.arange(len(metrics), dtype=np.uint32), frame.height))
     doubts = () if asked else tuple(_doubts(source, frame[list(metrics)], declared, options))
-    return TypedRows(_laid(coded, scores.ravel(), state, row), frame.height, doubts)
+    truths = tuple(name for name in metrics if frame.schema[name] == pl.Boolean)
+    return TypedRows(_laid(coded, scores.ravel(), state, row), frame.height, doubts, truths)
 
 
 def united(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from riskrank.shown import numbers
 from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.words import estimated
 
 STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 
@@ -53,7 +54,7 @@ def _cells(row: GateRow, *, tasks: bool, grouped: bool, needed: bool) -> tuple[C
         f"{row.statistic} of {row.metric}",
         *([row.task or "all together"] if tasks else []),
         *([row.group or "all together"] if grouped else []),
-        f"ε {numbers.ratio(row.estimate)}" if dominance else numbers.score(row.estimate),
+        f"ε {estimated(row, numbers.ratio)}" if dominance else estimated(row, numbers.score),
         ends,
         numbers.p_value(row.p_adjusted),
         f"{row.samples:,}",
@@ -97,6 +98,11 @@ def _reading(document: GateDocument, needed: bool) -> str:
         text.append(f"less is better of {', '.join(less)}, and > means better")
     if any(row.statistic in ("fsd", "ssd") for row in rows):
         text.append("ε is the violation ratio, below 0.5 where new is ahead; it has no interval here")
+    if any(row.estimate_low is not None for row in rows):
+        text.append(
+            "a difference reaches from what is missing at its worst to that at its best, and answers hold "
+            "whatever it is"
+        )
     if document.looks is not None:
         text.append(
             f"answers, p and intervals hold at whatever moment one looks and stops; this is look "

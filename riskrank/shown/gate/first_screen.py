@@ -11,7 +11,7 @@ from riskrank.shown.gate.detail import STYLES, details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.statistics import MACRO
-from riskrank.studies.gate.words import looked_at, said
+from riskrank.studies.gate.words import estimated, looked_at, said
 from riskrank.studies.wording import counted
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
@@ -86,14 +86,14 @@ def _than(row: GateRow) -> str:
 def _numbers(row: GateRow, *, less: bool) -> tuple[str, str, str]:
     """Difference, its interval, and on which side of what it has to lie, in the units of the file."""
     if row.statistic in ("fsd", "ssd"):
-        return (f"ratio {numbers.ratio(row.estimate)}", "–", "below 0.5")
+        return (f"ratio {estimated(row, numbers.ratio)}", "–", "below 0.5")
     ends = "–"
     if row.low is not None and row.high is not None:
         ends = f"{said(row, row.low)} to {said(row, row.high)}"
     boundary = row.margin if row.claim == "better" else -row.margin
     # A margin is the user's own number, shown as it was given; adding zero turns −0 into 0.
     place = f"{(-boundary if less else boundary) + 0.0:g}".replace("-", "−")
-    return said(row, row.estimate), ends, f"{'below' if less else 'above'} {place}"
+    return estimated(row), ends, f"{'below' if less else 'above'} {place}"
 
 
 def _tests(document: GateDocument) -> str:
@@ -138,7 +138,11 @@ def _to_do(document: GateDocument) -> list[Line]:
         return []
     needed = [row for row in open_ if row.samples_needed is not None]
     parts = ["more samples"]
-    if needed:
+    hanging = sum(row.hangs_on_missing for row in open_)
+    if hanging:
+        which = "" if hanging == len(open_) else f" of {hanging} of them"
+        parts = [f"scores for what is missing, which alone makes the claim true or not{which}"]
+    elif needed:
         most = max(needed, key=lambda row: row.samples_needed or 0)
         each = f"about {most.samples_needed:,} samples, were the difference found the true one"
         parts = [f"{each} ({looked_at(most)} of {most.metric})" if len(open_) > 1 else each]

@@ -12,7 +12,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.gate.claims import GateClaim
+from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.looks import MOST_BYTES, Looks, digests, read_looks, require_continued
 
 

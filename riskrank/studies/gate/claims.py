@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import Inference
@@ -15,14 +15,13 @@ from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.gates.anytime import AnytimeEvidence
 from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.decision import Answer, Evidence, answers
+from riskrank.engine.gates.decision import Answer, Decidable, Evidence, answers
+from riskrank.engine.gates.either_way import EitherWay
 from riskrank.engine.gates.replicates import difference, differences
 from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, ClusteredScores, found_samples
 from riskrank.errors import InputError, option
-from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow
-
-BETTER, NOT_WORSE = "better", "not-worse"
 
 # Resamples of an automatic number that are expected beyond the end of an interval, and the least there are.
 _BEYOND_AN_END = 25
@@ -32,49 +31,13 @@ _FEWEST_RESAMPLES = 2000
 _WORK = 1e9
 
 
-@dataclass(frozen=True)
-class GateClaim:
-    """One claim about two models on one column.
-
-    Attributes
-    ----------
-    kind : {"better", "not-worse"}
-    new, old : int
-        Models by number.
-    column : ScoreColumn
-    statistic : str
-        ``mean``, ``tvar@0.05``, ``fsd``, ``ssd``.
-    level : float or None
-        Share of the worst scores of a tail mean.
-    dominance : Claim or None
-        The dominance that is tested, if it is.
-    margin : float
-        In the units of the scores.
-    """
-
-    kind: str
-    new: int
-    old: int
-    column: ScoreColumn
-    statistic: str
-    level: float | None = None
-    dominance: Claim | None = None
-    margin: float = 0.0
-
-    @property
-    def boundary(self) -> float:
-        """The claim is that new minus old, larger is better, lies above it."""
-        if self.dominance is not None:
-            return 0.0
-        return self.margin if self.kind == BETTER else -self.margin
-
-
 def decide(
     claims: Sequence[GateClaim],
     inference: Inference,
     models: Sequence[str],
     *,
     wager: Callable[[GateClaim], AnytimeEvidence] | None = None,
+    at_best: Sequence[GateClaim] | None = None,
 ) -> tuple[list[GateRow], list[str]]:
     """Decide claims as one family.
 
@@ -86,6 +49,9 @@ def decide(
     models : sequence of str
     wager : callable, optional
         Evidence that may be looked at again, in the place of resamples.
+    at_best : sequence of GateClaim, optional
+        The same claims where what is missing is at the best there can be; then they are at the worst, and
+        decided whatever it is.
 
     Returns
     -------
@@ -99,10 +65,30 @@ def decide(
     InputError
         If two models share fewer than 10 samples.
     """
+    evidence_of = partial(_evidence, inference=inference, models=models, wager=wager)
+    family: Sequence[Decidable]
+    if at_best is None:
+        family, advice = evidence_of(claims)
+    else:
+        pairs = [*zip(claims, at_best, strict=True)]
+        against, advice = evidence_of([worst.with_scores_of(best, worst.old) for worst, best in pairs])
+        in_favour, more = evidence_of([worst.with_scores_of(best, worst.new) for worst, best in pairs])
+        family = [EitherWay(*both) for both in zip(against, in_favour, strict=True)]
+        advice += more
+    decided = answers(family, alpha=inference.alpha, correction=inference.correction)
+    rows = [_row(*one, models) for one in zip(claims, family, decided, strict=True)]
+    return rows, list(dict.fromkeys(advice))
+
+
+def _evidence(
+    claims: Sequence[GateClaim],
+    inference: Inference,
+    models: Sequence[str],
+    wager: Callable[[GateClaim], AnytimeEvidence] | None,
+) -> tuple[Sequence[Evidence | AnytimeEvidence], list[str]]:
+    """What the samples say of each claim, and what a reader must know before believing it."""
     if wager is not None:
-        bets = [wager(claim) for claim in claims]
-        decided = answers(bets, alpha=inference.alpha, correction=inference.correction)
-        return [_row(*one, models) for one in zip(claims, bets, decided, strict=True)], []
+        return [wager(claim) for claim in claims], []
     for claim in claims:
         _require_samples(claim, models)
     evidence: dict[int, Evidence] = {}
@@ -114,10 +100,7 @@ def decide(
             found, told = _dominance([claims[at] for at in members], inference, len(claims))
             advice += told
         evidence |= dict(zip(members, found, strict=True))
-    family = [evidence[at] for at in range(len(claims))]
-    decided = answers(family, alpha=inference.alpha, correction=inference.correction)
-    rows = [_row(*one, models) for one in zip(claims, family, decided, strict=True)]
-    return rows, list(dict.fromkeys(advice))
+    return [evidence[at] for at in range(len(claims))], advice
 
 
 def resamples_of(inference: Inference, family: int, samples: int) -> int:
@@ -202,15 +185,14 @@ def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) 
     )
 
 
-def _row(
-    claim: GateClaim, evidence: Evidence | AnytimeEvidence, answer: Answer, models: Sequence[str]
-) -> GateRow:
-    estimate, ends = evidence.estimate, (answer.low, answer.high)
-    if claim.dominance is not None:
-        estimate = claim.dominance.boundary - estimate
-    else:
+def _row(claim: GateClaim, evidence: Decidable, answer: Answer, models: Sequence[str]) -> GateRow:
+    ends = answer.low, answer.high
+    estimate = _in_units(claim, evidence.estimate)
+    possible: list[float] = []
+    if isinstance(evidence, EitherWay):
+        possible = sorted(_in_units(claim, end) for end in evidence.ends)
+    if claim.dominance is None:
         units = claim.column.units
-        estimate = float(units.of(np.array(estimate)))
         open_ends = (
             -np.inf if answer.low is None else answer.low,
             np.inf if answer.high is None else answer.high,
@@ -234,10 +216,19 @@ def _row(
         standard_error=evidence.standard_error,
         samples=evidence.samples,
         samples_needed=answer.samples_needed,
-        e_value=evidence.e_value if isinstance(evidence, AnytimeEvidence) else None,
+        e_value=evidence.e_value if isinstance(evidence, AnytimeEvidence | EitherWay) else None,
         direction="lower" if claim.column.units.sign < 0 else "higher",
         task=claim.column.task,
+        estimate_low=possible[0] if possible else None,
+        estimate_high=possible[1] if possible else None,
     )
+
+
+def _in_units(claim: GateClaim, estimate: float) -> float:
+    """A difference in the units of the file, or a violation ratio."""
+    if claim.dominance is not None:
+        return claim.dominance.boundary - estimate
+    return float(claim.column.units.of(np.array(estimate)))
 
 
 def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:

@@ -16,6 +16,9 @@ from riskrank.studies.gate.looks import Looks
 # An HTML comment, which no renderer of Markdown shows.
 MARKER = "<!-- riskrank gate -->"
 
+# Fields that a document has only where some row says something in them.
+_TOLD = ("task", "estimate_low", "estimate_high")
+
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 
 
@@ -23,7 +26,9 @@ PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 class GateRow:
     """One claim on one metric; numbers in the units and the direction of the file.
 
-    ``task`` is None where a claim is about all tasks, or there are none.
+    ``task`` is None where a claim is about all tasks, or there are none. ``estimate_low`` and
+    ``estimate_high`` are how far the estimate may lie by what is missing, where claims are decided whatever
+    it is; ``estimate`` is then the middle.
     """
 
     claim: str
@@ -45,6 +50,19 @@ class GateRow:
     direction: str
     e_value: float | None = None
     task: str | None = None
+    estimate_low: float | None = None
+    estimate_high: float | None = None
+
+    @property
+    def hangs_on_missing(self) -> bool:
+        """Whether what is missing alone makes the claim true or not."""
+        if self.estimate_low is None or self.estimate_high is None:
+            return False
+        boundary = self.margin if self.claim == "better" else -self.margin
+        boundary = -boundary if self.direction == "lower" else boundary
+        if self.statistic in ("fsd", "ssd"):
+            boundary = 0.5
+        return self.estimate_low < self.estimate_high and self.estimate_low <= boundary <= self.estimate_high
 
     @property
     def place(self) -> str:
@@ -133,8 +151,8 @@ class GateDocument(Document[GateRow]):
     @property
     def fields(self) -> tuple[str, ...]:
         """Names of a row's fields, in order."""
-        tasks = any(row.task is not None for row in self.rows)
-        return tuple(name for name in super().fields if name != "task" or tasks)
+        told = {name for row in self.rows for name in _TOLD if getattr(row, name) is not None}
+        return tuple(name for name in super().fields if name not in _TOLD or name in told)
 
     @property
     def marker(self) -> str:

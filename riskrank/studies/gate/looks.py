@@ -66,7 +66,10 @@ def digests(tables: Sequence[ScoreTable], wanted: Mapping[str, set[int]]) -> See
 
 
 def _of_samples(table: ScoreTable, model: int, metric: int) -> dict[str, str]:
-    values, rows = np.ascontiguousarray(table.values[model][:, metric]), table.row_samples[model]
+    # What is missing is known by both its ends: a score in its place is another one.
+    both = [table.values[model], *([] if table.best is None else [table.best[model]])]
+    values = np.stack([one[:, metric] for one in both], axis=1)
+    rows = table.row_samples[model]
     starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
     ends = np.append(starts[1:], len(rows))
     return {

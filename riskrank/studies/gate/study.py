@@ -7,12 +7,14 @@ from functools import partial
 from typing import Any
 
 from riskrank.asked.gate import ClaimSettings
-from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, option
+from riskrank.asked.suites import RANK
+from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, UsageError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.gate.anytime import look, wagered
-from riskrank.studies.gate.claims import BETTER, NOT_WORSE, GateClaim, decide, resamples_of
+from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
+from riskrank.studies.gate.claims import decide, resamples_of
 from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
 from riskrank.studies.gate.lost import lost_cases
@@ -24,7 +26,7 @@ from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import inference_of
-from riskrank.studies.task_scale import on_task_scale
+from riskrank.studies.task_scale import on_task_scale, scale_of
 
 
 def gate(
@@ -64,11 +66,16 @@ def gate(
     wanted = statistics(settings.on, names, suite=given[0].suite is not None)
     # A task by itself needs no scale in common with others.
     claims = _claims(tables, given if settings.task_scale is None else tables, settings, wanted)
+    at_best = None
+    if given[0].options.missing == "bounds":
+        best = [_at_best(one, settings) for one in given]
+        scaled = [on_task_scale(one, settings) for one in best]
+        at_best = _claims(scaled, best if settings.task_scale is None else scaled, settings, wanted)
     inference = inference_of(settings, runtime.jobs)
     looks = look(tables, settings, claims) if settings.anytime else None
     wager = partial(wagered, settings=settings, models=models) if settings.anytime else None
     with runtime.progress("resampling"):
-        rows, advice = decide(claims, inference, models, wager=wager)
+        rows, advice = decide(claims, inference, models, wager=wager, at_best=at_best)
     outcome = overall(rows)
     samples = [
         min(claim.column.scores.cluster_counts[model] for model in (claim.new, claim.old)) for claim in claims
@@ -97,6 +104,23 @@ def gate(
         overlap=tables[0].overlap,
         lost=lost_cases(given, rows, settings),
     )
+
+
+def _at_best(table: ScoreTable, settings: ClaimSettings) -> ScoreTable:
+    """The table with what is missing at the best there can be.
+
+    Raises
+    ------
+    UsageError
+        If ranks among all models are compared, which hang on what is missing of every one of them.
+    """
+    if scale_of(table, settings) == RANK:
+        raise UsageError(
+            f"{option('missing', 'bounds')} needs scores in their units, and tasks are compared by ranks",
+            found="ranks among all models, which what is missing of any of them moves",
+            hint=f"give bounds and {option('task_scale', 'bounds')}; or {option('missing', 'worst')}",
+        )
+    return table.at_best()
 
 
 def wanted_metrics(settings: ClaimSettings, metrics: Sequence[str]) -> list[str]:
@@ -183,6 +207,11 @@ def _advice(row: GateRow, outcome: str) -> str:
                 f" by {row.margin:g}" if row.margin else ""
             )
         return f"{row.new} is a step back from {row.old}"
+    if row.hangs_on_missing:
+        return (
+            "what is missing decides it, not more samples: score it; "
+            f"{option('inconclusive', 'pass')} lets it through"
+        )
     needed = "" if row.samples_needed is None else f"about {row.samples_needed:,} samples would decide it; "
     wider = ""
     if row.claim == NOT_WORSE and row.statistic not in ("fsd", "ssd"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts, overall
@@ -54,7 +55,8 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
     else:
         better = ", less is better" if row.direction == "lower" else ""
         ends = f"{said(row, row.low)} to {said(row, row.high)}"
-        numbers = f"{looked_at(row)} {signed(row)}, {ends}{better}"
+        missing = ", whatever is missing" if ranges(row) else ""
+        numbers = f"{looked_at(row)} {estimated(row, sign=True)}{missing}, {ends}{better}"
     return f"{row.new} {relation}{margin} {where} ({numbers}; p = {row.p_adjusted:.2g}, n = {row.samples:,})"
 
 
@@ -74,6 +76,15 @@ def said(row: GateRow, value: float) -> str:
     return rounded(value, decimals_of([row.standard_error]))
 
 
-def signed(row: GateRow) -> str:
-    """A difference with its sign."""
-    return ("+" if row.estimate > 0 else "") + said(row, row.estimate)
+def ranges(row: GateRow) -> bool:
+    """Whether the estimate hangs on what is missing."""
+    return row.estimate_low is not None and row.estimate_low != row.estimate_high
+
+
+def estimated(row: GateRow, say: Callable[[float], str] | None = None, *, sign: bool = False) -> str:
+    """A difference, or from where to where it lies by what is missing."""
+    say = say or partial(said, row)
+    ends = [row.estimate]
+    if ranges(row):
+        ends = [end for end in (row.estimate_low, row.estimate_high) if end is not None]
+    return " to ".join(("+" if sign and end > 0 else "") + say(end) for end in ends)

@@ -1,0 +1,155 @@
+"""Missing scores counted as the worst, or the best, there can be: of declared bounds only (method §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, option
+from riskrank.scores.table import parsing
+from riskrank.scores.table.gaps import covered_pairs, different_samples, in_common, lacking_scores
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.shifted import hint_for_shift
+from riskrank.scores.table.typed_rows import list_of
+
+# What `missing` says where gaps are filled.
+FILLING = ("worst", "bounds")
+
+
+def filled(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -> Scores:
+    """Scores without gaps: what a model lacks is at the worst, or the best, end of its metric.
+
+    A model lacks the rows that have no score and, where models share their samples, the metrics of a sample
+    that another model was asked for.
+
+    Parameters
+    ----------
+    scores : Scores
+        As they stand in the files.
+    specs : sequence of MetricSpec
+        One a metric.
+    best : bool
+        Whether what is missing is to be at the best end.
+
+    Returns
+    -------
+    Scores
+        With the same rows whichever the end.
+
+    Raises
+    ------
+    InputError
+        If a model has no score at all of a metric, models share less than half of their samples, or nobody
+        declared the bounds of a metric that lacks scores.
+    """
+    blank = np.isin(_states(scores), (parsing.MISSING, parsing.NOT_A_NUMBER))
+    absent = np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else np.argwhere(_absent(scores))
+    if not blank.any() and not len(absent):
+        return scores
+    _require_comparable(scores)
+    lacking = np.bincount(scores.codes("metric")[blank], minlength=len(specs))
+    lacking += np.bincount(absent[:, 2], minlength=len(specs))
+    ends = np.full(len(specs), np.nan)
+    for code in np.flatnonzero(lacking).tolist():
+        ends[code] = _end(scores, specs[code], int(lacking[code]), best=best)
+    whole = _with_values(scores, blank, ends[scores.codes("metric")])
+    return _with_rows(whole, absent, ends[absent[:, 2]]) if len(absent) else whole
+
+
+def _states(scores: Scores) -> np.ndarray:
+    found = scores.states
+    return np.full(scores.frame.height, parsing.VALID) if found is None else found
+
+
+def _absent(scores: Scores) -> Booleans:
+    """Whether a model has no row of a metric on a sample on which another has: (models, samples, metrics)."""
+    there = np.zeros((len(scores.models), len(scores.samples), len(scores.metrics)), dtype=bool)
+    there[scores.codes("model"), scores.codes("sample"), scores.codes("metric")] = True
+    asked: Booleans = np.any(there, axis=0)
+    return asked & ~there
+
+
+def _require_comparable(scores: Scores) -> None:
+    """Refuse what no rule about gaps can mend: no score at all, and samples of another name."""
+    lacking = lacking_scores(scores)
+    if lacking:
+        raise InputError(
+            f"{scores.files()}: {option('missing', scores.options.missing)} stands for single scores, "
+            "not for all of a metric",
+            found=lacking,
+            hint=in_common(scores),
+        )
+    if scores.options.unpaired:
+        return
+    covered = covered_pairs(scores.codes("model"), scores.codes("sample"), scores)
+    shared = int(np.count_nonzero(covered.all(axis=0)))
+    if 2 * shared < covered.shape[1] or (shared < covered.shape[1] and hint_for_shift(scores, covered)):
+        raise different_samples(scores, covered)
+
+
+def _end(scores: Scores, spec: MetricSpec, lacking: int, *, best: bool) -> float:
+    """The worst or the best score there can be of a metric, as a file has it."""
+    bounds = spec.bounds or scores.notes.bounds.get(spec.name)
+    seen = scores.values[(scores.codes("metric") == scores.metrics.index(spec.name)) & ~scores.invalid()]
+    # What a file tells itself counts only while its scores keep to it.
+    if bounds is None or seen.min() < bounds[0] or seen.max() > bounds[1]:
+        raise _undeclared(scores, spec, lacking, seen)
+    # −log turns the ends around before the direction is looked at.
+    upper = (spec.sign > 0) == best
+    if spec.transform == "neg_log":
+        upper = not upper
+        if bounds[upper] <= 0:
+            raise _undeclared(scores, spec, lacking, seen)
+    return bounds[upper]
+
+
+def _undeclared(scores: Scores, spec: MetricSpec, lacking: int, seen: Floats) -> InputError:
+    rule = scores.options.missing
+    needs = "the worst score" if rule == "worst" else "the worst and the best score"
+    why = f"nobody declared those of {spec.name}"
+    if spec.transform == "neg_log" and spec.bounds is not None:
+        why = f"−log of those of {spec.name} is infinite"
+    return InputError(
+        f"{option('missing', rule)} needs {needs} there can be, and {why}",
+        found=f"{lacking:,} score{'s' if lacking > 1 else ''} of {spec.name} missing; those there are, "
+        f"{seen.min():g} to {seen.max():g}, do not say what there can be",
+        hint=f"write [{spec.name}] and bounds = [LOWEST, HIGHEST] into a file, and give it with "
+        f"{option('metrics_file', 'FILE.toml')}",
+    )
+
+
+def _with_values(scores: Scores, blank: Booleans, ends: Floats) -> Scores:
+    """Ends of their metrics in the place of blanks."""
+    states = _states(scores).copy()
+    states[blank] = parsing.VALID
+    state = pl.Series(states) if states.any() else pl.repeat(None, len(states), dtype=pl.Null, eager=True)
+    values = pl.Series(np.where(blank, ends, scores.values))
+    return replace(scores, frame=scores.frame.with_columns(score=values, state=state))
+
+
+def _with_rows(scores: Scores, absent: Integers, ends: Floats) -> Scores:
+    """A row more for each score that has none; where the model has runs of the sample, one a run."""
+    frame = scores.frame
+    _, first = np.unique(scores.codes("sample"), return_index=True)
+    # Task, cluster and group are those of the sample, and so is the place in the file.
+    rows = frame.select(pl.all().gather(first[absent[:, 1]])).with_columns(
+        _named(frame["model"], absent[:, 0]), _named(frame["metric"], absent[:, 2]), score=pl.Series(ends)
+    )
+    if scores.has("state"):
+        rows = rows.with_columns(state=pl.lit(parsing.VALID, dtype=frame.schema["state"]))
+    if scores.has("draw"):
+        runs = frame.select("model", "sample", "draw").unique(maintain_order=True)
+        rows = rows.rename({"draw": "first"}).join(
+            runs, on=["model", "sample"], how="left", maintain_order="left"
+        )
+        rows = rows.with_columns(draw=pl.coalesce("draw", "first"))
+    return replace(scores, frame=pl.concat([frame, rows.select(frame.columns)]))
+
+
+def _named(names: pl.Series, codes: Integers) -> pl.Series:
+    return list_of(names).cast(names.dtype).gather(codes).alias(names.name)

@@ -1,0 +1,152 @@
+"""Gates with missing scores: at their worst, and decided whatever they are."""
+
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.errors import InputError, UsageError
+
+BOUNDS = {"ok": {"bounds": [0, 1]}}
+OPPOSITE = {"pass": "fail", "fail": "pass"}
+
+
+def frame(new, old, **columns):
+    """Scores of two models, None where one is missing."""
+    rows = {"model": ["new"] * len(new) + ["old"] * len(old), "metric": "ok", "score": [*new, *old]}
+    return pl.DataFrame(
+        rows | {"sample": [f"s{at:03}" for at in range(len(new))] * 2} | columns, strict=False
+    )
+
+
+def fills(scores):
+    gaps = [at for at, score in enumerate(scores) if score is None]
+    for values in product((0.0, 1.0), repeat=len(gaps)):
+        filled = list(scores)
+        for at, value in zip(gaps, values, strict=True):
+            filled[at] = value
+        yield filled
+
+
+def with_gaps(p_new, p_old, n, gaps, seed):
+    rng = np.random.default_rng(seed)
+    new, old = (np.where(rng.random(n) < p, 1.0, 0.0).tolist() for p in (p_new, p_old))
+    for at in rng.choice(n, gaps[0], replace=False):
+        new[at] = None
+    for at in rng.choice(n, gaps[1], replace=False):
+        old[at] = None
+    return new, old
+
+
+CASES = [(0.95, 0.3), (0.7, 0.4), (0.5, 0.5), (0.3, 0.7), (0.2, 0.95), (1.0, 1.0)]
+
+
+@pytest.mark.parametrize("settings", [{}, {"anytime": True}, {"on": "tvar@0.5"}, {"on": "ssd"}])
+@pytest.mark.parametrize(("p_new", "p_old"), CASES)
+def test_no_fill_contradicts_an_answer(p_new, p_old, settings):
+    settings = {"not_worse": "new:old", "resamples": 500, "repeats": "error"} | settings
+    if settings.get("on") != "ssd":
+        settings["margin"] = 0.1
+    for seed in range(2):
+        new, old = with_gaps(p_new, p_old, 24, (2, 2), seed)
+        (told,) = rr.gate(frame(new, old), missing="bounds", metrics=BOUNDS, **settings).rows
+        answers = [
+            rr.gate(frame(one, other), metrics=BOUNDS, **settings).rows[0]
+            for one, other in product(fills(new), fills(old))
+        ]
+        if told.verdict in OPPOSITE:
+            assert {row.verdict for row in answers} == {told.verdict}
+        estimates = [row.estimate for row in answers]
+        assert told.estimate_low == pytest.approx(min(estimates))
+        assert told.estimate_high == pytest.approx(max(estimates))
+        assert told.p_value >= max(row.p_value for row in answers) - 1e-12
+
+
+def test_answers_are_found_at_all():
+    found = []
+    for p_new, p_old in CASES:
+        new, old = with_gaps(p_new, p_old, 60, (3, 3), 5)
+        rows = rr.gate(
+            frame(new, old), not_worse="new:old", margin=0.1, missing="bounds", metrics=BOUNDS
+        ).rows
+        found.append(rows[0].verdict)
+    assert found == ["pass", "pass", "inconclusive", "fail", "fail", "inconclusive"]
+
+
+def test_without_gaps_it_is_the_plain_gate():
+    new, old = with_gaps(0.7, 0.4, 40, (0, 0), 1)
+    plain = rr.gate(frame(new, old), better="new:old", metrics=BOUNDS)
+    (row,) = rr.gate(frame(new, old), better="new:old", missing="bounds", metrics=BOUNDS).rows
+    assert (row.estimate_low, row.estimate_high) == (row.estimate, row.estimate)
+    assert (row.low, row.high, row.p_value) == (plain.rows[0].low, plain.rows[0].high, plain.rows[0].p_value)
+    assert "whatever is missing" not in rr.gate(frame(new, old), better="new:old", missing="bounds").verdict
+
+
+def test_a_claim_that_hangs_on_what_is_missing_says_so():
+    new, old = with_gaps(0.6, 0.6, 60, (15, 15), 2)
+    result = rr.gate(frame(new, old), not_worse="new:old", missing="bounds", metrics=BOUNDS)
+    (row,) = result.rows
+    assert (row.verdict, row.samples_needed, row.hangs_on_missing) == ("inconclusive", None, True)
+    assert "what is missing decides it" in str(result.failed.hint)
+    assert "whatever is missing" in result.verdict
+
+
+def test_less_is_better():
+    new, old = with_gaps(0.2, 0.9, 60, (2, 1), 3)
+    kept = {"missing": "bounds", "metrics": BOUNDS, "lower": ["ok"]}
+    (row,) = rr.gate(frame(new, old), better="new:old", **kept).rows
+    assert row.verdict == "pass"
+    assert row.low < row.estimate_low < row.estimate < row.estimate_high < row.high < 0
+    low = np.mean([0 if one is None else one for one in new]) - np.mean([1 if x is None else x for x in old])
+    assert row.estimate_low == pytest.approx(low)
+
+
+def test_worst_counts_an_error_against_whoever_made_it():
+    new, old = with_gaps(0.8, 0.8, 60, (20, 0), 4)
+    assert rr.gate(frame(new, old), not_worse="new:old", margin=0.1, missing="worst", metrics=BOUNDS).rows[
+        0
+    ].estimate == pytest.approx(np.mean([one or 0 for one in new]) - np.mean(old))
+
+
+def test_groups_tasks_and_runs():
+    new, old = with_gaps(0.9, 0.4, 80, (3, 3), 6)
+    kept = {"missing": "bounds", "metrics": BOUNDS, "better": "new:old"}
+    parts = [("a", "b")[at % 2] for at in range(80)] * 2
+    rows = rr.gate(frame(new, old, part=parts), group_by="part", **kept).rows
+    assert [row.group for row in rows] == [None, "a", "b"]
+    assert all(row.estimate_low < row.estimate_high for row in rows)
+    tasks = rr.gate(frame(new, old, task=parts), on=["macro", "task"], **kept).rows
+    assert [row.task for row in tasks] == [None, "a", "b"]
+    assert tasks[0].estimate_low == pytest.approx(np.mean([row.estimate_low for row in tasks[1:]]))
+    runs = pl.concat([frame(new, old), frame(new[::-1], old[::-1]).with_columns(pl.col("sample"))])
+    (row,) = rr.gate(runs, on="pass^2", repeats="draws", **kept).rows
+    assert row.estimate_low < row.estimate_high
+
+
+def test_ranks_hang_on_every_model():
+    new, old = with_gaps(0.9, 0.4, 80, (3, 3), 6)
+    parts = [("a", "b")[at % 2] for at in range(80)] * 2
+    with pytest.raises(UsageError, match="tasks are compared by ranks"):
+        rr.gate(
+            frame(new, old, task=parts), better="new:old", missing="bounds", metrics=BOUNDS, task_scale="rank"
+        )
+
+
+def test_only_gates_decide_whatever_is_missing():
+    new, old = with_gaps(0.9, 0.4, 80, (3, 3), 6)
+    with pytest.raises(UsageError, match="missing"):
+        rr.rank(frame(new, old), missing="bounds", metrics=BOUNDS)
+    assert rr.rank(frame(new, old), missing="worst", metrics=BOUNDS).rows[0].model == "new"
+
+
+def test_a_look_knows_a_score_that_was_missing(tmp_path):
+    new, old = with_gaps(0.9, 0.4, 80, (3, 0), 6)
+    kept = {"metrics": BOUNDS, "better": "new:old", "anytime": True, "missing": "bounds"}
+    first = rr.gate(frame(new, old), **kept)
+    path = tmp_path / "gate.json"
+    path.write_text(first.to_json())
+    assert rr.gate(frame(new, old), continues=str(path), **kept).verdict == first.verdict
+    with pytest.raises(InputError, match="take back"):
+        rr.gate(frame([one or 0.0 for one in new], old), continues=str(path), **kept)
