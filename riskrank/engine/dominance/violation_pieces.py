@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from riskrank.engine.scratch import Scratch
 from riskrank.engine.types import Floats
 
 Pieces = tuple[Floats, Floats]
@@ -45,10 +46,10 @@ def _dot(a: Floats, b: Floats) -> Floats:
     """
     if a.shape[1] <= _DOT_LENGTH:
         return np.vecdot(a, b)
-    pieces = range(0, a.shape[1], _DOT_LENGTH)
-    return np.sum(
-        [np.vecdot(a[:, at : at + _DOT_LENGTH], b[:, at : at + _DOT_LENGTH]) for at in pieces], axis=0
-    )
+    total = np.vecdot(a[:, :_DOT_LENGTH], b[:, :_DOT_LENGTH])
+    for at in range(_DOT_LENGTH, a.shape[1], _DOT_LENGTH):
+        total += np.vecdot(a[:, at : at + _DOT_LENGTH], b[:, at : at + _DOT_LENGTH])
+    return total
 
 
 def step_pieces(difference: Floats, size: Floats) -> Pieces:
@@ -69,38 +70,52 @@ def weighted_lines(right: Floats, _: Floats, *, widths: Floats) -> Pieces:
     return squares, np.sum(widths * _signed_piece(left, right), axis=1)
 
 
-def piecewise_steps(difference: Floats, widths: Floats) -> Pieces:
-    """``∫ D²`` and ``∫ D|D|`` of step functions whose rows have widths of their own, shapes (B, s)."""
-    weighted = difference * widths
-    squares, signed = _dot(weighted, difference), _dot(weighted, np.abs(difference))
-    return _again_where_small(piecewise_steps, difference, widths, (squares, signed))
+def piecewise(difference: Floats, widths: Floats, orders: int, scratch: Scratch) -> list[Pieces]:
+    """``∫ D²`` and ``∫ D|D|`` of step functions D whose rows have widths of their own, and of integrals D.
+
+    Parameters
+    ----------
+    difference, widths : ndarray, shape (B, s)
+    orders : {1, 2}
+        The step functions alone, or their integrals as well, each of which starts at 0.
+    scratch : Scratch
+    """
+    weighted = np.multiply(difference, widths, out=scratch.floats("weighted", *difference.shape))
+    sizes = np.abs(difference, out=scratch.floats("sizes", *difference.shape))
+    found = [(_dot(weighted, difference), _dot(weighted, sizes))]
+    if orders > 1:
+        found.append(_lines(weighted, widths, scratch))
+    for order, pieces in enumerate(found, 1):
+        _again_where_small(order, pieces, difference, widths)
+    return found
 
 
-def piecewise_lines(difference: Floats, widths: Floats) -> Pieces:
-    """``∫ D²`` and ``∫ D|D|`` of the integrals D of such step functions; each starts at 0."""
-    ends = np.zeros((len(difference), difference.shape[1] + 1))
-    np.multiply(difference, widths, out=ends[:, 1:])
-    np.cumsum(ends, axis=1, out=ends)
+def _lines(weighted: Floats, widths: Floats, scratch: Scratch) -> Pieces:
+    """The same of the integrals, which are linear between the sums of `weighted`."""
+    rows, count = weighted.shape
+    ends = scratch.floats("ends", rows, count + 1)
+    ends[:, 0] = 0.0
+    np.cumsum(weighted, axis=1, out=ends[:, 1:])
     left, right = ends[:, :-1], ends[:, 1:]
-    both = left + right
+    both = np.add(left, right, out=scratch.floats("both", rows, count))
     # (a² + ab + b²), with the sign of a + b: right wherever a and b have one sign.
-    sizes = both * both - left * right
+    sizes = np.multiply(both, both, out=scratch.floats("sizes", rows, count))
+    sizes -= np.multiply(left, right, out=scratch.floats("weighted", rows, count))
     squares = _dot(sizes, widths)
     np.copysign(sizes, both, out=sizes)
     signed = _dot(sizes, widths)
     negative = np.signbit(ends)
-    crossing = np.flatnonzero((negative[:, 1:] != negative[:, :-1]) & (widths > 0))
-    rows, columns = np.divmod(crossing, sizes.shape[1])
-    a, b, plain = left[rows, columns], right[rows, columns], sizes[rows, columns]
-    mended = widths[rows, columns] * (3 * _signed_piece(a, b) - plain)
-    signed += np.bincount(rows, mended, minlength=len(signed))
-    return _again_where_small(piecewise_lines, difference, widths, (squares / 3, signed / 3))
+    at, columns = np.divmod(np.flatnonzero(negative[:, 1:] != negative[:, :-1]), count)
+    wide = widths[at, columns] > 0
+    at, columns = at[wide], columns[wide]
+    a, b, plain = left[at, columns], right[at, columns], sizes[at, columns]
+    mended = widths[at, columns] * (3 * _crossing_piece(a, b) - plain)
+    signed += np.bincount(at, mended, minlength=rows)
+    return squares / 3, signed / 3
 
 
-def _again_where_small(
-    integrate: Callable[[Floats, Floats], Pieces], difference: Floats, widths: Floats, found: Pieces
-) -> Pieces:
-    """The same, again on their own scale for rows whose squares underflow, as `in_range` does."""
+def _again_where_small(order: int, found: Pieces, difference: Floats, widths: Floats) -> None:
+    """Put right rows whose squares underflow, each on its own scale, as `in_range` does."""
     squares, signed = found
     small = np.flatnonzero(squares < _SMALLEST_SQUARES)
     if small.size:
@@ -110,8 +125,7 @@ def _again_where_small(
         if some.any():
             at = small[some]
             rows = np.ldexp(rows[some], -np.frexp(largest[some])[1][:, None])
-            squares[at], signed[at] = integrate(rows, widths[at])
-    return squares, signed
+            squares[at], signed[at] = piecewise(rows, widths[at], order, Scratch())[order - 1]
 
 
 def linear_pieces(difference: Floats, size: Floats) -> Pieces:
@@ -139,8 +153,12 @@ def _signed_piece(a: Floats, b: Floats) -> Floats:
     """``∫ D|D|`` over a segment of width 1 on which D runs linearly from a to b."""
     same = (np.abs(a) + np.abs(b)) * np.abs(a + b)
     crossing = np.signbit(a) != np.signbit(b)
-    # Antiderivative |D|³/3: for opposite signs (|b|³ - |a|³) / (b - a), where |b - a| = |a| + |b|.
+    plain = np.sign(a + b) * (same - np.abs(a * b)) / 3
+    return np.where(crossing, _crossing_piece(np.where(crossing, a, 0.0), np.where(crossing, b, 0.0)), plain)
+
+
+def _crossing_piece(a: Floats, b: Floats) -> Floats:
+    """The same of ends of opposite signs."""
+    # Antiderivative |D|³/3: (|b|³ - |a|³) / (b - a), where |b - a| = |a| + |b|.
     numerator = np.abs(b) ** 3 - np.abs(a) ** 3
-    span = np.where(crossing & (a != b), b - a, 1.0)
-    plain = np.sign(a + b) * (same - np.abs(a * b))
-    return np.where(crossing, numerator / span, plain) / 3
+    return numerator / np.where(a != b, b - a, 1.0) / 3

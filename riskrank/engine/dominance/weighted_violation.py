@@ -9,17 +9,18 @@ the width of a segment is a difference of whole numbers. Everything else is as o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.violation import ORDERS, groups_of, ratio_of, violation_matrices
-from riskrank.engine.dominance.violation_pieces import Pieces, piecewise_lines, piecewise_steps
+from riskrank.engine.dominance.violation_pieces import piecewise
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.steps import Steps, rounding_of
 from riskrank.engine.sampling.weighted_resamples import WeightedDesign
+from riskrank.engine.scratch import Scratch
 from riskrank.engine.types import Floats, Integers
 
 # Segments worked on at once, so that they and their sizes stay in a core's own cache.
@@ -39,6 +40,8 @@ WEIGHING = 4.0
 class WeightedKernel:
     """Violation ratios of k models' steps; built once, called for every batch of resamples.
 
+    Calls share scratch arrays: one kernel serves one thread.
+
     Attributes
     ----------
     values : tuple of k ndarrays, shapes (d_i,)
@@ -54,6 +57,7 @@ class WeightedKernel:
     scores: int
     orders: tuple[int, ...]
     pairs: tuple[tuple[int, NDArray[np.int64]], ...]
+    _scratch: Scratch = field(default_factory=Scratch)
 
     @classmethod
     def of(
@@ -100,15 +104,20 @@ class WeightedKernel:
         return ratio_of(squares, signed, wanted)
 
     def _fill(self, steps: Sequence[tuple[Floats, Integers]], squares: Floats, signed: Floats) -> None:
-        packed = [_packed(ends) for _, ends in steps]
-        slack = rounding_of(self.scores)
+        first = [_packed(ends) for _, ends in steps]
+        second = [ends | 1 for ends in first]
+        slack, scratch = rounding_of(self.scores), self._scratch
         for i, others in self.pairs:
             for j in others.tolist():
-                merged = _merged(packed[i], packed[j], slack)
-                difference = steps[j][0].take(merged.second)
-                difference -= steps[i][0].take(merged.first)
-                for order, found in enumerate(_pieces(difference, merged.widths, len(squares))):
-                    squares[order, i, j], signed[order, i, j] = found
+                merged = _merged(first[i], second[j], slack, scratch)
+                rows, segments = merged.widths.shape
+                difference = scratch.floats("difference", rows, segments)
+                of_first = scratch.floats("of first", rows, segments)
+                steps[j][0].take(merged.second, mode="clip", out=difference)
+                difference -= steps[i][0].take(merged.first, mode="clip", out=of_first)
+                found = piecewise(difference, merged.widths, len(squares), scratch)
+                for order, pieces in enumerate(found):
+                    squares[order, i, j], signed[order, i, j] = pieces
 
 
 def matrices_of(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS) -> Floats:
@@ -128,14 +137,18 @@ def weighted_matrices(scores: ClusteredScores, *, orders: Sequence[int] = ORDERS
 def same_distribution(first: Steps, second: Steps, scores: int) -> bool:
     """Whether the steps of two models of at most so many scores are the same function."""
     ends = [_packed(steps.cumulated.reshape(1, -1)) for steps in (first, second)]
-    merged = _merged(ends[0], ends[1], rounding_of(scores))
-    different = first.values[merged.first] != second.values[merged.second]
+    merged = _merged(ends[0], ends[1] | 1, rounding_of(scores), Scratch())
+    held = first.values.take(merged.first, mode="clip"), second.values.take(merged.second, mode="clip")
+    different = held[0] != held[1]
     return not bool(np.any(different & (merged.widths > 0)))
 
 
 @dataclass(frozen=True)
 class _Merged:
-    """Segments between merged breakpoints: number of either model's value, and widths, shapes (B, s)."""
+    """Segments between merged breakpoints: number of either model's value, and widths, shapes (B, s).
+
+    Past the end of a model, where rounding leaves a segment of no width, numbers are one too many.
+    """
 
     first: Integers
     second: Integers
@@ -153,27 +166,27 @@ def _packed(cumulated: Integers) -> Integers:
     return cumulated << 1
 
 
-def _merged(first: Integers, second: Integers, slack: int) -> _Merged:
-    n, m = first.shape[1], second.shape[1]
-    packed = np.concatenate((first, second | 1), axis=1)
+def _merged(first: Integers, second: Integers, slack: int, scratch: Scratch) -> _Merged:
+    """Merge the packed breakpoints of two models, those of the second with the bit set."""
+    rows, segments = first.shape[0], first.shape[1] + second.shape[1]
+    packed = np.concatenate((first, second), axis=1, out=scratch.integers("packed", rows, segments))
     # Two runs that are sorted already: this merges them.
     packed.sort(axis=1, kind="stable")
-    bit = packed & 1
-    steps_second = np.cumsum(bit, axis=1)
-    steps_second -= bit
-    steps_first = np.arange(n + m) - steps_second
+    bit = np.bitwise_and(packed, 1, out=scratch.integers("bit", rows, segments))
+    steps_second = scratch.integers("second", rows, segments)
+    steps_second[:, 0] = 0
+    np.cumsum(bit[:, :-1], axis=1, out=steps_second[:, 1:])
     packed >>= 1
-    widths = np.diff(packed, prepend=0, axis=1)
+    # The bits have been counted, and give way to the widths.
+    widths = bit
+    widths[:, 0] = packed[:, 0]
+    np.subtract(packed[:, 1:], packed[:, :-1], out=widths[:, 1:])
     # Breakpoints that are equal but for the rounding of weights to units.
-    widths[widths <= slack] = 0
-    np.minimum(steps_first, n - 1, out=steps_first)
-    np.minimum(steps_second, m - 1, out=steps_second)
-    return _Merged(steps_first, steps_second, np.ldexp(widths.astype(np.float64), -61))
-
-
-def _pieces(difference: Floats, widths: Floats, orders: int) -> list[Pieces]:
-    """``∫ D²`` and ``∫ D|D|`` of every row for orders 1 to `orders`."""
-    found = [piecewise_steps(difference, widths)]
-    if orders > 1:
-        found.append(piecewise_lines(difference, widths))
-    return found
+    widths.reshape(-1)[np.flatnonzero(widths <= slack)] = 0
+    # The merged breakpoints have been told apart, and give way to the steps of the first.
+    steps_first = np.subtract(scratch.numbers(segments), steps_second, out=packed)
+    return _Merged(
+        steps_first,
+        steps_second,
+        np.multiply(widths, 0.5**61, out=scratch.floats("widths", rows, segments)),
+    )
