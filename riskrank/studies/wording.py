@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from riskrank.engine.dominance.claims import DIRECT, Claim
+from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
 
 
@@ -100,6 +101,14 @@ def method_words(method: str) -> str:
     order = "first" if "F" in (found["relative"], found["absolute"]) else "second"
     at = "" if found["threshold"] is None else f" up to ε {found['threshold']}"
     return f"{order}-order dominance{at}"
+
+
+def tests_words(name: str, tests: DominanceTests) -> str:
+    """Which tests were made: those of the method named, and of few drawn tasks those of their means."""
+    means = "Student's t of macro means"
+    if tests.of_means == INSTEAD:
+        return f"{means} in place of {name}"
+    return f"{name} and {means}" if tests.of_means == BESIDE else name
 
 
 def ordinal(place: int) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import study_dominance
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.tests import INSTEAD
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 
@@ -125,5 +126,5 @@ def suite_rows(case: SuiteCase, seeds: Sequence[int]) -> list[list[float]]:
         truth[-1, :-1] = case.ahead > 0
         false = [int(np.any(one.dominates & ~truth)) for one in tests]
         found = [int(np.count_nonzero(one.dominates & truth)) for one in tests]
-        outcomes.append([*false, *found, int(any(one.of_means for one in tests))])
+        outcomes.append([*false, *found, int(any(one.of_means == INSTEAD for one in tests))])
     return outcomes

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.dominance.inference import Inference
-from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.dominance.tests import INSTEAD, DominanceTests
 from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores
 from riskrank.errors import option
 
@@ -36,7 +36,7 @@ def advice_on(
         )
         return tuple(advice)
     undecided = sum(int(np.count_nonzero(~found.decided)) for found in tests)
-    if any(found.of_means for found in tests):
+    if any(found.of_means == INSTEAD for found in tests):
         advice.append(
             f"no resample of {min(scores.cluster_counts)} tasks can show dominance in a family of "
             f"{max(found.family for found in tests)} tests: the ranking's tests are Student's, of the macro "

@@ -148,6 +148,8 @@ class ClaimFamily:
         p_value = self._guarded(expanded_p_value(share, self._samples))
         self._close_significant(p_value, self._alpha, resamples)
         adjusted, still = self._adjusted(p_value), ~self.closed
+        if not still.any():
+            return
         levels = self._alpha / self._factor() * np.ones(len(still))
         unseen = (masses < rarest) & (self._guard / self._guard_share <= levels)
         self.decided[still & unseen & (expanded_p_value(rarest, self._samples) > levels)] = False

@@ -19,6 +19,9 @@ from riskrank.engine.types import Booleans, Floats, Integers
 
 Pairs = Sequence[tuple[int, int]]
 
+# Student's test of the tasks' means has to agree with a claim, or stands in for it.
+BESIDE, INSTEAD = "beside", "instead"
+
 
 @dataclass(frozen=True)
 class DominanceTests:
@@ -52,8 +55,9 @@ class DominanceTests:
         Resamples that would decide an undecided claim, 0 for the others.
     family : int
         Number of tests adjusted for, m.
-    of_means : bool
-        Whether tests of the tasks' means stand in for claims that no resample of few tasks could show.
+    of_means : {"", "beside", "instead"}
+        Of drawn tasks: whether Student's test of their means has to agree, or stands in for claims that no
+        resample of few tasks could show.
     """
 
     claim: Claim
@@ -70,7 +74,7 @@ class DominanceTests:
     resamples: Integers | None = None
     resamples_needed: Integers | None = None
     family: int = 0
-    of_means: bool = False
+    of_means: str = ""
 
     @property
     def one_versus_all(self) -> Floats:

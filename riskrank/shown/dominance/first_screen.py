@@ -29,7 +29,7 @@ from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.dominance_columns import DominanceColumn
 from riskrank.studies.dominance_verdict import winner
 from riskrank.studies.suites import SuiteChapter
-from riskrank.studies.wording import claim_words, counted
+from riskrank.studies.wording import claim_words, counted, tests_words
 
 # A list of numbers no longer than this, and metrics beside which the first order has room.
 _SHORT, _FEW_METRICS = 9, 3
@@ -159,7 +159,8 @@ def _tests(document: DominanceDocument) -> Line:
     apart, on = str(told[0]), f" on {columns[0].name}"
     if len(told) > 1:
         apart, on = ", ".join(f"{one.name} {count}" for one, count in zip(columns, told, strict=True)), ""
-    how = f"{claim_words(columns[0].leading.claim)}{on}, α {inference.alpha:g}, {rule}"
+    leading = columns[0].leading
+    how = f"{tests_words(claim_words(leading.claim), leading)}{on}, α {inference.alpha:g}, {rule}"
     undecided = sum(int(np.count_nonzero(~one.leading.decided)) for one in columns)
     left = f", {undecided} not decided for lack of resamples" if undecided else ""
     return Line(f"{size}; {apart} of {counted(k * (k - 1) // 2, 'pair')} told apart{left} ({how}).")
@@ -171,7 +172,7 @@ def _p_values(one: DominanceColumn) -> str:
     for _, tests in sorted(one.orders.items()):
         assert tests.p_adjusted is not None
         p = min(float(tests.p_adjusted[0, 1]), float(tests.p_adjusted[1, 0]))
-        found.append(f"{claim_words(tests.claim)} on {one.name} p = {numbers.p_value(p)}")
+        found.append(f"{tests_words(claim_words(tests.claim), tests)} on {one.name} p = {numbers.p_value(p)}")
     return ", ".join(found)
 
 

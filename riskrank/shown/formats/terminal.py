@@ -72,9 +72,11 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
     has_room: Callable[[Table], bool]
     has_room = lambda table: width is None or _total(fitting_widths(table, None)) <= width  # noqa: E731
+    spaced = False  # tables begin and end with an empty line, and between two of them one is enough
     for before, section in zip([None, *view], view, strict=False):
+        spaced = spaced and isinstance(section, Table)
         if isinstance(section, Table) and section.title and isinstance(before, Line):
-            page.print()  # a table without a title begins with an empty line of its own
+            page.print()
         if isinstance(section, Line) and section.verbatim:
             page.print(Text(f"   {for_terminal(section.text, encoding)}"), soft_wrap=True)
             continue
@@ -90,14 +92,16 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
             title = f"{table.title}, continued" if number and table.title else table.title
             if title:
                 page.print(Padding(Text(title, style="bold"), (0, 1)), width=text_width)
-            _print_rows(page, table, block, widths, ascii_only=ascii_only)
+            _print_rows(page, table, block, widths, int(spaced and not title), ascii_only=ascii_only)
+            spaced = True
         if left_out:
             page.print(Padding(Text(f"No room here for {', '.join(left_out)}."), (0, 1)), width=text_width)
         drawn = pictures_below(shown, table, width, ascii_only=ascii_only)
         if drawn is not None:
             page.print(Padding(Text(drawn.title, style="bold"), (0, 1)), width=text_width)
-            every = list(range(len(drawn.columns)))
-            _print_rows(page, drawn, every, fitting_widths(drawn, None), ascii_only=ascii_only)
+            own = fitting_widths(drawn, None)
+            _print_rows(page, drawn, range(len(own)), own, 0, ascii_only=ascii_only)
+        spaced = drawn is not None or not left_out
 
 
 def with_pictures(table: Table, width: int | None) -> Table:
@@ -197,11 +201,8 @@ def fitting_widths(table: Table, width: int | None) -> list[int]:
         return own
     stub = range(table.stub)
     names = [number for number in stub if table.columns[number].justify == "left"]
-    words = [
-        n
-        for n in range(table.stub, len(own))
-        if table.columns[n].justify == "left" and not table.columns[n].only
-    ]
+    words = [n for n in range(table.stub, len(own)) if table.columns[n].justify == "left"]
+    words = [n for n in words if not table.columns[n].only]
     folded = list(own)
     for number in words:
         longest_word = max(cell_len(word) for text in texts[number] for word in text.split() or [""])
@@ -246,19 +247,19 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _print_rows(
-    page: Console, table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool
+    page: Console, table: Table, block: Sequence[int], widths: Sequence[int], above: int, *, ascii_only: bool
 ) -> None:
+    """Draw a table without its first lines, so many of them."""
     rest = [[row[number] for number in block] for row in table.rows[long_tables.LAID_OUT :]]
     room = [widths[number] for number in block]
-    if not rest or not long_tables.all_fit(rest, room) or not long_tables.known_layout():
-        page.print(_grid(table, block, widths, ascii_only=ascii_only))
-        return
-    first = replace(table, rows=table.rows[: long_tables.LAID_OUT])
+    rest = rest if long_tables.all_fit(rest, room) and long_tables.known_layout() else []
+    first = replace(table, rows=table.rows[: long_tables.LAID_OUT]) if rest else table
     with page.capture() as laid_out:
         page.print(_grid(first, block, widths, ascii_only=ascii_only))
-    *above, below = laid_out.get().splitlines(keepends=True)
-    columns = [table.columns[number] for number in block]
-    page.file.write("".join(above) + long_tables.lines(page, rest, columns, room) + below)
+    lines = laid_out.get().splitlines(keepends=True)[above:]
+    if rest:
+        lines.insert(-1, long_tables.lines(page, rest, [table.columns[number] for number in block], room))
+    page.file.write("".join(lines))
 
 
 def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_only: bool) -> RichTable:

@@ -29,7 +29,7 @@ from riskrank.studies.rank import RankDocument
 from riskrank.studies.rank.catches import listed
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.suites import SuiteChapter
-from riskrank.studies.wording import counted, method_words
+from riskrank.studies.wording import counted, method_words, tests_words
 
 # Marks that are explained below the table.
 _MARKS = 3
@@ -141,7 +141,9 @@ def _tests(document: RankDocument) -> Line:
     apart, on = f"{told.get(one.column, next(iter(told.values()))).separated}", f" {_of(one.column)}"
     if len(told) > 1:
         apart, on = ", ".join(f"{name} {found.separated}" for name, found in told.items()), ""
-    how = f"{method_words(one.method)}{on}, α {inference.alpha:g}, {rule}"
+    tests, made = one.found.tests_of(one.method), method_words(one.method)
+    made = made if tests is None else tests_words(made, tests)
+    how = f"{made}{on}, α {inference.alpha:g}, {rule}"
     undecided = sum(map(_undecided, document.leading.values()))
     left = f", {undecided} not decided for lack of resamples" if undecided else ""
     return Line(f"{size}; {apart} of {pairs} pairs told apart{left} ({how}).")

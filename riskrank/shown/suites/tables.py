@@ -60,23 +60,23 @@ def details(chapter: SuiteChapter, *, per_task: bool) -> list[Section]:
 
 
 def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Table:
-    """A mark a task and model, against the leader; few tasks are named."""
-    leader = chapter.models[one.leader]
+    """A mark a task and model, against the model of the verdict; few tasks are named."""
+    against = chapter.models[one.against]
     drawn = len(chapter.names) <= _LONGEST
     rows: list[tuple[Cell | str, ...]] = []
     for i in shown:
-        if i == one.leader:
+        if i == one.against:
             continue
-        marks = one.marks[i, one.leader]
+        marks = one.marks[i, one.against]
         strip = [Cell("".join(MARKS[int(mark)] for mark in marks))] if drawn else []
-        better, worse = one.won(i, one.leader), one.won(one.leader, i)
+        better, worse = one.won(i, one.against), one.won(one.against, i)
         rows.append(
             (
                 chapter.models[i],
                 *strip,
                 _named(chapter, better),
                 _named(chapter, worse),
-                str(one.open(i, one.leader)),
+                str(one.open(i, one.against)),
             )
         )
     picture = [Column("tasks", "left")] if drawn else []
@@ -86,7 +86,7 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
         Column("- worse on", "left"),
         Column(". open", name="open tasks", spare=True),
     )
-    return Table("", (Column(f"against {leader}", "left"), *columns), tuple(rows))
+    return Table("", (Column(f"against {against}", "left"), *columns), tuple(rows))
 
 
 def _named(chapter: SuiteChapter, tasks: Sequence[int]) -> str:
@@ -96,7 +96,7 @@ def _named(chapter: SuiteChapter, tasks: Sequence[int]) -> str:
 
 
 def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Table:
-    """Means of every task and model, with the marks against the leader; the macro mean below."""
+    """Means of every task and model, marked against the model of the verdict; the macro mean below."""
     errors = [one.found.error[i, j] for i in shown for j in shown if i < j]
     digits = [decimals_of(float(error[t]) for error in errors) for t in range(len(chapter.names))]
     if one.file_means is not None:  # errors are on the scale of the comparison
@@ -118,12 +118,12 @@ def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Ta
     columns += [Column(chapter.models[i]) for i in shown]
     title = f"Means of {one.name} by task" + ("" if one.file_means is None else ", as the file has them")
     if chapter.tested:
-        title += f"; + better, - worse than {chapter.models[one.leader]}"
+        title += f"; + better, - worse than {chapter.models[one.against]}"
     return Table(title, tuple(columns), tuple(rows))
 
 
 def _cell(one: SuiteColumn, i: int, t: int, digits: int, *, tested: bool) -> Cell:
-    mark = int(one.marks[i, one.leader, t])
+    mark = int(one.marks[i, one.against, t])
     shown = rounded(float(one.mean[i, t]), digits)
     return Cell(f"{shown} {MARKS[mark] if mark else ' '}" if tested else shown, _STYLES[mark])
 

@@ -17,6 +17,7 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Ranked, Recommendation, recommend
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.studies.suites.column import First
 
 # Methods whose ranking a decision should look at, the most careful first.
 _CAREFUL = ("R-SSD", "R-FSD")
@@ -130,10 +131,15 @@ def lead(study: MethodStudy, tables: ScoreTables, inference: Inference) -> Mappi
     return leading
 
 
-def firsts(leading: Mapping[str, Leading], rank_by: str) -> dict[str, tuple[int, int | None]]:
-    """The first model by every column that was ranked, and the order of dominance whose ratio says so."""
+def firsts(leading: Mapping[str, Leading], rank_by: str) -> dict[str, First]:
+    """The first model of every column, the order of the ratio that says so, and whom to look at instead."""
     orders = {"R-SSD": 2, "R-FSD": 1} if rank_by == "ratio" else {}
-    return {name: (one.first, orders.get(one.method)) for name, one in leading.items()}
+    found = {}
+    for name, one in leading.items():
+        held = one.recommendation is None or one.recommendation.holds
+        instead = None if held or one.recommendation is None else one.recommendation.choice
+        found[name] = First(one.first, orders.get(one.method), instead)
+    return found
 
 
 def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:

@@ -11,7 +11,7 @@ from riskrank.asked.suites import FIXED
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.suites.column import SuiteColumn, suite_column
+from riskrank.studies.suites.column import First, SuiteColumn, suite_column
 from riskrank.studies.wording import counted
 
 
@@ -79,7 +79,7 @@ class SuiteChapter:
 def suite_chapter(
     table: ScoreTable,
     tables: ScoreTables,
-    leaders: Mapping[str, tuple[int, int | None]],
+    leaders: Mapping[str, First],
     inference: Inference,
     scope: str = FIXED,
 ) -> SuiteChapter | None:
@@ -90,9 +90,8 @@ def suite_chapter(
     table : ScoreTable
     tables : ScoreTables
         What is ranked of it.
-    leaders : mapping of str to (int, int or None)
-        By metric or portfolio, the model that the others are shown against, and the order of the dominance
-        that ranks it first; None where something else does.
+    leaders : mapping of str to First
+        By metric or portfolio.
     inference : Inference
     scope : {"fixed", "random"}
     """
@@ -100,8 +99,8 @@ def suite_chapter(
     if suite is None or not leaders:
         return None
     found = {
-        name: suite_column(name, tables.rows(name), table, suite, *leader, inference, scope)
-        for name, leader in leaders.items()
+        name: suite_column(name, tables.rows(name), table, suite, first, inference, scope)
+        for name, first in leaders.items()
     }
     first = next(iter(found.values()))
     return SuiteChapter(

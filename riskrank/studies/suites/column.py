@@ -29,6 +29,24 @@ from riskrank.scores.table.suite import Suite
 from riskrank.studies.units import Units, units_of
 
 
+@dataclass(frozen=True)
+class First:
+    """Who comes first on a column of scores.
+
+    Attributes
+    ----------
+    model : int
+    order : int or None
+        Of the dominance that ranks it first; None where something else does.
+    instead : int or None
+        Whom the verdict says to look at instead.
+    """
+
+    model: int
+    order: int | None
+    instead: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Scope:
     """Macro means as one of the two questions sees them.
@@ -64,7 +82,9 @@ class SuiteColumn:
     scopes : mapping of str to Scope
         ``fixed`` always, ``random`` where there are tasks enough.
     leader : int
-        The model the others are shown against.
+        The model that comes first as ranked.
+    against : int
+        The model the others are shown against: that of the verdict, which may say to look at another.
     left_out : LeftOut or None
         None where one task weighs everything.
     first_without : ndarray of int, shape (T,), or None
@@ -83,6 +103,7 @@ class SuiteColumn:
     marks: Integers
     scopes: dict[str, Scope]
     leader: int
+    against: int
     left_out: LeftOut | None
     first_without: Integers | None
     worst: tuple[WorstTasks, ...]
@@ -133,8 +154,7 @@ def suite_column(
     values: Sequence[np.ndarray],
     table: ScoreTable,
     suite: Suite,
-    leader: int,
-    order: int | None,
+    first: First,
     inference: Inference,
     scope: str,
 ) -> SuiteColumn:
@@ -148,9 +168,7 @@ def suite_column(
     table : ScoreTable
     suite : Suite
         Of the table.
-    leader : int
-    order : int or None
-        Of the dominance that ranks; None where something else does.
+    first : First
     inference : Inference
     scope : {"fixed", "random"}
         Which question the ranking answers.
@@ -175,9 +193,10 @@ def suite_column(
         found=found,
         marks=marks,
         scopes=scopes,
-        leader=leader,
-        left_out=leave_one_out(scores, found, leader, scope=scope, correction=rule),
-        first_without=None if order is None else first_by_ratio(scores, order),
+        leader=first.model,
+        against=first.model if first.instead is None else first.instead,
+        left_out=leave_one_out(scores, found, first.model, scope=scope, correction=rule),
+        first_without=None if first.order is None else first_by_ratio(scores, first.order),
         worst=tuple(worst_tasks(mean, scores.weights) for mean in scores.mean),
         file_means=_file_means(name, table, suite),
     )

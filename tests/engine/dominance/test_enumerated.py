@@ -64,17 +64,19 @@ def test_replicates_against_all_draws():
 
 
 def test_two_models_on_six_tasks():
-    scores, _, _ = suite(6, shift=0.5)
+    scores, values, of = suite(6, shift=0.5)
+    means = np.array([[own[of == task].mean() for task in range(6)] for own in values])
     study = study_dominance(scores, [Claim(1), Claim(2)], Inference())
     assert study.replicates is not None
     guard = relative_guard(scores)
     for tests, order in zip(study.tests, (0, 1), strict=True):
-        assert not tests.of_means
+        assert tests.of_means == "beside"
         mass = study.replicates.crossings[0, order]
         for i, j in ((0, 1), (1, 0)):
             counted = float(expanded_p_value(min(max(mass[i, j], 6**-6), 1.0), 6))
             against = 0.5 if tests.ratios[i, j] >= 0.5 else guard[i, j] / 10
-            assert tests.p_value[i, j] == pytest.approx(max(counted, against))
+            of_means = ttest_rel(means[i], means[j], alternative="greater").pvalue
+            assert tests.p_value[i, j] == pytest.approx(max(counted, against, of_means))
         assert tests.decided.all()
 
 
@@ -82,7 +84,7 @@ def test_four_models_on_six_tasks_are_told_apart_by_their_means():
     scores, values, of = suite(6, k=4, shift=1.0)
     study = study_dominance(scores, [Claim(2)], Inference())
     (tests,) = study.tests
-    assert tests.of_means
+    assert tests.of_means == "instead"
     means = np.array([[own[of == task].mean() for task in range(6)] for own in values])
     for i, j in itertools.permutations(range(4), 2):
         expected = ttest_rel(means[i], means[j], alternative="greater").pvalue
@@ -91,6 +93,26 @@ def test_four_models_on_six_tasks_are_told_apart_by_their_means():
     assert not tests.dominates[0, 3]
     assert "more tasks" in " ".join(study.advice)
     assert rank_column(scores, study, Inference()).rankings["R-SSD"].order[0] == 3
+
+
+@pytest.mark.parametrize("tasks", [8, 10])
+def test_below_ten_tasks_their_means_have_to_agree(tasks):
+    """A claim that resamples show and Student's test does not is none below ten tasks (method §8)."""
+    scores, values, of = suite(tasks, k=4, shift=0.0, effect=0.3)
+    (tests,) = study_dominance(scores, [Claim(2)], Inference()).tests
+    means = np.array([[own[of == task].mean() for task in range(tasks)] for own in values])
+    of_means = ttest_rel(means[:, None], means[None], axis=-1, alternative="greater").pvalue
+    off = ~np.eye(4, dtype=bool)
+    assert tests.p_value is not None
+    assert np.all(tests.p_value[off] >= of_means[off] - 1e-12) == (tasks < 10)
+    assert tests.of_means == ("beside" if tasks < 10 else "")
+
+
+def test_of_one_claim_that_is_shown_nothing_is_left_to_decide():
+    scores, _, _ = suite(6, shift=3.0, effect=0.0)
+    (tests,) = study_dominance(scores, [Claim(2, "direct")], Inference(), pairs=[(1, 0)]).tests
+    assert tests.dominates[1, 0]
+    assert tests.decided.all()
 
 
 def test_direct_claims_beyond_the_rarest_resample_are_not_decided():
