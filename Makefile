@@ -105,9 +105,11 @@ manual: $(VENV)/.installed  ## write the man page and the shell completions agai
 docs: $(VENV)/.group-docs  ## build the site from docs/, with a search that works offline: build/site
 	$(BIN)/python .ci/website.py
 
-lock: $(VENV)/.group-dist  ## pin every package the tests install, with its hashes
+lock: $(VENV)/.group-dist  ## pin every package the tests and the action install, with its hashes
 	$(BIN)/uv --quiet pip compile pyproject.toml --group test --group lint --universal --generate-hashes \
 		--python-version 3.11 --no-annotate --custom-compile-command 'make lock' --output-file .ci/lock.txt
+	$(BIN)/uv --quiet pip compile pyproject.toml .ci/builder.txt --constraint .ci/lock.txt --universal --generate-hashes \
+		--python-version 3.11 --no-annotate --custom-compile-command 'make lock' --output-file .ci/action.txt
 
 audit: $(VENV)/.group-audit  ## look the locked packages up among known holes
 	$(BIN)/python .ci/audit.py

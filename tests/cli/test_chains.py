@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -102,30 +103,153 @@ def test_a_pipe_keeps_the_directions(project):
     assert call(project, "bash", "-c", pipe.format("old:new")).returncode == 1
 
 
-@pytest.mark.parametrize(("claim", "status"), [("new:old", 0), ("old:new", 1)])
-def test_the_script_of_the_action(project, claim, status):
-    """Its own step, with a score table whose name has a space, and options in quotes."""
+def script_of(start):
+    """The script of a step of the action, from some words at its beginning."""
     action = (ROOT / "action.yml").read_text(encoding="utf-8")
-    step = action[action.index("- id: gate") :]
-    script = re.search(r"      run: \|\n((?:        .*\n)+)", step)[1]
+    step = action[action.index(start) :]
+    indented = re.search(r"      run: \|\n((?:        .*\n)+)", step)[1]
+    return indented.replace("\n        ", "\n").removeprefix("        ")
+
+
+@pytest.fixture
+def action(project):
+    """Run a step as GitHub does, with a Python that has to be asked to keep out of the checkout."""
+    isolated = project / "bin" / "isolated"
+    isolated.write_text(f'#!/bin/sh\n[ "$1" = -I ] || exit 97\nshift\nexec {sys.executable} -P "$@"\n')
+    isolated.chmod(0o755)
+    (project / "temp").mkdir()
+
+    def step(start, **variables):
+        given = {"PYTHON": str(isolated), "RUNNER_TEMP": str(project / "temp"), "CASES": "3", "CONFIG": ""}
+        given |= {"GITHUB_OUTPUT": str(project / "output"), "FROM": "", "BASE": "HEAD"}
+        script = script_of(start)
+        return call(project, "bash", "--noprofile", "-eo", "pipefail", "-c", script, **given | variables)
+
+    return step
+
+
+@pytest.mark.parametrize(("claim", "status"), [("new:old", 0), ("old:new", 1)])
+def test_the_script_of_the_action(project, action, claim, status):
+    """Its own step, with a score table whose name has a space, and options in quotes."""
     (project / "my runs").mkdir()
     shutil.move(project / "runs", project / "my runs" / "runs")
-    done = call(
-        project,
-        *("bash", "-e", "-c", script),
+    summary = project / "summary.md"
+    done = action(
+        "- id: gate",
         SCORES="'my runs/runs'",
         FROM="lm-eval",
         GATE=f"--not-worse '{claim}' --metric acc",
-        GITHUB_OUTPUT=str(project / "output"),
+        GITHUB_ACTIONS="true",
+        GITHUB_STEP_SUMMARY=str(summary),
     )
     assert done.returncode == 0, done.stderr
     assert (project / "output").read_text() == f"status={status}\n"
     assert (project / "gate.md").read_text().startswith("<!-- riskrank gate -->")
     assert "Verdict:" in done.stdout
+    listed = "Cases that old lost most on acc"
+    assert (listed in summary.read_text(), listed in done.stdout) == (
+        (True, True) if status else (False, False)
+    )
 
 
-def test_the_action_runs_no_input_as_a_script():
+def test_a_checkout_does_not_loosen_its_own_gate(project, action):
+    """Neither its configuration nor modules that are called like ours, or like Python's, have a say."""
+    (project / "riskrank.toml").write_text('inconclusive = "pass"\nalpha = 0.9\n')
+    for name in ("shlex.py", "json.py", "riskrank.py", "pip.py", "sitecustomize.py"):
+        (project / name).write_text("raise SystemExit(0)\n")
+    done = action("- id: gate", SCORES="runs", FROM="lm-eval", GATE="--better old:new --metric acc")
+    assert (project / "output").read_text() == "status=1\n", done.stderr
+    settings = json.loads((project / "gate.json").read_text())["meta"]
+    assert "config" not in settings
+    assert "alpha" not in settings["settings"]
+
+
+def test_the_configuration_is_that_of_the_base_branch(project, action):
+    def git(*words):
+        done = call(project, "git", "-c", "user.name=a", "-c", "user.email=a@b", *words)
+        assert done.returncode == 0, done.stderr
+
+    (project / "ci").mkdir()
+    (project / "ci" / "gate.toml").write_text('metrics-file = "metrics.toml"\nalpha = 0.02\n')
+    (project / "ci" / "metrics.toml").write_text('[acc]\ndirection = "higher"\nbounds = [0, 1]\n')
+    git("init", "--quiet")
+    git("add", "ci")
+    git("commit", "--quiet", "-m", "base")
+    (project / "ci" / "gate.toml").write_text('inconclusive = "pass"\n')
+    (project / "ci" / "metrics.toml").write_text('[acc]\ndirection = "lower"\n')
+    git("commit", "--quiet", "-a", "-m", "loosen")
+    given = {"SCORES": "runs", "FROM": "lm-eval", "GATE": "--better new:old --metric acc"}
+    done = action("- id: gate", CONFIG="ci/gate.toml", BASE="HEAD^", **given)
+    assert (project / "output").read_text() == "status=0\n", done.stderr
+    assert json.loads((project / "gate.json").read_text())["meta"]["settings"]["alpha"] == 0.02
+    done = action("- id: gate", CONFIG="ci/other.toml", BASE="HEAD^", **given)
+    assert (project / "output").read_text().endswith("status=2\n")
+    assert "the configuration cannot be read" in done.stderr
+
+
+GH = """#!{python} -P
+import json, os, sys
+words = sys.argv[1:]
+if "graphql" in words:
+    print("riskrank-ci[bot]") if os.environ["KNOWS"] else sys.exit(1)
+elif "--paginate" in words:
+    for one in json.loads(os.environ["COMMENTS"]):
+        print(json.dumps(one))
+else:
+    if os.environ["REFUSED"]:
+        sys.exit("HTTP 403: Resource not accessible by integration")
+    print(words[words.index("--method") + 1], words[3], file=open("asked", "a"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("author", "knows", "refused", "asked"),
+    [
+        ("riskrank-ci[bot]", "1", "", "PATCH repos/a/b/issues/comments/7\n"),
+        ("github-actions[bot]", "", "", "PATCH repos/a/b/issues/comments/7\n"),
+        ("somebody", "1", "", "POST repos/a/b/issues/5/comments\n"),
+        ("github-actions[bot]", "1", "", "POST repos/a/b/issues/5/comments\n"),
+        ("somebody", "1", "1", None),
+    ],
+)
+def test_only_a_comment_of_its_own_is_replaced(project, action, author, knows, refused, asked):
+    """Others may begin theirs alike; a token that may not write is a warning and no failure."""
+    (project / "bin" / "gh").write_text(GH.format(python=sys.executable))
+    (project / "bin" / "gh").chmod(0o755)
+    (project / "gate.md").write_text("<!-- riskrank gate -->\nPASS\n")
+    comments = [
+        {"id": 3, "login": author, "body": "looks good"},
+        {"id": 4, "login": author, "body": None},
+        {"id": 7, "login": author, "body": "<!-- riskrank gate -->\n::error::no"},
+        {"id": 9, "login": author, "body": "<!-- riskrank gate -->\nlater"},
+    ]
+    given = {"COMMENTS": json.dumps(comments), "KNOWS": knows, "REFUSED": refused}
+    done = action("- if: inputs.comment", REPOSITORY="a/b", NUMBER="5", GH_TOKEN="t", **given)
+    assert done.returncode == 0, done.stderr
+    place = project / "asked"
+    assert (place.read_text() if place.exists() else None) == asked
+    assert ("::warning title=riskrank gate::No comment" in done.stdout) == bool(refused)
+    assert "::error::" not in done.stdout
+
+
+def test_the_action_runs_no_input_as_a_script_and_every_python_isolated():
     action = (ROOT / "action.yml").read_text(encoding="utf-8")
     scripts = re.findall(r"      run: (\|\n(?:        .*\n)+|.*\n)", action)
     assert len(scripts) == 4
     assert not any("${{" in script for script in scripts)
+    calls = [words for script in scripts for words in re.findall(r'"\$(?:PYTHON|python)" (\S+)', script)]
+    assert calls == ["-I"] * len(calls)
+    assert len(calls) >= 6
+    assert not any(re.search(r"(?m)^\s*(python|pip|riskrank) ", script) for script in scripts)
+
+
+def test_the_action_installs_packages_of_the_lock_by_their_hashes():
+    """Those riskrank needs, and what builds it, in the versions everything is tested with."""
+    action, lock = ((ROOT / ".ci" / f"{name}.txt").read_text() for name in ("action", "lock"))
+    pinned = [re.findall(r"(?m)^([a-z0-9-]+==[\w.]+)", text) for text in (action, lock)]
+    (builder,) = re.findall(r"(?m)^setuptools==.*", (ROOT / ".ci" / "builder.txt").read_text())
+    assert set(pinned[0]) - set(pinned[1]) == {builder}
+    assert action.count("--hash=sha256:") >= len(pinned[0])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    needed = {re.match(r"[a-z0-9-]+", one)[0] for one in project}
+    assert needed <= {one.partition("==")[0] for one in pinned[0]}
