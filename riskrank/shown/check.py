@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from riskrank.errors import listing, option
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for, headed
 from riskrank.studies.check import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.passes import PassCurve
 from riskrank.studies.rounding import decimals_of_range, rounded
@@ -85,8 +85,7 @@ def _metrics(document: CheckDocument) -> Table:
     left = len(document.rows) - _METRICS
     if left > 0:
         rows.append((f"… {left} more", "", "", "", "", ""))
-    heads = (Column("min"), Column("mean"), Column("max"), Column("missing"))
-    return Table("", (Column("metric", "left"), Column("better", "left"), *heads), tuple(rows))
+    return Table("", headed("metric", "better", right=("min", "mean", "max", "missing")), tuple(rows))
 
 
 def _holdings(found: Inspection) -> str:
@@ -116,13 +115,7 @@ def _suite(tasks: Sequence[InspectedTask]) -> str:
 
 
 def _task_table(tasks: Sequence[InspectedTask]) -> Table:
-    columns = (
-        Column("task", "left"),
-        Column("samples"),
-        Column("weight"),
-        Column("scores\na model"),
-        Column("metric", "left"),
-    )
+    columns = (*headed("task", right=("samples", "weight", "scores\na model")), Column("metric", "left"))
     rows = tuple(
         (
             task.name,
@@ -162,12 +155,7 @@ def _pass_table(curves: Sequence[PassCurve]) -> Table:
     longest = max(len(curve.curve) for curve in curves)
     shown = sorted({1, min(2, longest), (longest + 1) // 2, longest})
     columns = (
-        Column("metric", "left"),
-        Column("model", "left"),
-        Column("always"),
-        Column("flaky"),
-        Column("never"),
-        *(Column(f"pass^{k}") for k in shown),
+        *headed("metric", "model", right=("always", "flaky", "never", *(f"pass^{k}" for k in shown))),
         Column(f"pass^{longest}, 95 %", "left"),
     )
     rows = tuple(
@@ -186,17 +174,7 @@ def _pass_table(curves: Sequence[PassCurve]) -> Table:
 
 
 def _metric_table(document: CheckDocument) -> Table:
-    columns = (
-        Column("metric", "left"),
-        Column("better", "left"),
-        Column("n"),
-        Column("min"),
-        Column("mean"),
-        Column("max"),
-        Column("distinct"),
-        Column("ties"),
-        Column("missing"),
-    )
+    columns = headed("metric", "better", right=("n", "min", "mean", "max", "distinct", "ties", "missing"))
     rows: list[tuple[Cell | str, ...]] = []
     for metric in document.rows:
         values = (metric.minimum, metric.mean, metric.maximum)
@@ -216,11 +194,7 @@ def _metric_table(document: CheckDocument) -> Table:
 
 def _split_table(document: CheckDocument) -> Table:
     columns = (
-        Column("metric", "left"),
-        Column("from\nruns"),
-        Column("from\nsamples"),
-        Column("twice the\nruns"),
-        Column("twice the\nsamples"),
+        *headed("metric", right=("from\nruns", "from\nsamples", "twice the\nruns", "twice the\nsamples")),
         Column("what would help", "left"),
     )
     rows = tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows
-from riskrank.shown.view import MOST_ROWS, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import MOST_ROWS, Column, Line, Section, Table, asked_for, headed
 from riskrank.studies.convert import ExportDocument
 from riskrank.studies.wording import counted, names
 
@@ -52,11 +52,7 @@ def _means(document: ExportDocument) -> Table:
     return Table(
         "Scores of the export by metric and model",
         (
-            Column("metric", "left"),
-            Column("model", "left"),
-            Column("better", "left"),
-            Column("samples"),
-            Column("rows"),
+            *headed("metric", "model", "better", right=("samples", "rows")),
             Column("without\nscore", name="without score"),
             Column("mean\nof rows", name="mean of rows"),
         ),

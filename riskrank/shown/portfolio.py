@@ -10,7 +10,7 @@ from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows
 from riskrank.shown.text_pictures import sparklines
-from riskrank.shown.view import MOST_ROWS, Column, Line, Section, Table, asked_for
+from riskrank.shown.view import MOST_ROWS, Column, Line, Section, Table, asked_for, headed
 from riskrank.studies.portfolio import PortfolioDocument, PortfolioSummaryDocument, summary_decimals
 from riskrank.studies.rounding import rounded
 from riskrank.studies.wording import counted, percent
@@ -47,10 +47,7 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
     decimals, shown = summary_decimals(summary), summary.best_mean_first[:MOST_ROWS]
     level = summary.levels[0]
     columns = (
-        Column("model", "left"),
-        Column("samples"),
-        Column("mean"),
-        Column(f"worst {percent(level)}"),
+        *headed("model", right=("samples", "mean", f"worst {percent(level)}")),
         Column("from worst to best", "left", only="terminal"),
     )
     lines = sparklines(document.quantiles(_SPARK))
@@ -81,12 +78,16 @@ def _quantiles(document: PortfolioSummaryDocument, lines: Sequence[str]) -> list
     summary, models = document.found, document.provenance.models
     levels = [f"{level:g}" for level in summary.levels]
     columns = (
-        Column("model", "left"),
-        Column("n"),
-        Column("mean"),
-        Column("sd"),
-        *(Column(f"Q\n{level}") for level in levels),
-        *(Column(f"TVaR\n{level}") for level in levels),
+        *headed(
+            "model",
+            right=(
+                "n",
+                "mean",
+                "sd",
+                *(f"Q\n{level}" for level in levels),
+                *(f"TVaR\n{level}" for level in levels),
+            ),
+        ),
         Column("quantile function", "left", only="terminal"),
     )
     rows = tuple(

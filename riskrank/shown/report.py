@@ -26,7 +26,7 @@ from riskrank.shown.rank.detail import (
     separation_line,
 )
 from riskrank.shown.suites.tables import details as task_details
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
 from riskrank.studies.document import Document
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.rank import RankDocument
@@ -153,10 +153,7 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
             )
         )
     columns = (
-        Column("model", "left"),
-        Column("verdict", "left"),
-        Column("mean"),
-        Column(f"worst\n{level}"),
+        *headed("model", "verdict", right=("mean", f"worst\n{level}")),
         Column("against", "left"),
         Column("its\nmean"),
         Column(f"its worst\n{level}"),
@@ -197,17 +194,12 @@ def _agreeing(what: str, others: RankDocument, ranking: RankDocument) -> tuple[T
         rows.append((label, leaders, f"{agreement:.2f}", str(int((found.rank != own.rank).sum()))))
     table = Table(
         f"Agreement with the ranking, {what} by {what}",
-        (
-            Column(what, "left"),
-            Column("first", "left"),
-            Column(f"Kendall's τ to\n{method}@{column}"),
-            Column("other\nranks"),
-        ),
+        headed(what, "first", right=(f"Kendall's τ to\n{method}@{column}", "other\nranks")),
         tuple(rows),
     )
     heads = [str(number) if numbered else name for number, name in enumerate(shown, start=1)]
     ranks = tuple((models[i], *(str(found.rank[i]) for found in shown.values())) for i in own.order.tolist())
-    return table, Table(f"Ranks by {what}", (Column("model", "left"), *map(Column, heads)), ranks)
+    return table, Table(f"Ranks by {what}", headed("model", right=heads), ranks)
 
 
 def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:

@@ -53,6 +53,11 @@ class Bar:
     goal: float | None = None
 
 
+def headed(*left: str, right: Iterable[str] = ()) -> tuple[Column, ...]:
+    """Columns of words, then of numbers, by their heads."""
+    return (*(Column(head, "left") for head in left), *map(Column, right))
+
+
 @dataclass(frozen=True)
 class Cell:
     """Text with an optional Rich style, which Markdown leaves out, and a bar, which a page draws."""

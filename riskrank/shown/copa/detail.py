@@ -16,7 +16,7 @@ from riskrank.shown.copa.objectives import (
     usual_rows,
     weakest_objective,
 )
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
 from riskrank.studies.copa.ranking import CCDF_PROBABILITIES, CopaDocument
 from riskrank.studies.objectives import ObjectiveTable
 
@@ -127,12 +127,7 @@ def _front_line(table: ObjectiveTable) -> Line:
 
 def _knob_table(document: CopaDocument) -> Table:
     table = document.objectives
-    columns = (
-        Column("weight of", "left"),
-        Column("now"),
-        Column("choice stays\nbetween"),
-        Column("models chosen\nfrom 0 to 1"),
-    )
+    columns = headed("weight of", right=("now", "choice stays\nbetween", "models chosen\nfrom 0 to 1"))
     rows = []
     for k, found in enumerate(document.weight_ranges):
         firm = found.low == 0 and found.high == 1

@@ -10,7 +10,7 @@ from riskrank.engine.copa.explanation import CopaExplanation
 from riskrank.engine.types import Floats
 from riskrank.errors import by_door, listing, option
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
 from riskrank.studies.copa.explanation import ExplanationDocument
 from riskrank.studies.objectives import ObjectiveTable
 
@@ -36,12 +36,7 @@ def _objective_table(document: ExplanationDocument) -> Table:
     table, found, i = document.objectives, document.explanation, document.explanation.model
     share = "of the\nlargest" if np.isinf(found.ranking.p) else "of the\nnorm^p"
     columns = (
-        Column("objective", "left"),
-        Column("value"),
-        Column("top-%"),
-        Column("weight"),
-        Column("weighted\nrank"),
-        Column(share),
+        *headed("objective", right=("value", "top-%", "weight", "weighted\nrank", share)),
         Column("chosen for\nweights", "left"),
     )
     rows = []

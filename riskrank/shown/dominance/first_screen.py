@@ -24,6 +24,7 @@ from riskrank.shown.view import (
     Table,
     asked_for,
     by_model,
+    headed,
 )
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.dominance_columns import DominanceColumn
@@ -135,13 +136,7 @@ def _metrics_of_two(document: DominanceDocument) -> Table:
         rows.append(
             (one.name if mean is None else head(mean), *values, "–" if leader is None else models[leader])
         )
-    columns = (
-        Column("metric", "left"),
-        Column(models[0]),
-        Column(models[1]),
-        Column("difference"),
-        Column("ahead", "left"),
-    )
+    columns = (*headed("metric", right=(models[0], models[1], "difference")), Column("ahead", "left"))
     return Table("", columns, tuple(rows))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from riskrank.engine.gsd.front import FrontTest
 from riskrank.shown import numbers
-from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
 
 
 def front_view(test: FrontTest, models: Sequence[str], alpha: float) -> list[Section]:
@@ -23,9 +23,7 @@ def front_view(test: FrontTest, models: Sequence[str], alpha: float) -> list[Sec
         for one in sorted(test.tests, key=lambda one: (-one.p_value, one.winner))
     )
     columns = (
-        Column("competitor", "left"),
-        Column("optimum"),
-        Column("p"),
+        *headed("competitor", right=("optimum", "p")),
         Column(f"at {alpha:g}/{len(test.tests)} each", "left"),
     )
     verb = "is" if test.in_front(alpha) else "is not shown to be"

@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.shown import numbers
-from riskrank.shown.view import Column, Line, Section, Table
+from riskrank.shown.view import Column, Line, Section, Table, headed
 
 
 def baseline_view(
@@ -29,10 +29,7 @@ def baseline_view(
             )
         )
     columns = (
-        Column("criterion", "left"),
-        Column("Friedman\nχ²"),
-        Column("p"),
-        Column("Nemenyi\npairs"),
+        *headed("criterion", right=("Friedman\nχ²", "p", "Nemenyi\npairs")),
         Column("mean ranks", "left"),
     )
     view: list[Section] = [Table("Baselines: rank tests, criterion by criterion", columns, tuple(rows))]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.shown import numbers
-from riskrank.shown.view import Column, Line, Section, Table
+from riskrank.shown.view import Line, Section, Table, headed
 from riskrank.studies.gsd import Explanation
 
 _MOST_ROWS = 8
@@ -22,13 +22,8 @@ def witness_view(found: Explanation, models: Sequence[str], criteria: Sequence[s
     better, worse = models[one.winner], models[one.loser]
     attained = np.flatnonzero((one.winner_share > 0) | (one.loser_share > 0))
     shown = [int(v) for v in attained if abs(one.contribution[v]) > _NOISE][:_MOST_ROWS]
-    columns = (
-        *(Column(criterion) for criterion in criteria),
-        Column("utility"),
-        Column(f"share of\n{better}"),
-        Column(f"share of\n{worse}"),
-        Column("contribution"),
-    )
+    shares = (f"share of\n{better}", f"share of\n{worse}")
+    columns = headed(right=(*criteria, "utility", *shares, "contribution"))
     rows = tuple(
         (
             *(_score(value) for value in found.scores[v]),
