@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from riskrank.asked.option import Settings, told
 from riskrank.errors import InputError, spell
 from riskrank.scores.table.inspection import InspectedMetric, InspectedTask, Inspection, Problem
-from riskrank.studies.document import Document, Provenance
+from riskrank.studies.document import Document, Provenance, entries
 from riskrank.studies.passes import PassCurve, pass_curves
 from riskrank.studies.provenance import described_metric
 from riskrank.studies.runs import RunsSplit, split_of_runs
@@ -71,27 +71,19 @@ class CheckDocument(Document[MetricRow]):
             "table": {
                 "rows": inspection.rows,
                 "models": [
-                    {"model": model.name, "samples": model.samples, "only_here": model.only_here}
+                    {"model": model.name} | entries(model, "samples", "only_here")
                     for model in inspection.models
                 ],
                 "common_samples": inspection.common_samples,
                 "clusters": inspection.clusters,
                 "tasks": [
-                    {
-                        "task": task.name,
-                        "samples": task.samples,
-                        "weight": task.weight,
-                        "metrics": list(task.metrics),
-                        "fewest_scores": task.fewest_scores,
-                        "most_scores": task.most_scores,
-                    }
+                    {"task": task.name}
+                    | entries(task, "samples", "weight", "metrics", "fewest_scores", "most_scores")
                     for task in inspection.tasks
                 ]
                 or None,
                 "paired": inspection.same_samples,
-                "fewest_repeats": inspection.fewest_repeats,
-                "most_repeats": inspection.most_repeats,
-                "repeated_cells": inspection.repeated_cells,
+                **entries(inspection, "fewest_repeats", "most_repeats", "repeated_cells"),
             },
             "problems": [
                 {
@@ -108,7 +100,7 @@ class CheckDocument(Document[MetricRow]):
                 for entry in split.described([model.name for model in inspection.models])
             ],
             "passes": [curve.described() for curve in self.passes],
-            "suggestions": [{"purpose": one.purpose, "command": one.command} for one in self.suggestions],
+            "suggestions": [entries(one, "purpose", "command") for one in self.suggestions],
         }
 
     @property
@@ -186,20 +178,5 @@ def _of_severity(inspection: Inspection, severity: str) -> Sequence[Problem]:
 
 
 def _row(metric: InspectedMetric) -> MetricRow:
-    spec = metric.spec
-    return MetricRow(
-        metric=spec.name,
-        direction=spec.direction,
-        declared=spec.declared,
-        transform=spec.transform,
-        scale=spec.scale,
-        n=metric.n,
-        minimum=metric.minimum,
-        maximum=metric.maximum,
-        mean=metric.mean,
-        distinct=metric.distinct,
-        tied_share=metric.tied_share,
-        missing=metric.missing,
-        outside_bounds=metric.outside_bounds,
-        constant=metric.constant,
-    )
+    known = {"metric": metric.spec.name, **vars(metric.spec), **vars(metric)}
+    return MetricRow(**{field.name: known[field.name] for field in fields(MetricRow)})

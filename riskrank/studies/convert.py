@@ -20,7 +20,7 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.table.shaped_exports import shaped
 from riskrank.scores.table.told_directions import COLUMN
 from riskrank.scores.votes import read_votes
-from riskrank.studies.document import Document, Provenance
+from riskrank.studies.document import Document, Provenance, entries
 from riskrank.studies.frames import FrameRows
 
 
@@ -192,12 +192,8 @@ class VoteDocument(Document[ScoreRow]):
         counts = {
             "counts": scores.counts,
             "rows_without_verdict": self.without_vote,
-            "expected_pairs": scores.expected_pairs,
-            "judged_pairs": scores.judged_pairs,
-            "missing_pairs": scores.missing_pairs,
-            "missing_scores": scores.missing_scores,
-            "swapped_pairs": scores.swapped_pairs,
-            "contradictory_pairs": scores.contradictory_pairs,
+            **entries(scores, "expected_pairs", "judged_pairs", "missing_pairs", "missing_scores"),
+            **entries(scores, "swapped_pairs", "contradictory_pairs"),
         }
         return {"verdicts": counts}
 

@@ -10,6 +10,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 Row = TypeVar("Row")
 
 
+def entries(of: object, *names: str) -> dict[str, Any]:
+    """Some attributes by their names, as ``meta`` has them."""
+    return {name: getattr(of, name) for name in names}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
     """Everything needed to make a result again.

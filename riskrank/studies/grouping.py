@@ -151,17 +151,7 @@ class Groups(Generic[Kind]):
             }
             for part in self.parts
         ]
-        reversals = [
-            {
-                "method": found.method,
-                "model": found.model,
-                "other": found.other,
-                "better_in": list(found.better_in),
-                "worse_in": list(found.worse_in),
-            }
-            for found in self.reversals()
-        ]
-        return {"groups": described, "reversals": reversals}
+        return {"groups": described, "reversals": [vars(found) for found in self.reversals()]}
 
     def reversals(self) -> Iterator[Reversal]:
         """Pairs whose order is significant both ways, in different places."""

@@ -21,7 +21,7 @@ from riskrank.engine.types import Floats
 from riskrank.errors import one_of
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
-from riskrank.studies.document import Provenance
+from riskrank.studies.document import Provenance, entries
 from riskrank.studies.grouping import GroupedDocument, Standing, study_by_group
 from riskrank.studies.mean_risk_verdict import MeanRiskCase, mrm_verdict
 from riskrank.studies.metric_means import MetricMeans, metric_means
@@ -222,11 +222,7 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
     described = {
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),
-        "aggregate": settings.aggregate,
-        "alpha": settings.alpha,
-        "no_test": settings.no_test,
-        "per_metric": settings.per_metric,
-        "with_portfolio": settings.with_portfolio,
+        **entries(settings, "aggregate", "alpha", "no_test", "per_metric", "with_portfolio"),
     }
     if len(table.metrics) > 1 and (settings.with_portfolio or not settings.per_metric):
         described |= portfolio_settings(settings, table)

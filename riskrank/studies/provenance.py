@@ -19,9 +19,7 @@ def described_inputs(table: ScoreTable, metrics: Sequence[MetricSpec] | None = N
     ``metrics`` are those of the table, where a study has settled more about them.
     """
     return {
-        "inputs": [
-            {"path": entry.path, "sha256": entry.sha256, "rows": entry.rows} for entry in table.inputs
-        ],
+        "inputs": [vars(entry) for entry in table.inputs],
         "models": table.models,
         "metrics": [described_metric(metric) for metric in metrics or table.metrics],
         "samples": len(table.samples),
@@ -30,15 +28,7 @@ def described_inputs(table: ScoreTable, metrics: Sequence[MetricSpec] | None = N
 
 def described_metric(metric: MetricSpec) -> Mapping[str, Any]:
     """Tell how a metric was read."""
-    return {
-        "name": metric.name,
-        "direction": metric.direction,
-        "declared": metric.declared,
-        "weight": metric.weight,
-        "scale": metric.scale,
-        "transform": metric.transform,
-        "bounds": metric.bounds,
-    }
+    return dict(vars(metric))
 
 
 def provenance(

@@ -12,7 +12,7 @@ from riskrank.engine.types import Floats
 from riskrank.errors import listing
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.settings import order_value
-from riskrank.studies.document import Document, Provenance
+from riskrank.studies.document import Document, Provenance, entries
 from riskrank.studies.objectives import Objectives, ObjectiveTable
 from riskrank.studies.provenance import provenance as origin_of
 
@@ -74,8 +74,7 @@ def provenance(
     shared = {
         "missing": settings.missing,
         "require": [constraint.text(found.population.metrics) for constraint in found.constraints],
-        "ties": settings.ties,
-        "denominator": settings.denominator,
+        **entries(settings, "ties", "denominator"),
     }
     return origin_of(
         "copa",

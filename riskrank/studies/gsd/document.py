@@ -15,7 +15,7 @@ from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.rank_tests import CriteriaTests
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.engine.types import Booleans, Floats
-from riskrank.studies.document import Document
+from riskrank.studies.document import Document, entries
 from riskrank.studies.metric_means import MetricMeans
 
 
@@ -100,9 +100,7 @@ class GsdDocument(Document[GsdRow]):
             loser,
             threshold=analysis.threshold,
             system=self.system,
-            resampling=how.resampling,
-            resamples=how.resamples,
-            seed=how.seed,
+            **entries(how, "resampling", "resamples", "seed"),
         )
 
     def meta(self) -> Mapping[str, Any]:
@@ -209,15 +207,9 @@ def _front_test(front: FrontTest, models: Sequence[str], alpha: float) -> dict[s
         "p_value": front.p_value,
         "survives": front.survives(alpha) if contaminated else None,
         "competitors": [
-            {
-                "model": models[test.winner],
-                "optimum": test.optimum,
-                "p_value": test.p_value,
-                "rejected": test.winner in rejected,
-                "share_smaller": test.share_smaller,
-                "contamination": test.contamination,
-                "lps_solved": test.lps_solved,
-            }
+            {"model": models[test.winner], **entries(test, "optimum", "p_value")}
+            | {"rejected": test.winner in rejected}
+            | entries(test, "share_smaller", "contamination", "lps_solved")
             for test in front.tests
         ],
     }

@@ -7,6 +7,7 @@ from typing import Any
 from riskrank.asked.gsd import GsdSettings
 from riskrank.engine.gsd.analysis import Relabelling
 from riskrank.engine.gsd.threshold import Threshold
+from riskrank.studies.document import entries
 
 
 def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:
@@ -18,15 +19,9 @@ def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:
 
 def relabelling(settings: GsdSettings) -> Relabelling:
     """How the engine is to test."""
-    return Relabelling(
-        pairs="none" if settings.no_test else settings.pairs or "dominant",
-        resampling=settings.resampling,
-        resamples=settings.resamples,
-        seed=settings.seed,
-        alpha=settings.alpha,
-        correction=settings.correction,
-        contamination=settings.contamination,
-    )
+    pairs = "none" if settings.no_test else settings.pairs or "dominant"
+    how = entries(settings, "resampling", "resamples", "seed", "alpha", "correction", "contamination")
+    return Relabelling(pairs=pairs, **how)
 
 
 def described(settings: GsdSettings) -> dict[str, Any]:

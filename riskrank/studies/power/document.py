@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from riskrank.engine.power.planning import (
     PowerStudy,
 )
-from riskrank.studies.document import Document
+from riskrank.studies.document import Document, entries
 from riskrank.studies.runs import RunsSplit
 
 
@@ -59,10 +59,7 @@ class PowerDocument(Document[PowerRow]):
                 "size_low": None if interval is None else interval.low,
                 "size_high": None if interval is None else interval.high,
                 "size_level": None if interval is None else interval.level,
-                "target": required.target,
-                "power": required.power,
-                "standard_error": required.standard_error,
-                "confirmed": required.confirmed,
+                **entries(required, "target", "power", "standard_error", "confirmed"),
                 "tried": [
                     {"size": size, "power": power}
                     for size, power in zip(required.sizes.tolist(), required.powers.tolist(), strict=True)

@@ -10,6 +10,7 @@ import numpy as np
 from riskrank.engine.dominance.hidden_risk import NONE
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stability import Stability
+from riskrank.studies.document import entries
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.units import Units
@@ -20,13 +21,8 @@ def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
     for metric, found in study.studies.items():
         for name, counted in found.separations.items():
             if f"{name}@{metric}" in study.rankings:
-                yield {
-                    "method": f"{name}@{metric}",
-                    "pairs": counted.pairs,
-                    "separated": counted.separated,
-                    "neighbours": counted.neighbours,
-                    "separated_neighbours": counted.separated_neighbours,
-                }
+                figures = ("pairs", "separated", "neighbours", "separated_neighbours")
+                yield {"method": f"{name}@{metric}"} | entries(counted, *figures)
 
 
 def recommendations(
