@@ -259,7 +259,13 @@ def _run(
     read_table: Any
     if row.name == "gate":
         wanted = partial(named("riskrank.studies", "gate.study:wanted_metrics"), settings)
-        read_table = table.tables_apart(wanted, row.reading_type, baseline=settings.baseline, **row.needs)
+        read_table = table.tables_apart(
+            wanted,
+            row.reading_type,
+            baseline=settings.baseline,
+            min_models=settings.fewest_models,
+            **row.needs,
+        )
     else:
         read_table = table.table(**row.needs)
         if not row.groups:

@@ -22,6 +22,7 @@ from riskrank.shown.sections import spelled_sections
 from riskrank.studies.document import Document
 from riskrank.studies.frames import FrameRows
 from riskrank.studies.gate import GateDocument
+from riskrank.studies.gate.each_sample import SampleDocument
 
 if TYPE_CHECKING:
     import pandas
@@ -192,9 +193,9 @@ class GateResult(Result):
     """
 
     _formats = ("junit",)
-    document: GateDocument
+    document: GateDocument | SampleDocument
 
-    def __init__(self, document: GateDocument) -> None:
+    def __init__(self, document: GateDocument | SampleDocument) -> None:
         super().__init__(document)
         self.failed: RiskrankError | None = document.failed
 
@@ -214,7 +215,7 @@ class GateResult(Result):
 
 def result_of(document: Document) -> Result:
     """Wrap a document of any command."""
-    return GateResult(document) if isinstance(document, GateDocument) else Result(document)
+    return GateResult(document) if isinstance(document, GateDocument | SampleDocument) else Result(document)
 
 
 def _file_name(path: object) -> str:

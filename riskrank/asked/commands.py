@@ -433,6 +433,11 @@ COMMANDS = (
                 view="gate.first_screen",
                 figures="gate",
             ),
+            Paper(
+                schema="gate-samples",
+                documents="gate.each_sample:SampleDocument",
+                view="gate.samples",
+            ),
         ),
         pictures=("intervals",),
         # Two models without a mistake are a gate's best case, not a table without information.

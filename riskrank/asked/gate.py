@@ -74,6 +74,13 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         metavar="[METRIC=]VALUE",
         unset="0",
     )
+    each_sample: float | None = ask(
+        None,
+        "Claim, in the place of others: every sample passes at least so often. Of repeated runs, scores of 0 "
+        "and 1.",
+        metavar="SHARE",
+        common=False,
+    )
     baseline: str | None = ask(
         None,
         f"Scores that were blessed, by {option('bless')}: the model {BASELINE}, beside the new ones.",
@@ -119,7 +126,9 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         for name in ("better", "not_worse", "on"):
             self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
         self._normalise("margin", margins(self.margin))
-        if not self.better and not self.not_worse:
+        if self.each_sample is not None:
+            self._check_each_sample(self.each_sample)
+        elif not self.better and not self.not_worse:
             raise UsageError(
                 "a gate needs a claim",
                 found=f"neither {option('better')} nor {option('not_worse')}",
@@ -139,6 +148,31 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                     f"{option(name)} is about looking more than once",
                     found=f"no {option('anytime', True)}",
                     hint=f"add {option('anytime', True)}, or leave out {option(name)}",
+                )
+
+    @property
+    def fewest_models(self) -> int:
+        """Models it takes: a claim on samples is about each by itself."""
+        return 2 if self.each_sample is None else 1
+
+    def _check_each_sample(self, share: float) -> None:
+        """Refuse what is no share, and claims beside it."""
+        asked = option("each_sample", f"{share:g}")
+        if not 0 < share < 1:
+            raise UsageError(
+                f"{asked} is no share of runs that can be shown",
+                found=f"{share:g}",
+                hint=f"a share above 0 and below 1, such as {option('each_sample', '0.9')}: no number of "
+                "runs shows that a sample always passes",
+            )
+        for name in ("better", "not_worse", "on", "margin", "baseline", "anytime", "cases", "task_scale"):
+            given = getattr(self, name)
+            if given:
+                raise UsageError(
+                    f"{asked} is a claim by itself, on every sample, and contradicts {option(name)}",
+                    found="both",
+                    hint=f"run the gate twice; {option('models')} and {option('metric')} choose what "
+                    f"{option('each_sample')} is about",
                 )
 
     def _pair_up(self) -> None:

@@ -58,7 +58,9 @@ def render(
     if kind == "junit":
         if document.schema == "diff":
             return bytes(import_module("riskrank.shown.diff.junit").to_junit(document))
-        return bytes(import_module("riskrank.shown.gate.junit").to_junit(document))
+        gates = import_module("riskrank.shown.gate.junit")
+        samples = document.schema == "gate-samples"
+        return bytes(gates.samples_to_junit(document) if samples else gates.to_junit(document))
     if kind == "csv":
         return to_csv(document, safe=csv_safe).encode("utf-8")
     writers = {"json": to_json, "jsonl": to_jsonl}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from inspect import get_annotations
 from pathlib import Path
 
 from riskrank.asked.gate import BASELINE, ClaimSettings
 from riskrank.asked.option import options_of
+from riskrank.asked.values import contradict
 from riskrank.cli.call import Call
 from riskrank.cli.environment import Environment
 from riskrank.cli.session import Session, settled
@@ -22,6 +24,7 @@ from riskrank.shown.render import markdown_page
 from riskrank.studies.gate import GateDocument, gate, wanted_metrics
 from riskrank.studies.gate.claim import NOT_WORSE
 from riskrank.studies.gate.document import PASS
+from riskrank.studies.gate.each_sample import SampleDocument
 
 
 def run(call: Call) -> None:
@@ -41,18 +44,21 @@ def run(call: Call) -> None:
         _only_bless(session, bless)
         return
     settings = settled(call)
+    if bless is not None and settings.each_sample is not None:
+        contradict(option("bless", bless), option("each_sample", f"{settings.each_sample:g}"))
     with session.runtime() as runtime:
         wanted = partial(wanted_metrics, settings)
         stdin = session.environment.stdin
         baseline = None
         if settings.baseline is not None:
             baseline = read_baseline(settings.baseline, call.reading.max_bytes)
-        scores = read_selected(call.scores, call.reading, stdin, baseline=baseline)
-        tables = metrics_apart(scores, call.reading, wanted=wanted)
+        reading = replace(call.reading, min_models=settings.fewest_models)
+        scores = read_selected(call.scores, reading, stdin, baseline=baseline)
+        tables = metrics_apart(scores, reading, wanted=wanted)
         for table in tables:
             session.require_room(table)
         document = gate(tables, settings, runtime)
-    if bless is None:
+    if bless is None or isinstance(document, SampleDocument):
         session.finish(document)
     else:
         _bless(session, document, scores, settings, bless)
@@ -112,7 +118,7 @@ def _bless(
     session.environment.say(spell(told, flags=True))
 
 
-def _tell_github(document: GateDocument, environment: Environment) -> None:
+def _tell_github(document: GateDocument | SampleDocument, environment: Environment) -> None:
     """Annotate the run, and append to its summary."""
     for line in notes(document):
         environment.say(line, command=True)

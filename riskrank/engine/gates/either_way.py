@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 
 from riskrank.engine.gates.anytime import AnytimeEvidence
-from riskrank.engine.gates.decision import Evidence
+from riskrank.engine.gates.decision import Decidable
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +25,14 @@ class EitherWay:
 
     Attributes
     ----------
-    against : Evidence or AnytimeEvidence
+    against : Decidable
         With what is missing against the claim.
-    in_favour : Evidence or AnytimeEvidence
+    in_favour : Decidable
         With what is missing in favour of it.
     """
 
-    against: Evidence | AnytimeEvidence
-    in_favour: Evidence | AnytimeEvidence
+    against: Decidable
+    in_favour: Decidable
 
     @property
     def ends(self) -> tuple[float, float]:

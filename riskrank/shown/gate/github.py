@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from riskrank.shown.ci_logs import for_ci_log
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow
+from riskrank.studies.gate.each_sample import SampleDocument, SampleRow
 from riskrank.studies.gate.words import row_sentence
 
+# Samples that a run is annotated with.
+_MOST = 10
 
-def notes(document: GateDocument) -> list[str]:
-    """A line a claim that did not pass."""
+
+def notes(document: GateDocument | SampleDocument) -> list[str]:
+    """A line a claim that did not pass; of samples a few, those that fail first."""
     lines = []
-    for row in document.rows:
+    said: list[tuple[GateRow | SampleRow, str]]
+    if isinstance(document, SampleDocument):
+        rows = sorted(document.rows, key=lambda row: (row.verdict != FAIL, row.verdict != INCONCLUSIVE))
+        said = [(row, row.sentence) for row in rows[:_MOST]]
+    else:
+        said = [(row, row_sentence(row, document.metrics)) for row in document.rows]
+    for row, sentence in said:
         if row.verdict not in (FAIL, INCONCLUSIVE):
             continue
         lenient = row.verdict == INCONCLUSIVE and document.inconclusive == "pass"
         level = "warning" if lenient else "error"
         # The line is a command, and what it quotes is none.
-        message = _escaped(for_ci_log(f"{row.verdict}: {row_sentence(row, document.metrics)}"))
+        message = _escaped(for_ci_log(f"{row.verdict}: {sentence}"))
         lines.append(f"::{level} title=riskrank gate::{message}")
     return lines
 

@@ -1,4 +1,4 @@
-"""A gate as JUnit XML: a test case a claim.
+"""A gate as JUnit XML: a test case a claim, or a sample.
 
 A refuted claim is a failure. An inconclusive one is what it counts as: a failure, skipped where it may pass,
 and by default an error, so that no server takes it for a pass.
@@ -7,7 +7,8 @@ and by default an error, so that no server takes it for a pass.
 from __future__ import annotations
 
 from riskrank.shown.junit import TestCase, junit
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument
+from riskrank.studies.gate.each_sample import SampleDocument
 from riskrank.studies.gate.words import row_sentence
 
 
@@ -15,7 +16,7 @@ def to_junit(document: GateDocument) -> bytes:
     """Write a test case a claim."""
     cases = [
         TestCase(
-            _kind(document, row),
+            _kind(row.verdict, document.inconclusive),
             f"riskrank.gate.{row.claim}",
             row.name,
             row_sentence(row, document.metrics),
@@ -28,9 +29,24 @@ def to_junit(document: GateDocument) -> bytes:
     return junit("riskrank gate", cases, told)
 
 
-def _kind(document: GateDocument, row: GateRow) -> str:
-    if row.verdict == FAIL:
+def samples_to_junit(document: SampleDocument) -> bytes:
+    """Write a test case a sample."""
+    cases = [
+        TestCase(
+            _kind(row.verdict, document.inconclusive),
+            "riskrank.gate.each-sample",
+            row.name,
+            row.sentence,
+            row.verdict,
+        )
+        for row in document.rows
+    ]
+    return junit("riskrank gate", cases)
+
+
+def _kind(verdict: str, inconclusive: str | None) -> str:
+    if verdict == FAIL:
         return "failure"
-    if row.verdict == INCONCLUSIVE:
-        return {"pass": "skipped", "fail": "failure"}.get(document.inconclusive or "", "error")
+    if verdict == INCONCLUSIVE:
+        return {"pass": "skipped", "fail": "failure"}.get(inconclusive or "", "error")
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from riskrank.errors import RiskrankError
 from riskrank.scores.table.baseline import Overlap
@@ -171,12 +171,21 @@ def _place(task: str | None, group: str | None) -> str:
     return (f" on {task}" if task else "") + (f" in {group}" if group else "")
 
 
-def counts(rows: Sequence[GateRow]) -> dict[str, int]:
+class HasVerdict(Protocol):
+    """A row with an answer."""
+
+    @property
+    def verdict(self) -> str:
+        """Pass, fail or inconclusive."""
+        ...
+
+
+def counts(rows: Sequence[HasVerdict]) -> dict[str, int]:
     """Claims by answer."""
     return {kind: sum(row.verdict == kind for row in rows) for kind in (PASS, FAIL, INCONCLUSIVE)}
 
 
-def overall(rows: Sequence[GateRow]) -> str:
+def overall(rows: Sequence[HasVerdict]) -> str:
     """The answer to all claims together."""
     found = counts(rows)
     return FAIL if found[FAIL] else INCONCLUSIVE if found[INCONCLUSIVE] else PASS

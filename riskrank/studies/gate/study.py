@@ -17,6 +17,7 @@ from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide, resamples_of
 from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
+from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.margins import margins
 from riskrank.studies.gate.passing import passing
@@ -33,7 +34,7 @@ def gate(
     table: ScoreTable | Sequence[ScoreTable],
     settings: ClaimSettings | None = None,
     runtime: Runtime | None = None,
-) -> GateDocument:
+) -> GateDocument | SampleDocument:
     """Decide whether new models are better, or not worse, than old ones: pass, fail or inconclusive.
 
     Parameters
@@ -45,7 +46,8 @@ def gate(
 
     Returns
     -------
-    GateDocument
+    GateDocument, or SampleDocument
+        The second of a claim on every sample.
 
     Raises
     ------
@@ -57,6 +59,9 @@ def gate(
     """
     settings, runtime = settings or ClaimSettings(), runtime or Runtime()
     given = [table] if isinstance(table, ScoreTable) else list(table)
+    if settings.each_sample is not None:
+        refuse_assumed_costs((metric for one in given for metric in one.metrics), command="gate")
+        return each_sample(given, settings)
     tables = [on_task_scale(one, settings) for one in given]
     models = tables[0].models
     metrics = tuple(metric for one in tables for metric in one.metrics)

@@ -1,0 +1,261 @@
+"""Does every sample pass at least so often: the study behind ``gate --each-sample``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from riskrank.asked.gate import ClaimSettings
+from riskrank.engine.gates.decision import Decidable, answers
+from riskrank.engine.gates.either_way import EitherWay
+from riskrank.engine.gates.exact_shares import ShareEvidence, runs_needed
+from riskrank.engine.types import Floats
+from riskrank.errors import GateFailed, GateInconclusive, InputError, RiskrankError, UsageError, option
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import Document
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, MARKER, PASS, counts, overall
+from riskrank.studies.provenance import described_inputs, provenance
+from riskrank.studies.wording import counted, names
+
+
+def often(share: float) -> str:
+    """A share as it was asked for: 99.5 %."""
+    return f"{100 * share:g} %"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRow:
+    """One sample of one model: how many of its runs passed, and whether that is often enough.
+
+    ``runs_needed`` is how many runs decide it if as many of them pass; None where it is decided, or no number
+    does.
+    """
+
+    model: str
+    metric: str
+    sample: str
+    runs: int
+    passed: int
+    share: float
+    low: float
+    high: float
+    at_least: float
+    verdict: str
+    p_value: float
+    p_adjusted: float
+    runs_needed: int | None
+
+    @property
+    def name(self) -> str:
+        """The claim in a few words, as CI servers list it."""
+        return f"{self.model} passes {self.sample} at least {often(self.at_least)} of the time: {self.metric}"
+
+    @property
+    def sentence(self) -> str:
+        """The claim, and the numbers that decide it."""
+        verb = {PASS: "passes", FAIL: "does not pass", INCONCLUSIVE: "is not shown to pass"}[self.verdict]
+        return (
+            f"{self.model} {verb} {self.sample} at least {often(self.at_least)} of the time on "
+            f"{self.metric} ({self.passed:,} of {self.runs:,} runs, {self.low:.2g} to {self.high:.2g}; "
+            f"p = {self.p_adjusted:.2g})"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleDocument(Document[SampleRow]):
+    """Answers about every sample.
+
+    Attributes
+    ----------
+    alpha, correction, metrics, outcome, failed, inconclusive, comment
+        As of :class:`riskrank.studies.gate.document.GateDocument`.
+    at_least : float
+        How often every sample is to pass.
+    always : int or None
+        Runs that show it of a sample that always passes.
+    """
+
+    schema: ClassVar[str] = "gate-samples"
+    row_type: ClassVar[type] = SampleRow
+
+    alpha: float
+    correction: str
+    metrics: Sequence[MetricSpec]
+    outcome: str
+    failed: RiskrankError | None
+    inconclusive: str | None
+    comment: bool
+    at_least: float
+    always: int | None
+
+    @property
+    def marker(self) -> str:
+        """Hidden head of a comment."""
+        return MARKER if self.comment else ""
+
+    def meta(self) -> Mapping[str, Any]:
+        """The answer to all claims together."""
+        return {
+            "outcome": self.outcome,
+            "counts": counts(self.rows),
+            "at_least": self.at_least,
+            "runs_needed_if_always_passed": self.always,
+        }
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """One sample of one model, with what its runs say."""
+
+    model: str
+    metric: str
+    name: str
+    worst: ShareEvidence
+    evidence: Decidable
+
+
+def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> SampleDocument:
+    """Decide for every sample whether it passes at least so often, all of them as one family.
+
+    Parameters
+    ----------
+    tables : sequence of ScoreTable
+    settings : ClaimSettings
+
+    Raises
+    ------
+    InputError
+        If there are no repeated runs.
+    UsageError
+        If scores are not all 0 or 1.
+    """
+    assert settings.each_sample is not None
+    metrics = tuple(metric for table in tables for metric in table.metrics)
+    samples = [one for table in tables for one in _samples(table, settings.each_sample)]
+    decided = answers([one.evidence for one in samples], alpha=settings.alpha, correction=settings.correction)
+    rows = [
+        SampleRow(
+            model=one.model,
+            metric=one.metric,
+            sample=one.name,
+            runs=one.worst.runs,
+            passed=one.worst.passed,
+            share=one.worst.estimate,
+            low=0.0 if answer.low is None else answer.low,
+            high=1.0 if answer.high is None else answer.high,
+            at_least=settings.each_sample,
+            verdict={1: PASS, -1: FAIL, 0: INCONCLUSIVE}[answer.side],
+            p_value=answer.p_value,
+            p_adjusted=answer.p_adjusted,
+            runs_needed=answer.samples_needed,
+        )
+        for one, answer in zip(samples, decided, strict=True)
+    ]
+    outcome, count = overall(rows), 1 if settings.correction == "none" else len(rows)
+    always = runs_needed(1.0, settings.each_sample, settings.alpha / count)
+    return SampleDocument(
+        provenance=provenance(
+            "gate",
+            tables[0],
+            settings,
+            {"each_sample": settings.each_sample, "alpha": settings.alpha, "correction": settings.correction}
+            | {"family": counted(len(rows), "claim"), "inconclusive": settings.inconclusive},
+            warnings=[*dict.fromkeys(line for one in tables[1:] for line in one.warnings)],
+            **described_inputs(tables[0], metrics)
+            | {"samples": len({sample for one in tables for sample in one.samples})},
+        ),
+        rows=rows,
+        verdict=_verdict(rows, outcome, always),
+        alpha=settings.alpha,
+        correction=settings.correction,
+        metrics=metrics,
+        outcome=outcome,
+        failed=_failed(rows, outcome, settings, always),
+        inconclusive=settings.inconclusive,
+        comment=settings.comment,
+        at_least=settings.each_sample,
+        always=always,
+    )
+
+
+def _samples(table: ScoreTable, least: float) -> list[_Sample]:
+    """Samples of every model on every metric."""
+    if not table.has_draws:
+        raise InputError(
+            f"{option('each_sample', f'{least:g}')} needs several runs of a sample",
+            found=f"one score a sample, {option('repeats', table.options.repeats)}",
+            hint=f"run every sample several times, and keep the runs apart: {option('repeats', 'draws')}",
+        )
+    best = table.at_best()
+    found = []
+    for number, metric in enumerate(table.metrics):
+        for model, name in enumerate(table.models):
+            ends = [one.values[model][:, number] for one in (table, best)]
+            worst, other = (_evidence(values, table.row_samples[model], metric, least) for values in ends)
+            for at, evidence in worst.items():
+                both = EitherWay(evidence, other[at]) if table.best is not None else evidence
+                found.append(_Sample(name, metric.name, table.samples[at], evidence, both))
+    return found
+
+
+def _evidence(values: Floats, samples: Any, metric: MetricSpec, least: float) -> dict[int, ShareEvidence]:
+    """What the runs of one model say, by the number of the sample."""
+    if not np.all((values == 0) | (values == metric.sign)):
+        raise UsageError(
+            f"{option('each_sample', f'{least:g}')} counts runs that pass, 1, or fail, 0",
+            found=f"scores of {metric.name} that are neither",
+            hint=f"choose a metric of 0 and 1, {option('metric')}",
+        )
+    runs = np.bincount(samples)
+    passed = np.bincount(samples, values == max(0.0, metric.sign)).astype(np.int64)
+    return {at: ShareEvidence(int(passed[at]), int(runs[at]), least) for at in np.flatnonzero(runs).tolist()}
+
+
+def _verdict(rows: Sequence[SampleRow], outcome: str, always: int | None) -> str:
+    found = counts(rows)
+    least = often(rows[0].at_least)
+    parts = [f"{found[PASS]:,} pass at least {least} of the time"]
+    failing = [row.sample for row in rows if row.verdict == FAIL]
+    parts += [f"{found[FAIL]:,} less often ({names(list(dict.fromkeys(failing)), 5)})"] if failing else []
+    parts += [f"of {found[INCONCLUSIVE]:,} neither is shown"] if found[INCONCLUSIVE] else []
+    enough = _enough(rows, always)
+    return f"{outcome.upper()}: of {counted(len(rows), 'sample')} {', '.join(parts)}." + (
+        f" {enough}." if enough else ""
+    )
+
+
+def _enough(rows: Sequence[SampleRow], always: int | None) -> str:
+    """How many runs show it of the best of samples, where some that are open have fewer."""
+    runs = sorted({row.runs for row in rows if row.verdict == INCONCLUSIVE})
+    if always is None or not runs or runs[0] >= always:
+        return ""
+    there = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
+    return f"A sample that always passes takes {always:,} runs to show it, and here are {there}"
+
+
+def _failed(
+    rows: Sequence[SampleRow], outcome: str, settings: ClaimSettings, always: int | None
+) -> RiskrankError | None:
+    """What the run ends with, after its result is written."""
+    failing = outcome == FAIL
+    if outcome == PASS or (not failing and settings.inconclusive == "pass"):
+        return None
+    kind = GateFailed if failing or settings.inconclusive == "fail" else GateInconclusive
+    first = next(row for row in rows if row.verdict == outcome)
+    open_ = counts(rows)[outcome]
+    hint = "look at the runs that failed, or ask for less"
+    if not failing:
+        hint = f"{option('inconclusive', 'pass')} lets it through"
+        enough = _enough(rows, always)
+        hint = f"{enough}; {hint}" if enough else hint
+    asked = option("each_sample", f"{first.at_least:g}")
+    return kind(
+        f"gate {asked} {'failed' if failing else 'is inconclusive'} on {open_:,} of "
+        f"{counted(len(rows), 'sample')}",
+        found=first.sentence,
+        hint=hint,
+    )
