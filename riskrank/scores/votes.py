@@ -11,7 +11,7 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.files.opening import InputFile, Source, open_sources
-from riskrank.scores.table.columns import named_columns, parse_columns
+from riskrank.scores.table.columns import named_columns, no_column, parse_columns
 from riskrank.scores.table.guesses import synonym
 from riskrank.scores.table.parsing import MISSING_TEXT
 
@@ -125,6 +125,9 @@ def read_votes(
 
 def _load(source: Source, named: dict[str, str]) -> pl.DataFrame:
     """The four columns as text without blanks around it, null where there is none."""
+    for role, column in named.items():
+        if column not in source.columns:
+            raise no_column(source, role, [column], column)
     roles = named_columns(source, named, ROLES)
     missing = [role for role in ROLES if role not in roles]
     if missing:

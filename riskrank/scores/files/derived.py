@@ -146,20 +146,19 @@ def with_joined_columns(source: Source, named: dict[str, str], roles: Sequence[s
     Raises
     ------
     InputError
-        If some of the columns are there and others are not.
+        If columns that were named are not there.
     UsageError
         If a score is to be joined.
     """
     joined: dict[str, tuple[str, ...]] = {}
     for role, column in named.items():
+        if column in source.columns:
+            continue
         parts = tuple(part.strip() for part in column.split("+"))
-        if column in source.columns or len(parts) == 1:
-            continue
         missing = [part for part in parts if part not in source.columns]
-        if len(missing) == len(parts):
-            continue
         if missing:
-            raise no_column(source, role, parts, missing[0])
+            some = len(missing) < len(parts)
+            raise no_column(source, role, parts if some else [column], missing[0] if some else column)
         if role == "score":
             query = f"SELECT *, {' + '.join(parts)} AS score FROM scores"
             raise UsageError(

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from riskrank.errors import InputError, UsageError, index_of, listing, option
+from riskrank.errors import InputError, index_of, listing, option
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
-from riskrank.scores.table.columns import named_columns
+from riskrank.scores.table.columns import OF_SAMPLES, named_columns
 from riskrank.scores.table.guesses import looks_like_an_identifier, synonym
 from riskrank.scores.table.parsing import column_kind, numeric_share
 
 # A text column with at least this share of numbers may be a model with failures in it.
 _DOUBTFUL_SHARE = 0.2
-_ROLES = ("sample", "draw", "task", "cluster")
 _COUNTERS = re.compile(r"index|row|id|(sample|item|question|case|example|doc).*|.*_id", re.IGNORECASE)
 
 
@@ -38,26 +37,19 @@ class MatrixSource(DerivedSource):
     InputError
         If no column holds a model's scores, or nothing names the samples and a column might.
     UsageError
-        If another role is named: a matrix has no such columns.
+        If a model is asked for that is no column.
     """
 
     def __init__(self, inner: Source, metric: str, named: dict[str, str], models: Sequence[str] = ()) -> None:
         super().__init__(inner)
-        for role in named:
-            if role not in _ROLES:
-                raise UsageError(
-                    f"{option('columns', f'{role}={named[role]}')} contradicts {option('matrix', metric)}",
-                    found="a matrix, in which every column of numbers is a model",
-                    hint="leave one of the two out",
-                )
         # A column that happens to be called cluster has to be named: it is not among those looked for.
-        self._of_sample = named_columns(inner, named, _ROLES[:-1])
+        self._of_sample = named_columns(inner, named, OF_SAMPLES[:-1])
         self._models = _models(inner, tuple(self._of_sample.values()), models)
         if "sample" not in self._of_sample:
             _refuse_unnamed_samples(inner)
         self._metric = metric
         self._height = inner.load([self._models[0]]).height
-        further = [role for role in _ROLES[1:] if role in self._of_sample]
+        further = [role for role in OF_SAMPLES[1:] if role in self._of_sample]
         self.columns = ("model", "sample", "metric", "score", *further)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:

@@ -13,6 +13,9 @@ from riskrank.scores.table.missing_columns import missing_columns
 
 ROLES = ("model", "sample", "metric", "score", "draw", "task", "cluster")
 
+# Roles of a matrix, in which every other column of numbers is a model.
+OF_SAMPLES = ("sample", "draw", "task", "cluster")
+
 # A column that happens to be called cluster must not change the unit of resampling: it has to be named.
 FOUND_BY_NAME = ROLES[:-1]
 
@@ -50,7 +53,7 @@ def assign_roles(
     ----------
     source : Source
     named : mapping of str to str
-        Columns that were named, by their roles.
+        Columns that were named, by their roles; all are there.
     options : ReadOptions
         `wide` and `sample_optional` say which are needed.
     given : sequence of Source
@@ -63,7 +66,7 @@ def assign_roles(
     Raises
     ------
     InputError
-        If a column is not in the file; the hint names the columns that look like the missing roles.
+        If a role has no column in the file; the hint names the columns that look like it.
     UsageError
         If the renaming itself makes no sense.
     """
@@ -155,16 +158,7 @@ def _role_of(column: str, role: str) -> str:
 
 
 def named_columns(source: Source, named: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
-    """Columns of a file by role: as they were named, else the column that is called like the role.
-
-    Raises
-    ------
-    InputError
-        If a named column is not in the file.
-    """
-    for role, column in named.items():
-        if column not in source.columns:
-            raise no_column(source, role, [column], column)
+    """Columns of a file by role: as they were named, else the column that is called like the role."""
     free = set(source.columns) - set(named.values())
     return dict(named) | {role: role for role in known if role not in named and role in free}
 
@@ -226,6 +220,13 @@ def named_roles(options: ReadOptions) -> dict[str, str]:
         if asked is not None and not (whole == "task" and asked == NO_TASKS and "task" not in named):
             _refuse_twice(named, whole, asked)
             named[whole] = asked
+    for role, column in named.items():
+        if options.matrix is not None and role not in OF_SAMPLES:
+            raise UsageError(
+                f"{option('columns', f'{role}={column}')} contradicts {option('matrix', options.matrix)}",
+                found="a matrix, in which every column of numbers is a model",
+                hint="leave one of the two out",
+            )
     return named
 
 

@@ -93,14 +93,9 @@ def _records(scores: Scores, pairs: _Grid) -> _Grid:
     n_draws = int(draw.max()) + 1
     distinct, record = np.unique(pairs.record * n_draws + draw, return_inverse=True)
     cell = record * len(scores.metrics) + scores.codes("metric")
-    first, second, count = _first_repeat(cell)
-    if count:
-        raise InputError(
-            f"{scores.place(second)}: the same draw occurs twice for {scores.cell(second)}",
-            found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",
-            hint=hint_for_repeats(scores)
-            or f"remove the duplicates, or average them with {option('repeats', 'mean')}",
-        )
+    if np.bincount(cell).max() > 1:
+        hint = f"remove the duplicates, or average them with {option('repeats', 'mean')}"
+        raise _twice(scores, cell, "the same draw occurs twice", hint)
     pair = distinct // n_draws
     return _Grid(record=record, model=pairs.model[pair], sample=pairs.sample[pair])
 
@@ -144,15 +139,12 @@ def _first_repeat(cell: np.ndarray) -> tuple[int, int, int]:
     """The first score that repeats an earlier one: (earlier, later, number of repeats)."""
     order = np.argsort(cell, kind="stable")
     again = np.flatnonzero(np.diff(cell[order]) == 0) + 1
-    if again.size == 0:
-        return 0, 0, 0
     place = again[np.argmin(order[again])]
     return int(order[place - 1]), int(order[place]), int(again.size)
 
 
 def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
     """A score that is there twice."""
-    first, second, count = _first_repeat(cell)
     hint = (
         f"if they are runs of the same thing, average them with {option('repeats', 'mean')}, take the worst "
     )
@@ -163,10 +155,16 @@ def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
     if not scores.notes.has_samples:
         hint = f"if a column names the sample, say so: {option('columns', 'sample=…')}; "
         hint += f"otherwise {option('repeats', 'mean')}"
+    return _twice(scores, cell, "a second score", hint)
+
+
+def _twice(scores: Scores, cell: np.ndarray, what: str, otherwise: str) -> InputError:
+    """What stands in one cell twice: where, and what tells both apart."""
+    first, second, count = _first_repeat(cell)
     return InputError(
-        f"{scores.place(second)}: a second score for {scores.cell(second)}",
+        f"{scores.place(second)}: {what} for {scores.cell(second)}",
         found=f"the first score is {scores.near(first, second)}; duplicates in all: {count:,}",
-        hint=hint_for_repeats(scores) or hint,
+        hint=hint_for_repeats(scores) or otherwise,
     )
 
 
