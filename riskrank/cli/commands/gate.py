@@ -21,9 +21,9 @@ from riskrank.scores.table.scores import Scores
 from riskrank.shown.files import check_writable, write_all
 from riskrank.shown.gate.github import notes
 from riskrank.shown.render import markdown_page
-from riskrank.studies.gate import GateDocument, gate, wanted_metrics
+from riskrank.studies.gate import GateDocument, GateRow, gate, wanted_metrics
 from riskrank.studies.gate.claim import NOT_WORSE
-from riskrank.studies.gate.document import PASS
+from riskrank.studies.gate.document import FAIL, PASS
 from riskrank.studies.gate.each_sample import SampleDocument
 
 
@@ -104,18 +104,23 @@ def _bless(
         )
     if document.outcome != PASS:
         session.finish(document)
-        told = f"{path} is left as it is: the gate is {document.outcome}, and only a pass is blessed"
+        how = "failed" if document.outcome == FAIL else "is inconclusive"
+        told = f"{path} is left as it is: the gate {how}, and only a pass is blessed"
     else:
         session.finish(document, beside={path: blessed(scores, models[0])})
         told = f"wrote {path}: {models[0]} passed, and is blessed as a baseline"
-        if settings.baseline is not None and any(
-            row.claim == NOT_WORSE and row.margin for row in document.rows
-        ):
+        if settings.baseline is not None and any(map(_may_have_lost, document.rows)):
             told += (
                 f". Blessed after every pass, losses within {option('margin')} add up: keep one baseline, or "
                 f"claim {option('better')}"
             )
     session.environment.say(spell(told, flags=True))
+
+
+def _may_have_lost(row: GateRow) -> bool:
+    """Whether a claim passed that leaves room for a loss within its margin."""
+    worst = row.low if row.direction == "higher" else None if row.high is None else -row.high
+    return row.claim == NOT_WORSE and row.margin > 0 and (worst is None or worst < 0)
 
 
 def _tell_github(document: GateDocument | SampleDocument, environment: Environment) -> None:

@@ -54,6 +54,8 @@ class Overlap:
         Samples of both, of the baseline alone, and of the new scores alone.
     metrics_missing, metrics_added : tuple of str
         Metrics of the baseline alone and of the new scores alone, which no claim is about.
+    same_files : bool
+        Whether the new scores are byte for byte the files that were blessed.
     """
 
     path: str
@@ -64,6 +66,7 @@ class Overlap:
     added: int
     metrics_missing: tuple[str, ...]
     metrics_added: tuple[str, ...]
+    same_files: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -225,15 +228,15 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
     limit = limit or MAX_TABLE_BYTES
     try:
         data = read_bytes(path, limit)
+        source = None
+        if data[:4] == b"PAR1":
+            source = ParquetSource(path, data, hashlib.sha256(data).hexdigest(), limit)
     except InputError as error:
         raise InputError(
-            f"{option('baseline', path)}: {error.what}",
+            f"{option('baseline')}: {error.what}",
             found=error.found,
             hint=f"fetch it from where it is kept, or bless scores anew: {how_to_bless(path)}",
         ) from None
-    source = (
-        ParquetSource(path, data, hashlib.sha256(data).hexdigest(), limit) if data[:4] == b"PAR1" else None
-    )
     told = None if source is None else _told(data)
     if source is None or told is None or not set(_NEEDED) <= set(source.columns):
         raise InputError(
@@ -255,7 +258,7 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
 
 def how_to_bless(path: str) -> str:
     """A line that makes a baseline."""
-    return by_door(f"riskrank gate SCORES --bless {path}", f'rr.read(scores).bless("{path}")')
+    return by_door(f"riskrank gate SCORES {option('bless', path)}", f'rr.read(scores).bless("{path}")')
 
 
 def _told(data: bytes) -> tuple[Baseline, str] | None:
@@ -275,7 +278,9 @@ def _told(data: bytes) -> tuple[Baseline, str] | None:
             rules={name: tuple(map(str, found["rules"][name])) for name in RULES},
         )
         return baseline, str(found["sha256"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, pl.exceptions.PolarsError):
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+        return None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
 
 

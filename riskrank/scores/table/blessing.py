@@ -64,7 +64,8 @@ def blessed(scores: Scores, model: str) -> bytes:
         "metrics": metrics,
         "samples": len(own.samples),
         "has_samples": scores.notes.has_samples,
-        "sample_column": scores.notes.files[0].roles.sample or "",
+        # Exports are read by readers that name it alike.
+        "sample_column": "" if scores.options.from_ else scores.notes.files[0].roles.sample or "",
         "rules": {name: [*getattr(scores.options, name)] for name in RULES},
         "inputs": [
             {"path": one.path, "sha256": one.sha256, "rows": one.rows}

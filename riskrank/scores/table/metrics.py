@@ -175,8 +175,8 @@ def _as_blessed(spec: MetricSpec, baseline: Baseline, *, said: bool) -> MetricSp
     }
     for what in (name for name, differs in changed.items() if differs):
         raise InputError(
-            f"{option('baseline', baseline.path)}: the {what} of metric '{spec.name}' is not what it was",
-            found=f"blessed with {_shown(before, what)}, and now {_shown(spec, what)}",
+            f"{option('baseline', baseline.path)}: metric '{spec.name}' is not what it was",
+            found=f"{what} {_shown(before, what)} when it was blessed, and {_shown(spec, what)} now",
             hint="undo the change, if it is a mistake; else bless new scores: those before and after it are "
             "not comparable",
         )

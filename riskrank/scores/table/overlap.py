@@ -56,6 +56,7 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
         added=of_new.size - common,
         metrics_missing=gone,
         metrics_added=added,
+        same_files=_same_files(scores, baseline),
     )
     notes = replace(
         scores.notes,
@@ -153,23 +154,23 @@ def _require_samples(
 def _other_samples(scores: Scores, rows: Booleans, common: int, added: int, baseline: Baseline) -> str:
     anew = f"if the samples changed for good, bless new scores: {how_to_bless(baseline.path)}"
     if not common:
-        column = f" {baseline.sample_column!r}" if baseline.sample_column else ""
-        return (
-            f"the samples have other names now: they were those of the column{column}, "
-            f"{option('columns', 'sample=…')} names another; {anew}"
+        column = (
+            f": they were those of the column {baseline.sample_column!r}" if baseline.sample_column else ""
         )
+        another = f"{option('columns', 'sample=…')} takes them from another column"
+        return f"the samples have other names now{column}; {another}; {anew}"
     covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
     covered[scores.codes("model")[rows], scores.codes("sample")[rows]] = True
     shift = hint_for_shift(scores, covered)
     drop = f"{option('missing', 'drop')} compares on the {common:,} in common"
-    score = "" if added else "score those that are missing; "
-    return f"{shift}{score}{drop}; {anew}"
+    if added:
+        return f"{shift}{drop}; {anew}"
+    worst = f"{option('missing', 'worst')} counts those that are missing as the worst there can be"
+    return f"{shift}score those that are missing; {worst}, {drop}; {anew}"
 
 
 def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
     """What is left out or looks strange, for who reads warnings."""
-    baseline = scores.notes.baseline
-    assert baseline is not None
     found = []
     if overlap.missing or overlap.added:
         of_old = f"of the {overlap.samples:,} samples of {overlap.path}"
@@ -178,12 +179,13 @@ def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
         elif scores.options.missing in FILLING:
             found.append(
                 f"{overlap.missing:,} {of_old} are missing in the new scores, "
-                f"{option('missing', scores.options.missing)}; left out: {overlap.added:,} new"
+                + option("missing", scores.options.missing)
+                + (f"; left out: {overlap.added:,} new" if overlap.added else "")
             )
         else:
             found.append(
-                f"left out: {overlap.missing:,} {of_old}, which the new scores lack, "
-                f"and {overlap.added:,} new"
+                f"left out: {overlap.missing:,} {of_old}, which the new scores lack"
+                + (f", and {overlap.added:,} new" if overlap.added else "")
             )
     if overlap.metrics_missing:
         found.append(
@@ -195,13 +197,17 @@ def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
             f"{overlap.path} has no {listing(overlap.metrics_added, _MOST_NAMED)}, which is new; no claim is "
             "about it"
         )
-    files = [file.sha256 for file in scores.notes.inputs if file != baseline.input_file()]
-    if files and all(digest is not None and digest in baseline.digests for digest in files):
+    if overlap.same_files:
         found.append(
             f"the new scores are byte for byte the files that {overlap.path} was blessed from: was anything "
             "scored anew?"
         )
     return found
+
+
+def _same_files(scores: Scores, baseline: Baseline) -> bool:
+    digests = [file.sha256 for file in scores.notes.inputs if file != baseline.input_file()]
+    return bool(digests) and all(one is not None and one in baseline.digests for one in digests)
 
 
 def _of_common_tasks(scores: Scores) -> Scores:

@@ -25,21 +25,24 @@ class _Numbering:
     ----------
     numbers : ndarray of int
         Of each sample.
+    series : ndarray of int
+        What stands before the number of each sample, by number: tasks may number their samples each.
     prefix : str
-        What stands before each number.
+        What stands before each number, if it is the same before all.
     digits : int
         To how many digits numbers are filled with zeros; 0 where they are not.
     """
 
     numbers: np.ndarray
-    prefix: str
+    series: np.ndarray
+    prefix: str | None
     digits: int
 
     def one_less(self, column: str) -> str:
         """The name with the number before, in SQL."""
         if not self.prefix and not self.digits:
             return f"{column} - 1"
-        number = f"CAST(CAST(SUBSTR({column}, {len(self.prefix) + 1}) AS BIGINT) - 1 AS VARCHAR)"
+        number = f"CAST(CAST(SUBSTR({column}, {len(self.prefix or '') + 1}) AS BIGINT) - 1 AS VARCHAR)"
         if self.digits:
             number = f"LPAD({number}, {self.digits}, '0')"
         return f"CONCAT({quoted_text(self.prefix)}, {number})" if self.prefix else number
@@ -56,12 +59,8 @@ def hint_for_shift(scores: Scores, covered: np.ndarray) -> str:
     numbering = _numbering(scores.samples)
     if numbering is None:
         return ""
-    numbers = numbering.numbers
-    of_model = [np.sort(numbers[has]) for has in covered]
-    first = [int(own[0]) for own in of_model]
-    if sorted(set(first)) != [0, 1] or any(
-        not np.array_equal(own - own[0], of_model[0] - of_model[0][0]) for own in of_model
-    ):
+    first = _first_numbers(numbering, covered)
+    if sorted(set(first)) != [0, 1]:
         return ""
     later = [name for name, start in zip(scores.models, first, strict=True) if start]
     earlier = [name for name in scores.models if name not in later]
@@ -72,20 +71,41 @@ def hint_for_shift(scores: Scores, covered: np.ndarray) -> str:
     )
 
 
+def _first_numbers(numbering: _Numbering, covered: np.ndarray) -> list[int]:
+    """Where each model begins to count, if they differ in nothing else; else nothing."""
+    first: set[tuple[int, ...]] = set()
+    for series in np.unique(numbering.series):
+        numbers = [np.sort(numbering.numbers[has & (numbering.series == series)]) for has in covered]
+        if not all(own.size and np.array_equal(own - own[0], numbers[0] - numbers[0][0]) for own in numbers):
+            return []
+        first.add(tuple(int(own[0]) for own in numbers))
+    return [*first.pop()] if len(first) == 1 else []
+
+
 def _numbering(samples: Sequence[str]) -> _Numbering | None:
-    """How names are made of one prefix and a number each; None where they are not."""
+    """How names are made of a prefix and a number each; None where they are not."""
     parts = [found.groups() for name in samples if (found := _NUMBERED.fullmatch(name))]
-    prefixes, digits = {prefix for prefix, _ in parts}, [number for _, number in parts]
-    # Before the digits of a date or a fraction stand no letters.
-    if len(parts) < len(samples) or len(prefixes) != 1 or max(map(len, digits)) > _MOST_DIGITS:
+    prefixes, digits = sorted({prefix for prefix, _ in parts}), [number for _, number in parts]
+    # Names that all begin differently are no series.
+    if (
+        len(parts) < len(samples)
+        or 2 * len(prefixes) > len(parts) + 1
+        or max(map(len, digits)) > _MOST_DIGITS
+    ):
         return None
-    (prefix,) = prefixes
-    if prefix and not any(map(str.isalpha, prefix)):
+    # Before the digits of a date or a fraction stand no letters.
+    if any(prefix and not any(map(str.isalpha, prefix)) for prefix in prefixes):
         return None
     filled = 0 if all(number == str(int(number)) for number in digits) else min(map(len, digits))
     if filled and any(number != f"{int(number):0{filled}}" for number in digits):
         return None
-    return _Numbering(np.array([int(number) for number in digits]), prefix, filled)
+    at = {prefix: number for number, prefix in enumerate(prefixes)}
+    return _Numbering(
+        np.array([int(number) for number in digits]),
+        np.array([at[prefix] for prefix, _ in parts]),
+        prefixes[0] if len(prefixes) == 1 else None,
+        filled,
+    )
 
 
 def _renumbered(scores: Scores, later: Sequence[str], numbering: _Numbering) -> str:
@@ -95,7 +115,15 @@ def _renumbered(scores: Scores, later: Sequence[str], numbering: _Numbering) -> 
     own_sql = any(file.source.own_sql or file.source.model_label is not None for file in files)
     # LPAD cuts what is longer.
     cut = 0 < numbering.digits < len(str(numbering.numbers.max() - 1))
-    if cut or roles or own_sql or scores.options.sql or None in (model, sample) or "+" in f"{model}{sample}":
+    if (
+        numbering.prefix is None
+        or cut
+        or roles
+        or own_sql
+        or scores.options.sql
+        or None in (model, sample)
+        or "+" in f"{model}{sample}"
+    ):
         return "the files have to number them alike"
     named, place = quoted_column(str(sample)), quoted_column(str(model))
     models = ", ".join(map(quoted_text, later))

@@ -119,7 +119,9 @@ def _baseline(document: GateDocument) -> list[Line]:
     text = (
         f"{one.model}, blessed in {one.path}; the new scores have {of} of its {one.samples:,} samples{more}."
     )
-    return [Line(text, "Baseline:", "" if of == "all" and not more else "yellow")]
+    if one.same_files:
+        text += " They are the very files that were blessed: nothing was scored anew."
+    return [Line(text, "Baseline:", "" if of == "all" and not more and not one.same_files else "yellow")]
 
 
 def _lost(document: GateDocument) -> list[Section]:
