@@ -106,12 +106,16 @@ class Scores:
         ------
         UsageError
             If there are several models, or nothing can be written there.
+        InputError
+            If a gate could not use them.
         """
-        options = ReadOptions(**self._options | _TOLERANT)
+        options = ReadOptions(**self._options | {**BY_NAME["gate"].needs, "min_models": 1})
         scores = read_selected(self._sources, options)
+        model = only_model(scores)
+        metrics_apart(scores, options, wanted=lambda names: names)
         file = str(Path(path))
         check_writable(file, [one.path for one in scores.notes.inputs if one.sha256], parameter="path")
-        write_all([(file, blessed(scores, only_model(scores)))], sys.stdout)
+        write_all([(file, blessed(scores, model))], sys.stdout)
 
     @property
     def options(self) -> dict[str, Any]:

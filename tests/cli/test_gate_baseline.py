@@ -73,7 +73,8 @@ def without_old(rows):
 def test_the_answers_are_those_of_the_two_files(run, write, bless, made, options):
     """To the last bit: a baseline is the old file under another name."""
     old, new = scores("v1", seed=2, **made), scores(**made)
-    path, given = bless(old, *(options if "none" in options else ())), write("new.csv", new)
+    reading = options[:2] if options[:1] in (("--task",), ("--repeats",)) else ()
+    path, given = bless(old, *reading), write("new.csv", new)
     both = run(
         *("gate", f"new={given}", f"baseline={write('old.csv', old)}", *CLAIM, *options, *FEW),
         *("--format", "json"),
@@ -326,6 +327,16 @@ def test_what_makes_no_sense_is_refused(run, write, tmp_path, monkeypatch, optio
     assert found in outcome.stderr
     assert len(outcome.stderr.splitlines()) == 3
     assert not (tmp_path / "b").exists()
+
+
+def test_what_no_gate_could_use_is_not_blessed(run, write, tmp_path):
+    table = scores("v1")
+    gaps = table.with_columns(score=pl.when(pl.col("sample") == "7").then(None).otherwise("score"))
+    for wrong, found in ((gaps, "no score for model 'v1', sample '7'"), (pl.concat([table] * 2), "a second")):
+        path = str(tmp_path / "kept.parquet")
+        outcome = run("gate", write("old.csv", wrong), "--bless", path)
+        assert (outcome.status, found in outcome.stderr) == (2, True)
+        assert not (tmp_path / "kept.parquet").exists()
 
 
 def test_nothing_is_written_over_what_is_read(told, write, bless, run):

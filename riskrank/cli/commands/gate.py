@@ -84,8 +84,11 @@ def _only_bless(session: Session, path: str) -> None:
             found=f"{option('output')} {listing(session.output.output)}",
             hint=f"leave it out, or make a claim: {option('not_worse', 'NEW:OLD')}",
         )
-    scores = read_selected(call.scores, call.reading, session.environment.stdin)
+    reading = replace(call.reading, min_models=1)
+    scores = read_selected(call.scores, reading, session.environment.stdin)
     model = only_model(scores)
+    # What could not be gated is not blessed either.
+    metrics_apart(scores, reading, wanted=lambda names: names)
     write_all([(path, blessed(scores, model))], session.environment.stdout)
     of = f"{len(scores.samples):,} samples, {listing(scores.metrics)}"
     session.say(f"wrote {path}: {model} is blessed as a baseline, unjudged ({of})")
