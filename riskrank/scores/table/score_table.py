@@ -116,22 +116,6 @@ class ScoreTable:
         """One metric, by its index: per model an array of shape (rows_i,)."""
         return tuple(values[:, metric] for values in self.values)
 
-    def as_matrix(self) -> np.ndarray:
-        """All scores of a paired table without draws, shape (models, samples, metrics).
-
-        Raises
-        ------
-        UsageError
-            If models have samples of their own, or samples several scores.
-        """
-        if self.has_draws:
-            raise UsageError(
-                "this needs one score a sample, and runs were kept as draws",
-                found=option("repeats", self.options.repeats),
-                hint=f"average the runs: {option('repeats', 'mean')}",
-            )
-        return self.as_draws()[:, :, 0]
-
     def as_draws(self) -> np.ndarray:
         """All scores of a paired table, shape (models, samples, draws, metrics).
 

@@ -52,7 +52,7 @@ def test_values_against_a_dictionary(write, long_frame):
         for row, sample in enumerate(table.samples):
             assert table.values[i][row, 0] == expected[model, sample, "acc"]
             assert table.values[i][row, 1] == -expected[model, sample, "loss"]
-    assert table.as_matrix().shape == (3, 4, 2)
+    assert table.as_draws().shape == (3, 4, 1, 2)
     assert table.column(1)[2].tolist() == table.values[2][:, 1].tolist()
     assert table.raw(0)[2, 1] == expected["A", "s2", "loss"]
     with pytest.raises(ValueError, match="read-only"):

@@ -41,8 +41,6 @@ def test_missing_drop_unpaired(write):
     assert not table.paired
     assert table.warnings == ("dropped 1 of 3 samples of B: they lack a score for some metric",)
     with pytest.raises(UsageError, match="the same samples of all models"):
-        table.as_matrix()
-    with pytest.raises(UsageError, match="the same samples of all models"):
         table.as_draws()
 
 
@@ -60,7 +58,7 @@ def test_unpaired_still_refuses_missing_cells(write):
 def test_missing_keep(write):
     table = read(write, GAPS, missing="keep")
     assert table.samples == ("1", "2", "3", "4")
-    np.testing.assert_array_equal(table.as_matrix()[:, :, 0], [[1, 2, 3, np.nan], [4, np.nan, np.nan, 6]])
+    np.testing.assert_array_equal(table.as_draws()[:, :, 0, 0], [[1, 2, 3, np.nan], [4, np.nan, np.nan, 6]])
     np.testing.assert_array_equal(table.raw(1)[:, 0], [4, np.nan, np.nan, 6])
 
 
@@ -107,7 +105,7 @@ def test_repeats_mean(write):
 def test_repeats_mean_keeps_a_half_missing_cell_missing(write):
     rows = "A,1,m,1\nA,1,m,\nB,1,m,4\nB,1,m,6\n"
     table = read(write, rows, repeats="mean", missing="keep")
-    np.testing.assert_array_equal(table.as_matrix()[:, 0, 0], [np.nan, 5])
+    np.testing.assert_array_equal(table.as_draws()[:, 0, 0, 0], [np.nan, 5])
 
 
 def test_repeats_mean_is_taken_after_the_transform(write):
@@ -181,8 +179,6 @@ def test_repeats_draws_of_one_metric(write):
     assert [codes.tolist() for codes in table.clusters] == [[0, 0, 0, 1], [0, 1, 1]]
     assert table.has_draws
     assert table.paired
-    with pytest.raises(UsageError, match="one score a sample"):
-        table.as_matrix()
 
 
 def test_draws_of_one_metric_are_sorted_after_orientation(write):
@@ -275,7 +271,7 @@ def test_model_level_table(write):
     text = "model,acc,co2\nA,1,2\nB,3,4\n"
     table = read_scores([write("t.csv", text)], ReadOptions(wide=True, sample_optional=True))
     assert table.samples == ("",)
-    assert table.as_matrix()[:, 0].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert table.as_draws()[:, 0, 0].tolist() == [[1.0, 2.0], [3.0, 4.0]]
     with pytest.raises(
         InputError, match="row 4, column acc: a second score for model 'B', metric 'acc'"
     ) as caught:
