@@ -60,19 +60,11 @@ def check_plots(plots: Sequence[WantedPlot], outputs: Sequence[str], inputs: Seq
     ------
     UsageError
     """
-    from riskrank.shown.files import check_writable
+    from riskrank.shown.files import check_different, check_writable
 
-    taken = [Path(output).resolve() for output in outputs]
     for plot in plots:
         check_writable(plot.file, inputs, parameter="plot")
-        place = Path(plot.file).resolve()
-        if place in taken:
-            raise UsageError(
-                "two results cannot go to one file",
-                found=f"{plot.file} twice",
-                hint=f"give every {option('plot')} a file of its own",
-            )
-        taken.append(place)
+    check_different([*outputs, *(plot.file for plot in plots)], parameter="plot")
 
 
 def draw_plot(plot: WantedPlot, document: Any) -> bytes:

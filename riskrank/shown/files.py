@@ -62,8 +62,8 @@ def _format_of(output: str, asked: str | None, choices: Sequence[str]) -> str:
     )
 
 
-def check_different(outputs: Sequence[str]) -> None:
-    """Refuse to write two results to one file.
+def check_different(outputs: Sequence[str], *, parameter: str = "output") -> None:
+    """Refuse to write two results to one file; `parameter` asks for the last of them.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def check_different(outputs: Sequence[str]) -> None:
             raise UsageError(
                 "two results cannot go to one file",
                 found=f"{output} twice",
-                hint=f"give every {option('output')} a file of its own",
+                hint=f"give every {option(parameter)} a file of its own",
             )
         taken.add(place)
 

@@ -6,7 +6,7 @@ together lets a study make every column it needs, also from a random part of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -104,12 +104,16 @@ class ScoreTables:
         def chosen(arrays: Sequence[NDArray]) -> tuple[NDArray, ...]:
             return tuple(arrays[model] for model in models)
 
+        return self._picked(chosen)
+
+    def _picked(self, part: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> ScoreTables:
+        """The tables of a part of what each model has."""
         return replace(
             self,
-            values=chosen(self.values),
-            clusters=chosen(self.clusters),
-            row_samples=None if self.row_samples is None else chosen(self.row_samples),
-            tasks=None if self.tasks is None else replace(self.tasks, of_row=chosen(self.tasks.of_row)),
+            values=part(self.values),
+            clusters=part(self.clusters),
+            row_samples=None if self.row_samples is None else part(self.row_samples),
+            tasks=None if self.tasks is None else replace(self.tasks, of_row=part(self.tasks.of_row)),
         )
 
     @property
@@ -146,13 +150,7 @@ class ScoreTables:
         def part(rows: Sequence[NDArray]) -> tuple[NDArray, ...]:
             return tuple(row[keep] for row, keep in zip(rows, kept, strict=True))
 
-        return replace(
-            self,
-            values=part(self.values),
-            clusters=part(self.clusters),
-            row_samples=None if self.row_samples is None else part(self.row_samples),
-            tasks=None if self.tasks is None else replace(self.tasks, of_row=part(self.tasks.of_row)),
-        )
+        return self._picked(part)
 
 
 def _of_tasks(units: NDArray, tasks: Integers, size: int, rng: np.random.Generator) -> NDArray:
