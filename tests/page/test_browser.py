@@ -8,6 +8,7 @@ import pytest
 from tests.page import chromium
 from tests.page.conftest import HOSTILE, scores
 
+SAMPLE = Path(__file__).resolve().parents[2] / "sample_data"
 AXE = Path(__file__).resolve().parents[2] / "build/page/node_modules/axe-core/axe.min.js"
 
 pytestmark = [
@@ -60,6 +61,64 @@ def test_the_page_without_javascript_holds_the_same(browser, page, tmp_path):
         texts.append(browser.run("[...document.querySelectorAll('td')].map(c => c.textContent)"))
     assert texts[0] == texts[1]
     assert len(texts[0]) > 10
+
+
+def _answers():
+    """Pages whose first view a meeting sees: shares, several metrics, a suite, a failed gate, ten models."""
+    import riskrank as rr
+
+    data = SAMPLE / "diamonds.parquet"
+    diamonds = rr.read(data, metrics_file=str(SAMPLE / "diamonds.toml"))
+    suite = rr.read(SAMPLE / "suite", wide=True, higher="correct")
+    quick = {"resamples": 200, "jobs": 1}
+    yield "one", rr.report(diamonds, metric="covered", **quick)
+    yield "several", rr.report(diamonds, **quick)
+    yield "suite", rr.report(suite, metric="correct", **quick)
+    claim = {
+        "not_worse": "boosting_absolute:boosting_squared",
+        "on": ["mean:error_usd", "tvar@0.05:error_usd"],
+    }
+    yield "gate", rr.gate(diamonds, **claim, **quick)
+    names = [f"a model of a rather long name, {n}" for n in range(10)]
+    yield "ten", rr.report(rr.read(scores(names, metrics=("p", "q", "r", "s")), higher="*"), **quick)
+
+
+def test_the_answer_is_seen_without_scrolling(browser, tmp_path):
+    """At 1280 × 800: title, verdict, its certainty, its figures, and every row of raw means or of claims."""
+    for name, result in _answers():
+        path = tmp_path / f"{name}.html"
+        path.write_text(result.to_html(), encoding="utf-8")
+        browser.open(path, width=1280, height=800)
+        found = browser.run("""(() => {
+          const bottom = one => one.getBoundingClientRect().bottom;
+          const seen = ['h1', '.word strong', '.verdict', '.quotes div:last-child dt', '.answer table'];
+          const places = seen.map(one => bottom(document.querySelector(one)));
+          const box = document.querySelector('.answer .scroll');
+          return [places, box.scrollWidth <= box.clientWidth + 1, document.querySelectorAll('.bar').length];
+        })()""")
+        assert max(found[0]) <= 800, name
+        assert found[1], name
+        assert bool(found[2]) == (name != "gate")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_never_break_inside_a_word(browser, make_report, tmp_path, width):
+    """Long ones go on in the next line after what joins their words, and tables scroll within their box."""
+    names = ["boosting_squared", "org/some-instruct.model_v2.1-preview:latest", "plain"]
+    path = tmp_path / "report.html"
+    path.write_text(make_report(scores(names, metrics=("a", "b", "c", "d"))).to_html(), encoding="utf-8")
+    browser.open(path, width=width)
+    broken = browser.run("""[...document.querySelectorAll('td[dir], .models li')].flatMap(cell => {
+      const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
+      while (texts.nextNode()) {
+        const word = document.createRange();
+        word.selectNodeContents(texts.currentNode);
+        const text = word.toString();
+        if (!text.includes(' ') && word.getClientRects().length > 1) { found.push(text); }
+      }
+      return found;
+    })""")
+    assert broken == []
 
 
 @pytest.mark.parametrize("width", [1280, 400])

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from riskrank.engine.portfolio.curves import Curves
-from riskrank.shown.figures.key import Key, Look, looks
+from riskrank.engine.types import Floats
+from riskrank.shown.figures.key import OTHERS, Key, Look, looks
+from riskrank.shown.figures.labels import spread
 from riskrank.shown.figures.marks import curve_mark
-from riskrank.shown.figures.style import MARGIN, Plot, drawn, sheet
+from riskrank.shown.figures.style import MARGIN, ROW, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 
 _READING = {
@@ -61,8 +64,20 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str) -> 
     )
     (axes.set_ylim if kind == "cdf" else axes.set_xlim)(0, 1)
     axes.grid(visible=True)
-    key.draw(page.canvas(), left + width + 16, below + height)
+    ends = None
+    if kind != "cdf":  # which all end at 1
+        ends = _ends(axes, found, kind, [*islice(found.order, len(names) - given.count(OTHERS))])
+        ends = spread(below + height * np.array([*ends, 0.0][: len(key.names)]), ROW, below, below + height)
+    key.draw(page.canvas(), left + width + 16, below + height, beside=ends)
     return page.figure
+
+
+def _ends(axes: Axes, found: Curves, kind: str, models: Sequence[int]) -> Floats:
+    """How far up the axis the curves of some models end on the right: where their names stand."""
+    low, high = axes.get_ylim()
+    values = found.tail_values if kind == "tvar" else found.quantiles
+    ends = Unit.of(found.quantiles).apply(values[list(models), -1])
+    return np.clip((ends - low) / (high - low), 0.0, 1.0)
 
 
 def _lines(axes: Axes, kind: str, found: Curves, given: Sequence[Look]) -> None:

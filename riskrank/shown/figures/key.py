@@ -120,7 +120,15 @@ class Key:
         """Of the whole key, in points."""
         return ROW * len(self.names)
 
-    def draw(self, canvas: Axes, left: float, top: float, *, markers: bool = False) -> None:
+    def draw(
+        self,
+        canvas: Axes,
+        left: float,
+        top: float,
+        *,
+        markers: bool = False,
+        beside: Iterable[float] | None = None,
+    ) -> None:
         """Draw it with its upper left corner at a place of a sheet's canvas.
 
         Parameters
@@ -129,9 +137,11 @@ class Key:
         left, top : float
         markers : bool
             Show markers on the lines.
+        beside : iterable of float, optional
+            Height of each entry; below each other by default.
         """
-        for number, (name, look, mark) in enumerate(zip(self.names, self.looks, self.marks, strict=True)):
-            y = top - ROW * (number + 0.5)
+        heights = [top - ROW * (at + 0.5) for at in range(len(self.names))] if beside is None else beside
+        for y, name, look, mark in zip(heights, self.names, self.looks, self.marks, strict=True):
             xs = [left, left + self._SAMPLE / 2, left + self._SAMPLE]
             canvas.add_line(
                 Line2D(

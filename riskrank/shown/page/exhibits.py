@@ -21,6 +21,10 @@ _WIDE, _TURNED = 9, 13
 # Rows up to which a table is printed on one page.
 _SHORT = 20
 _NUMBER = re.compile(r"[<>~?\s]*[-−+]?[\d,]+(?:\.(\d+))?( %)?")
+_BARS = Line(
+    "Bar: 95 % interval of each mean alone. Whether two models differ is for the tests to say: they may tell "
+    "apart what overlaps here."
+)
 # How much more there is elsewhere stands on a page below: it holds everything.
 _MORE = (option("explain", True), option("top", "#"))
 _BELOW = re.compile("|".join(_MORE).replace("#", "[0-9]+"))
@@ -112,7 +116,10 @@ class Exhibitor:
                 found = Exhibit(drawing=self._drawing(block))
             else:
                 plain = block.plain
-                found = Exhibit(table=self._table(plain), wide=wide or len(plain.columns) >= _WIDE)
+                words = [_BARS] if any(column.axis for column in plain.columns) else []
+                found = Exhibit(
+                    table=self._table(plain), words=words, wide=wide or len(plain.columns) >= _WIDE
+                )
         if found is not None:
             yield found
 

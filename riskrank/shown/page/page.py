@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache
@@ -21,8 +22,10 @@ from riskrank.studies.rank.certainty import MEANING
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 _FOLDER = "templates"
+_JOINTS = re.compile(r"(?<=\w[-_./:@])(?=\w)")
 
 
 def to_page(document: Document, *, flags: bool = True) -> str:
@@ -111,7 +114,7 @@ def _text(name: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=PackageLoader("riskrank.shown.page", _FOLDER),
         autoescape=True,
         trim_blocks=True,
@@ -119,6 +122,20 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_shown,
     )
+    made.filters |= {"unbroken": _unbroken, "breakable": _breakable}
+    return made
+
+
+def _unbroken(text: str) -> str:
+    """A number and its percent sign stay on one line."""
+    return visible(text).replace(" %", "\u00a0%")
+
+
+def _breakable(text: str) -> Markup:
+    """A long name may go on in the next line after what joins its words, and not within one."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(part) for part in _JOINTS.split(visible(text)))
 
 
 def _shown(value: Any) -> Any:

@@ -17,7 +17,7 @@ from riskrank.shown.view import Table, text_of
 pytestmark = pytest.mark.slow  # a page holds every picture
 
 FOLDER = Path(riskrank.__file__).parent / "shown/page/templates"
-VOID = {"meta", "br", "input", "img", "link", "hr"}
+VOID = {"meta", "br", "input", "img", "link", "hr", "wbr"}
 
 
 class Reader(HTMLParser):
@@ -218,9 +218,26 @@ def test_contrast(dark):
         assert contrast(colors[f"c{number}"], colors["paper"]) >= least, number
 
 
-def test_sizes(make, make_scores):
-    names = [f"model_{number:02d}" for number in range(20)]
-    assert len(make(make_scores(names, n=60)).to_html().encode()) < 1_500_000
+@pytest.mark.parametrize(("models", "most"), [(10, 600_000), (20, 1_500_000)])
+def test_sizes(make, make_scores, models, most):
+    names = [f"model_{number:02d}" for number in range(models)]
+    frame = make_scores(names, metrics=("acc", "f1", "cost", "time"), n=200 if models == 10 else 60)
+    assert len(make(frame).to_html().encode()) < most
+
+
+def test_bars_stand_where_the_intervals_lie(small):
+    """The circle of every mean lies between the ends of its line, and the ends of each column are reached."""
+    text = small.to_html()
+    answer = text.partition('<section class="answer"')[2].partition("</section>")[0]
+    bars = re.findall(
+        r'<svg class="bar (\w*)".*?<line x1="([\d.]+)%" x2="([\d.]+)%".*?<circle cx="([\d.]+)%"', answer
+    )
+    assert len(bars) == 3 * 2
+    for _, low, high, at in bars:
+        assert float(low) <= float(at) <= float(high)
+    assert min(float(low) for _, low, _, _ in bars) == 0
+    assert max(float(high) for _, _, high, _ in bars) == 100
+    assert [tone for tone, *_ in bars].count("lead") == 2  # one model on two metrics
 
 
 def test_a_page_of_one_study(make_scores):

@@ -93,7 +93,7 @@
     });
     const tools = document.createElement("div"), clear = document.createElement("button");
     tools.className = "tools";
-    tools.append("Press a model to put it into focus on the whole page.");
+    tools.append("Press a model to put it into focus:");
     clear.type = "button";
     clear.hidden = true;
     clear.textContent = "No focus";

@@ -1,0 +1,116 @@
+"""The word for how sure an answer is: from the tests that were made, case by case."""
+
+import numpy as np
+import polars as pl
+
+from riskrank.api import gate, rank, read, report
+from riskrank.studies.rank.certainty import MEANING
+
+
+def table(shifts, n=200, seed=0, metrics=("q",)):
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=(n, len(metrics)))
+    rows = [
+        (model, f"s{sample}", metric, float(common[sample, m] + shift[m] + 0.3 * rng.normal()))
+        for model, shift in shifts.items()
+        for sample in range(n)
+        for m, metric in enumerate(metrics)
+    ]
+    return read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
+
+
+def word(data, **options):
+    return rank(data, **({"resamples": 400, "jobs": 1} | options)).document.certainty
+
+
+def test_clear_if_the_tests_put_all_others_behind():
+    found = rank(table({"a": [1.0], "b": [0.5], "c": [0.0]}), resamples=400, jobs=1)
+    assert found.document.certainty == "clear"
+    assert "significantly better than both others" in found.verdict
+
+
+def test_tied_if_one_is_not_behind():
+    assert word(table({"a": [1.0], "b": [1.0], "c": [0.0]})) == "tied"
+
+
+def test_too_few_samples_only_below_what_the_house_warns_of():
+    equal = {"a": [0.0], "b": [0.0]}
+    assert word(table(equal, n=29)) == "too few samples"
+    assert word(table(equal, n=30)) == "tied"
+    # What is told apart nevertheless is clear.
+    assert word(table({"a": [3.0], "b": [0.0]}, n=15)) == "clear"
+
+
+def test_disagreement_if_the_first_of_each_metric_is_another():
+    apart = table({"a": [1.0, 0.0], "b": [0.0, 1.0]}, metrics=("p", "q"))
+    found = rank(apart, per_metric=True, resamples=400, jobs=1)
+    assert found.document.certainty == "disagreement"
+    assert "No model comes first everywhere" in found.verdict
+
+
+def crowd():
+    """A is first among clones, though B is ahead of it head to head and in mean."""
+    rng = np.random.default_rng(0)
+    models = {"A": rng.normal(0.1, 1, 1500), "B": rng.normal(0.65, 2, 1500)}
+    models |= {f"c{i}": rng.normal(0, 1, 1500) for i in range(8)}
+    rows = [(name, f"s{s}", "q", float(x)) for name, column in models.items() for s, x in enumerate(column)]
+    return read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
+
+
+def test_disagreement_if_another_is_ahead_of_the_first():
+    found = rank(crowd(), resamples=1000, jobs=1)
+    assert found.verdict.startswith("No model to ship on this evidence: A comes first")
+    assert found.document.certainty == "disagreement"
+    mean, tail, against = found.document.quotes
+    # Figures are against the model that speaks against the first, not the next in the ranking.
+    assert mean.words.startswith("mean q of A")
+    assert "of B" in mean.words
+    assert "of B" in tail.words
+    assert against.figure == "1 model"
+
+
+def test_nothing_is_sure_without_tests():
+    data = table({"a": [1.0], "b": [0.0]})
+    found = rank(data, no_test=True)
+    assert found.document.certainty == "not tested"
+    assert len(found.document.quotes) == 2
+    assert word(data, method="MWR") == "not tested"
+
+
+def test_not_decided_if_more_resamples_would_tell():
+    shifts = {f"m{at}": [-0.5 * at] for at in range(6)}
+    found = rank(table(shifts), resamples=50, jobs=1)
+    one = found.document.leading["q"]
+    assert one.undecided
+    assert not one.level
+    assert found.document.certainty == "not decided"
+    assert "the resamples are too few to tell" in found.verdict
+
+
+def test_every_word_has_a_meaning_and_stands_in_json():
+    import json
+
+    data = table({"a": [1.0], "b": [0.0]})
+    found = rank(data, resamples=200, jobs=1)
+    assert json.loads(found.to_json())["meta"]["certainty"] == "clear"
+    whole = report(data, resamples=200, jobs=1)
+    assert json.loads(whole.to_json())["meta"]["certainty"] == "clear"
+    assert whole.document.quotes == found.document.quotes
+    assert set(MEANING) == {"clear", "tied", "disagreement", "too few samples", "not decided", "not tested"}
+
+
+def test_figures_of_shares_count_samples():
+    """Of zeros and ones: how often the first is right where the other is wrong, counted by hand."""
+    right = {"a": [1] * 150 + [0] * 50, "b": [1] * 100 + [0] * 60 + [1] * 40}
+    rows = [(name, f"s{s}", "acc", x) for name, column in right.items() for s, x in enumerate(column)]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    mean, wins, _ = rank(read(frame, higher="*"), resamples=200, jobs=1).document.quotes
+    assert mean.figure == "75 %"
+    assert wins.figure == "25 %"  # 50 of 200
+    assert "worse on 20 %" in wins.words  # 40 of 200
+
+
+def test_a_gate_says_its_outcome():
+    document = gate(table({"new": [1.0], "old": [0.0]}), better="new:old").document
+    assert document.certainty == document.outcome == "pass"
+    assert [quote.figure for quote in document.quotes] == ["1", "0", "0"]
