@@ -97,6 +97,7 @@ def _meta(kind: type[Document], name: str) -> dict[str, Any]:
     }
     properties["verdict"] = {"type": ["string", "null"]}
     optional = {"config": properties.pop("config") | {"type": "string"}}
+    optional["scored"] = properties.pop("scored")
     optional |= {entry: _record(of) for entry, of in kind.entries.items()}
     return {"type": "object", "properties": properties | optional, "required": list(properties)}
 

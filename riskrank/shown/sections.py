@@ -7,6 +7,7 @@ from importlib import import_module
 
 from riskrank.asked.commands import PAPERS
 from riskrank.shown.groups import group_screen
+from riskrank.shown.scored import scored_line
 from riskrank.shown.view import Line, Section, spelled
 from riskrank.studies.document import Document
 
@@ -17,6 +18,7 @@ def sections(document: Document) -> Sequence[Section]:
     suite = getattr(document, "suite", None)
     what = [] if suite is None else [Line(f"{suite.words}.", "Suite:")]
     verdict = [Line(document.verdict, "Verdict:")] if document.verdict else []
+    verdict += scored_line(document.provenance)
     groups = getattr(document, "groups", None)
     if groups is not None:
         body = group_screen(body, groups)

@@ -136,6 +136,7 @@ def check(inspection: Inspection) -> CheckDocument:
             models=[model.name for model in inspection.models],
             metrics=[described_metric(metric.spec) for metric in inspection.metrics],
             samples=inspection.samples,
+            scored=inspection.scored,
             warnings=[problem.what for problem in _of_severity(inspection, "warning")],
         ),
         rows=[_row(metric) for metric in inspection.metrics],

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
+from riskrank.scores.table.scored import Scored
+
 Row = TypeVar("Row")
 
 
@@ -41,6 +43,8 @@ class Provenance:
         Parameters in them are marked by :func:`riskrank.errors.option`.
     config : str, optional
         Configuration file that gave some of the options, as it was named or found.
+    scored : sequence of Scored
+        How many scores there are and why not all, of the models and metrics that lack some.
     """
 
     command: str
@@ -54,6 +58,7 @@ class Provenance:
     warnings: Sequence[str]
     method: Mapping[str, Any] = field(default_factory=dict)
     config: str | None = None
+    scored: Sequence[Scored] = ()
 
 
 @dataclass(frozen=True)

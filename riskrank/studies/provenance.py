@@ -23,6 +23,7 @@ def described_inputs(table: ScoreTable, metrics: Sequence[MetricSpec] | None = N
         "models": table.models,
         "metrics": [described_metric(metric) for metric in metrics or table.metrics],
         "samples": len(table.samples),
+        "scored": table.scored,
     }
 
 

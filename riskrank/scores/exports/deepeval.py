@@ -10,6 +10,7 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.exports.fields import a_name, an_object, objects
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import holds
+from riskrank.scores.table.unscored import COLUMN, ERROR
 
 NAME = "deepeval"
 SUCCESS = "success"
@@ -50,7 +51,9 @@ def read(file: ExportFile) -> Rows:
             direction = _direction(entry)
             if direction:
                 file.direct(metric, direction)
-            yield {"model": model, "sample": sample, "metric": metric, "score": entry.get("score")}
+            failed = entry.get("error") and entry.get("score") is None
+            why = {COLUMN: ERROR} if failed else {}
+            yield {"model": model, "sample": sample, "metric": metric, "score": entry.get("score"), **why}
         yield {"model": model, "sample": sample, "metric": SUCCESS, "score": case.get("success")}
 
 

@@ -26,6 +26,7 @@ from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.zip_members import ZipMembers, open_members
 from riskrank.scores.table.columns import FOUND_BY_NAME
+from riskrank.scores.table.unscored import COLUMN, ERROR, LIMIT, REFUSAL
 
 NAME = "inspect"
 
@@ -34,7 +35,7 @@ _VERSIONS = (None, 1, 2)
 _ZIP = b"PK\x03\x04"
 _FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
 # Columns that mean something else already, and words no column of a row can be called.
-_TAKEN = {*FOUND_BY_NAME, "cluster", "value", "task", "self"}
+_TAKEN = {*FOUND_BY_NAME, COLUMN, "cluster", "value", "task", "self"}
 _LONGEST_METADATA = 200
 # Bytes of a sample that is read for its metadata alone.
 _LONGEST_SAMPLE = 1 << 24
@@ -292,8 +293,32 @@ def _key(entry: object) -> object:
 
 def _short(sample: object) -> object:
     """What is needed of a sample, so that prompts do not pile up."""
-    wanted = ("id", "epoch", "scores", "score", "error", "metadata")
-    return {key: sample[key] for key in wanted if key in sample} if isinstance(sample, dict) else sample
+    wanted = ("id", "epoch", "scores", "score", "error", "limit", "metadata")
+    if not isinstance(sample, dict):
+        return sample
+    return {key: sample[key] for key in wanted if key in sample} | {"refused": _is_refused(sample)}
+
+
+def _is_refused(sample: Mapping[str, Any]) -> bool:
+    """Whether the model's answer was filtered, as its provider says."""
+    output = sample.get("output")
+    choices = output.get("choices") if isinstance(output, dict) else None
+    reasons = [one.get("stop_reason") for one in choices or () if isinstance(one, dict)]
+    return bool(sample.get("refused")) or "content_filter" in reasons
+
+
+def _unscored(sample: Mapping[str, Any]) -> dict[str, str]:
+    """The column that says why a sample has no score, where the log tells it."""
+    found = [
+        reason
+        for reason, told in (
+            (ERROR, sample.get("error") is not None),
+            (REFUSAL, _is_refused(sample)),
+            (LIMIT, sample.get("limit") is not None),
+        )
+        if told
+    ]
+    return {COLUMN: found[0]} if found else {}
 
 
 def _note_status(
@@ -376,7 +401,7 @@ def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str
             failed_with_score.append(name)
         if absent:
             gathering.count("samples that failed, without a score" if failed else "samples not scored")
-            missing.append((name, draw, absent, columns))
+            missing.append((name, draw, absent, columns | _unscored(sample)))
         for metric, value in scores.items():
             if isinstance(value, str) and grades.is_graded(metric):
                 if value not in GRADES:

@@ -30,6 +30,7 @@ from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.lm_eval_results import Results
 from riskrank.scores.exports.lm_eval_rows import bounds_of, frame_of
 from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.table.unscored import COLUMN
 
 NAME = "lm-eval"
 
@@ -263,6 +264,7 @@ def _named(part: _Part, filters: tuple[str, ...], *, repeated: bool) -> pl.DataF
         score="score",
         task=pl.lit(part.task),
         filter="filter",
+        **({COLUMN: COLUMN} if COLUMN in part.rows.columns else {}),
     )
     return frame.with_columns(draw=pl.lit(part.date or part.path.as_posix())) if repeated else frame
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.lm_eval_aggregates import aggregate
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.json_objects import halves, no_unicode
+from riskrank.scores.table.unscored import COLUMN, EMPTY
 
 # Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
 _BOOKKEEPING = frozenset(
@@ -28,6 +30,9 @@ _TRUTHS = frozenset({"acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_m
 _NO_NAME = r"^(?:\[.*\]|\{.*\}|true|false|-?[0-9]*\.[0-9.e+-]*)$"
 _NO_TEXT = rf"{_NO_NAME}|^-?[0-9]+$"
 _SCHEMA = {"doc": pl.String, "hash": pl.UInt64, "filter": pl.String, "metric": pl.String, "score": pl.Float64}
+# An answer of nothing, as the harness writes it, of a row that is not looked at as an object.
+_NOTHING = re.compile(rb'"resps": ?\[\[""')
+_EMPTY_SCORED = "empty responses, whose score counts as in lm-eval"
 
 
 def frame_of(
@@ -59,7 +64,7 @@ def frame_of(
     -------
     DataFrame
         Columns ``doc``, ``hash`` (of the document, null where it has none), ``filter``, ``metric``,
-        ``score``.
+        ``score``, and where a row tells it why it has none.
     """
     if data.lstrip()[:1] == b"[":
         return _one_by_one(path, _array(path, data, gathering), gathering, filters, metrics, aggregates)
@@ -102,8 +107,9 @@ def _at_once(data: bytes, gathering: Gathering) -> pl.DataFrame | None:
     # Polars writes whatever it finds as text where it is told to expect text.
     if frame["doc_id"].str.contains(_NO_NAME).any() or frame["filter"].str.contains(_NO_TEXT).any():
         return None
-    for name in names:
-        gathering.count(f"{name}: rows without a score", frame[name].null_count())
+    if any(frame[name].null_count() for name in names):
+        return None
+    gathering.count(_EMPTY_SCORED, len(_NOTHING.findall(data)))
     frame = frame.select(
         pl.col("doc_id").alias("doc"),
         pl.col("doc_hash").hash().alias("hash"),
@@ -137,7 +143,7 @@ def _one_by_one(
     aggregates: dict[tuple[str, str], float],
 ) -> pl.DataFrame:
     logged: dict[tuple[str, str], list[object]] = defaultdict(list)
-    found: list[tuple[str, str | None, str | None, str, float | None]] = []
+    found: list[tuple[str, str | None, str | None, str, float | None, str | None]] = []
     seen: Counter[str] = Counter()
     nameless = 0
     for number, row in rows:
@@ -161,12 +167,16 @@ def _one_by_one(
             name = filters[place] if place < len(filters) else f"filter {place + 1}"
             nameless = max(nameless, place + 1)
         seen[doc] += 1
+        first = len(found)
         for metric in _metrics_of(path, number, row, metrics):
             value = _brier(row[metric]) if metric == "brier_score" else row[metric]
             if isinstance(value, list):
                 logged[name, metric].append(value)
             for part, score in gathering.scores(metric, value):
-                found.append((doc, hashed if isinstance(hashed, str) else None, name, part, score))
+                found.append((doc, hashed if isinstance(hashed, str) else None, name, part, score, None))
+        if _is_empty(row.get("resps")):
+            gathering.count(_EMPTY_SCORED, any(one[4] is not None for one in found[first:]))
+            found[first:] = [(*one[:5], EMPTY if one[4] is None else None) for one in found[first:]]
     if nameless > max(1, len(filters)):
         raise InputError(
             f"{path}: rows that do not say which filter they are of",
@@ -175,7 +185,12 @@ def _one_by_one(
         )
     totals = {(name, metric): aggregate(metric, values) for (name, metric), values in logged.items()}
     aggregates |= {key: total for key, total in totals.items() if total is not None}
-    schema = _SCHEMA | {"hash": pl.String}
+    return _framed(path, found, gathering)
+
+
+def _framed(path: Path, found: Sequence[tuple[Any, ...]], gathering: Gathering) -> pl.DataFrame:
+    """Rows as a frame; names no table can hold are refused, or left out with their rows."""
+    schema = _SCHEMA | {"hash": pl.String, COLUMN: pl.String}
     try:
         frame = pl.DataFrame(found, schema=schema, orient="row")
     except UnicodeEncodeError:
@@ -185,8 +200,19 @@ def _one_by_one(
         gathering.count("rows with names that are no Unicode text, left out", len(wrong))
         left = [row for place, row in enumerate(found) if place not in wrong]
         frame = pl.DataFrame(left, schema=schema, orient="row")
+    if not frame[COLUMN].count():
+        frame = frame.drop(COLUMN)
     return frame.with_columns(
         hash=pl.when(pl.col("hash").is_null()).then(None).otherwise(pl.col("hash").hash())
+    )
+
+
+def _is_empty(responses: object) -> bool:
+    """Whether a model answered nothing at all."""
+    return (
+        isinstance(responses, list)
+        and bool(responses)
+        and all(isinstance(one, list) and bool(one) and all(text == "" for text in one) for one in responses)
     )
 
 

@@ -11,7 +11,6 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,35 +20,15 @@ from riskrank.scores.exports.copies import RunFile, leave_copies
 from riskrank.scores.exports.fields import a_list, a_name, an_object, shown
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.promptfoo_answer import Answer
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
 
 NAME = "promptfoo"
 
-_ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion
 _LONGEST_NAME = 80
 # What a table as CSV is told by; its scores have two decimals.
 _TABLE = re.compile(rb',Status,Score,Named Scores|,Grader Reason,Comment|[,\n]"?\[(PASS|FAIL|ERROR)\] ')
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Answer:
-    """One answer: of a provider to a prompt, on a test."""
-
-    path: Path
-    provider: str
-    prompt: str
-    column: str
-    test: str
-    row: Mapping[str, Any]
-
-    @property
-    def failed(self) -> bool:
-        """Whether it ended in an error; `error` also tells of assertions that failed."""
-        reason = self.row.get("failureReason")
-        if reason is not None:
-            return reason == _ERROR
-        return bool(self.row.get("error")) and not self.row.get("gradingResult")
 
 
 def recognises(path: Path) -> bool:
@@ -81,7 +60,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     """
     refuse_rules(rules, NAME, uses=("filter",))
     gathering = Gathering(rules)
-    rows: list[_Answer] = []
+    rows: list[Answer] = []
     runs: list[RunFile] = []
     for path in _without_tables(gathering, list(files_of(files, recognises))):
         gathering.take(path, partial(_read_file, path, gathering, rows, runs))
@@ -97,7 +76,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
     names = _test_names(rows)
     named: dict[str, dict[str, None]] = defaultdict(dict)
     for row in rows:
-        named[row.test].update(dict.fromkeys(_named_scores(row)))
+        named[row.test].update(dict.fromkeys(row.named_scores))
     # Older tables tell only who passed.
     general = [name for name in ("score", "success") if any(row.row.get(name) is not None for row in rows)]
     seen: Counter[tuple[str, str]] = Counter()
@@ -131,7 +110,7 @@ def _without_tables(gathering: Gathering, paths: Sequence[Path]) -> list[Path]:
     return kept
 
 
-def _note_repeats(rows: Sequence[_Answer], models: Sequence[str], gathering: Gathering) -> None:
+def _note_repeats(rows: Sequence[Answer], models: Sequence[str], gathering: Gathering) -> None:
     """Note files that were run on the same tests by the same models."""
     files: dict[tuple[str, str], dict[Path, None]] = defaultdict(dict)
     for row, model in zip(rows, models, strict=True):
@@ -145,7 +124,7 @@ def _note_repeats(rows: Sequence[_Answer], models: Sequence[str], gathering: Gat
 
 
 def _read_file(
-    path: Path, gathering: Gathering, rows: list[_Answer], runs: list[RunFile], data: bytes
+    path: Path, gathering: Gathering, rows: list[Answer], runs: list[RunFile], data: bytes
 ) -> None:
     found: list[Any]
     columns: list[Any] = []
@@ -179,7 +158,7 @@ def _read_file(
         place = f"{path}: row {number}"
         an_object(f"{place}, namedScores", row.get("namedScores"))
         own.append(
-            _Answer(
+            Answer(
                 path=path,
                 provider=provider,
                 prompt=_prompt(place, row, columns),
@@ -192,7 +171,7 @@ def _read_file(
     runs.append(_run_file(path, own, evaluation))
 
 
-def _run_file(path: Path, rows: Sequence[_Answer], evaluation: str) -> RunFile:
+def _run_file(path: Path, rows: Sequence[Answer], evaluation: str) -> RunFile:
     """A file by its rows' identifiers, else by its evaluation; lines come in any order."""
     results: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
@@ -226,7 +205,7 @@ def _test(place: str, row: Mapping[str, Any]) -> str:
     return json.dumps([variables, description or None, case.get("assert")], sort_keys=True)
 
 
-def _test_names(rows: Sequence[_Answer]) -> dict[str, str]:
+def _test_names(rows: Sequence[Answer]) -> dict[str, str]:
     """Names of tests that are the same in other files: descriptions, else variables."""
     tests = list(dict.fromkeys(row.test for row in rows))
     parsed = {test: json.loads(test) for test in tests}
@@ -257,7 +236,7 @@ def _short(name: str) -> str:
     return f"{line[:_LONGEST_NAME]}… {hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def _models(rows: Sequence[_Answer], *, several: bool, rules: ExportRules) -> list[str]:
+def _models(rows: Sequence[Answer], *, several: bool, rules: ExportRules) -> list[str]:
     """Models by row: the provider, with the prompt where several count; columns of one name are numbered."""
     columns: dict[tuple[Path, str], dict[str, int]] = defaultdict(dict)
     models = []
@@ -271,13 +250,8 @@ def _models(rows: Sequence[_Answer], *, several: bool, rules: ExportRules) -> li
     return models
 
 
-def _named_scores(row: _Answer) -> Mapping[str, Any]:
-    found = row.row.get("namedScores")
-    return found if isinstance(found, dict) else {}
-
-
 def _add(
-    row: _Answer,
+    row: Answer,
     model: str,
     sample: str,
     draw: str,
@@ -290,11 +264,11 @@ def _add(
         gathering.count("rows that ended in an error, whose score counts 0 as in promptfoo")
     for metric in general:
         gathering.add(metric=metric, score=row.row.get(metric), **place)
-    scores = _named_scores(row)
+    scores = row.named_scores
     for metric in named:
         name = f"namedScores.{metric}" if metric in ("score", "success") else metric
         if metric in scores:
             gathering.add(metric=name, score=scores[metric], **place)
         else:
             gathering.count(f"{name}: rows without a score")
-            gathering.add_missing(metric=name, **place)
+            gathering.add_missing(metric=name, **place, **row.unscored)

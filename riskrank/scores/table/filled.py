@@ -13,6 +13,7 @@ from riskrank.errors import InputError, option
 from riskrank.scores.table import parsing
 from riskrank.scores.table.gaps import covered_pairs, different_samples, in_common, lacking_scores
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.scored import absent_cells
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shifted import hint_for_shift
 from riskrank.scores.table.typed_rows import list_of
@@ -48,7 +49,9 @@ def filled(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -
         declared the bounds of a metric that lacks scores.
     """
     blank = np.isin(_states(scores), (parsing.MISSING, parsing.NOT_A_NUMBER))
-    absent = np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else np.argwhere(_absent(scores))
+    absent = (
+        np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else np.argwhere(absent_cells(scores))
+    )
     if not blank.any() and not len(absent):
         return scores
     _require_comparable(scores)
@@ -64,14 +67,6 @@ def filled(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -
 def _states(scores: Scores) -> np.ndarray:
     found = scores.states
     return np.full(scores.frame.height, parsing.VALID) if found is None else found
-
-
-def _absent(scores: Scores) -> Booleans:
-    """Whether a model has no row of a metric on a sample on which another has: (models, samples, metrics)."""
-    there = np.zeros((len(scores.models), len(scores.samples), len(scores.metrics)), dtype=bool)
-    there[scores.codes("model"), scores.codes("sample"), scores.codes("metric")] = True
-    asked: Booleans = np.any(there, axis=0)
-    return asked & ~there
 
 
 def _require_comparable(scores: Scores) -> None:

@@ -21,6 +21,7 @@ from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.scored import Scored, scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import suite_of
 from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
@@ -143,6 +144,8 @@ class Inspection:
         Per metric of all tasks, where repeats are kept as draws and nothing is wrong; else empty.
     divisions : tuple of str
         Columns that divide the samples into groups, where every model has every sample once.
+    scored : tuple of Scored
+        Of every model and metric that lacks scores, how many there are and why.
     """
 
     inputs: tuple[InputFile, ...]
@@ -162,6 +165,7 @@ class Inspection:
     sources: tuple[str | Source, ...] = ()
     runs: tuple[ClusteredScores, ...] = ()
     divisions: tuple[str, ...] = ()
+    scored: tuple[Scored, ...] = ()
 
 
 def inspect_scores(
@@ -242,6 +246,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
         options=options,
         sources=tuple(paths),
         runs=() if errors or of_task else _runs(used, specs),
+        scored=scored(read),
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
     )
 

@@ -19,6 +19,7 @@ from riskrank.scores.table.metrics import oriented, original_units, resolve_metr
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.scored import Scored, scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import Suite, suite_of
 from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
@@ -69,6 +70,8 @@ class ScoreTable:
     best : tuple of ndarray, or None
         `values` with what is missing at the best there can be, where `missing` is ``bounds``; there `values`
         have it at the worst.
+    scored : tuple of Scored
+        Of every model and metric that lacks scores, how many there are and why.
     has_draws : bool
         Whether some model has more than one row for a sample.
     inputs : tuple of InputFile
@@ -97,6 +100,7 @@ class ScoreTable:
     suite: Suite | None = None
     overlap: Overlap | None = None
     best: tuple[np.ndarray, ...] | None = None
+    scored: tuple[Scored, ...] = ()
 
     def at_best(self) -> ScoreTable:
         """The table with what is missing at the best there can be; the same where nothing is told of it."""
@@ -184,9 +188,10 @@ def checked_table(scores: Scores) -> ScoreTable:
     _check(out_of_range(scores, specs))
     _check(divided_samples(scores, unpaired=options.unpaired))
     _check(incomplete_tasks(scores))
+    told = scored(scores)
     if options.missing not in FILLING:
-        return _laid_out(scores, specs, warnings)
-    table = _laid_out(filled(scores, specs), specs, warnings)
+        return replace(_laid_out(scores, specs, warnings), scored=told)
+    table = replace(_laid_out(filled(scores, specs), specs, warnings), scored=told)
     if options.missing == "worst":
         return table
     return replace(table, best=_laid_out(filled(scores, specs, best=True), specs, warnings).values)

@@ -38,6 +38,7 @@ def to_json(document: Document) -> str:
         "models": list(origin.models),
         "metrics": list(origin.metrics),
         "samples": origin.samples,
+        **({"scored": [vars(entry) for entry in origin.scored]} if origin.scored else {}),
         "verdict": spell(document.verdict, flags=True) or None,
         "warnings": [spell(warning, flags=True) for warning in origin.warnings],
         **document.meta(),

@@ -1,0 +1,119 @@
+"""How much of what was asked of each model has a score, and why the rest has none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from riskrank.engine.types import Booleans, Integers
+from riskrank.scores.table.scores import Scores
+from riskrank.scores.table.unscored import ABSENT, COLUMN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """Scores of one model on one metric; runs of a sample count one by one.
+
+    Attributes
+    ----------
+    model, metric : str
+    scored, total : int
+    why : mapping of str to int
+        How many have no score, by reason; less than all where nobody told.
+    """
+
+    model: str
+    metric: str
+    scored: int
+    total: int
+    why: Mapping[str, int]
+
+    @property
+    def said(self) -> str:
+        """Scored of all, and the reasons: 108 of 120 (9 errors, 3 refusals)."""
+        reasons = f" ({reasons_in_words(self.why)})" if self.why else ""
+        return f"{self.scored:,} of {self.total:,}{reasons}"
+
+
+def scored(scores: Scores) -> tuple[Scored, ...]:
+    """Of every model and metric that lacks scores, how many there are and why; empty where none lacks any."""
+    cells = len(scores.models) * len(scores.samples) * len(scores.metrics)
+    blank = scores.invalid()
+    plain = scores.frame.height == cells and scores.options.repeats == "error"
+    if not scores.notes.has_samples or (plain and not blank.any()):
+        return ()
+    absent = np.zeros((len(scores.models), len(scores.metrics)), dtype=np.int64)
+    if not scores.options.unpaired:
+        absent = absent_cells(scores).sum(axis=1)
+    if not blank.any() and not absent.any():
+        return ()
+    model, metric = scores.codes("model"), scores.codes("metric")
+    rows = _by_cell(model, metric, absent.shape)
+    lacking = _by_cell(model[blank], metric[blank], absent.shape)
+    why: dict[tuple[int, int], Counter[str]] = {}
+    reasons = _reasons(scores, blank)
+    for who, what, reason in zip(model[blank].tolist(), metric[blank].tolist(), reasons, strict=True):
+        if reason:
+            why.setdefault((who, what), Counter())[reason] += 1
+    return tuple(
+        Scored(
+            model=scores.models[who],
+            metric=scores.metrics[what],
+            scored=int(rows[who, what] - lacking[who, what]),
+            total=int(rows[who, what] + absent[who, what]),
+            why=dict(sorted(why.get((who, what), {}).items()))
+            | ({ABSENT: int(absent[who, what])} if absent[who, what] else {}),
+        )
+        for who, what in np.argwhere(lacking + absent).tolist()
+    )
+
+
+def absent_cells(scores: Scores) -> Booleans:
+    """Whether a model has no row of a metric on a sample on which another has: (models, samples, metrics)."""
+    there = np.zeros((len(scores.models), len(scores.samples), len(scores.metrics)), dtype=bool)
+    there[scores.codes("model"), scores.codes("sample"), scores.codes("metric")] = True
+    asked: Booleans = np.any(there, axis=0)
+    return asked & ~there
+
+
+def reasons_in_words(why: Mapping[str, int]) -> str:
+    """Reasons with their counts: 9 errors, 3 refusals."""
+    plural = {ABSENT: ABSENT}
+    return ", ".join(
+        f"{count:,} {plural.get(reason, reason if count == 1 else f'{reason}s')}"
+        for reason, count in sorted(why.items(), key=lambda item: (-item[1], item[0]))
+    )
+
+
+def together(found: Sequence[Scored]) -> dict[str, int]:
+    """Reasons of all models and metrics."""
+    total: Counter[str] = Counter()
+    for one in found:
+        total.update(one.why)
+    return dict(total)
+
+
+def _by_cell(model: Integers, metric: Integers, shape: tuple[int, ...]) -> Integers:
+    found: Integers = np.bincount(model * shape[1] + metric, minlength=shape[0] * shape[1]).reshape(shape)
+    return found
+
+
+def _reasons(scores: Scores, blank: Booleans) -> Iterator[str]:
+    """Why each row without a score has none, as its file tells it."""
+    rows = scores.frame["row"].to_numpy()[blank].astype(np.int64)
+    starts = [file.start for file in scores.notes.files]
+    told: dict[int, pl.Series | None] = {}
+    for row in rows.tolist():
+        at = int(np.searchsorted(starts, row, side="right")) - 1
+        if at not in told:
+            source = scores.notes.files[at].source
+            column = source.load([COLUMN])[COLUMN] if COLUMN in source.columns else None
+            told[at] = column if column is not None and column.dtype == pl.String else None
+        reasons = told[at]
+        reason = "" if reasons is None else (reasons[row - starts[at]] or "").strip()
+        # A column of numbers that happens to be called so says nothing.
+        yield reason if any(map(str.isalpha, reason)) else ""

@@ -1,0 +1,38 @@
+"""Scored of all, a model: what every answer stands on, where some of it is missing."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from riskrank.errors import option
+from riskrank.shown.view import Line
+from riskrank.studies.document import Provenance
+
+# Models that lack most, which a line has room for.
+_MOST = 3
+# What became of what is missing.
+_RULES = {
+    "drop": "their samples are left out",
+    "worst": "what is missing counts as the worst there can be",
+    "bounds": "answers hold whatever is missing",
+}
+
+
+def scored_line(origin: Provenance) -> list[Line]:
+    """A line on the models that lack scores; none where all are there."""
+    told: list[tuple[int, str]] = []
+    for model, of_model in groupby(origin.scored, key=lambda one: one.model):
+        entries = [*of_model]
+        alike = len({one.said for one in entries}) == 1 and len(entries) == len(origin.metrics)
+        for one in entries[:1] if alike else entries:
+            on = "" if alike else f" on {one.metric}"
+            told.append((one.scored - one.total, f"{model} {one.said}{on}"))
+    if not told:
+        return []
+    told.sort(key=lambda one: one[0])
+    texts = [text for _, text in told[:_MOST]]
+    if len(told) > _MOST:
+        texts.append(f"{len(told) - _MOST} more lack some")
+    missing = origin.method.get("missing")
+    rule = f"; {_RULES[missing]} ({option('missing', missing)})" if missing in _RULES else ""
+    return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]

@@ -1,0 +1,68 @@
+"""Scored of all, a model: counts, the reasons that files tell, and where nothing is to be said."""
+
+import polars as pl
+import pytest
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError
+from riskrank.scores.table.score_table import read_scores
+
+HEAD = "model,sample,metric,score,unscored\n"
+ROWS = "A,1,m,1,\nA,2,m,,error\nA,3,m,,refusal\nA,4,m,0,\nB,1,m,0,\nB,2,m,1,\nB,3,m,1,\n"
+BOUNDS = {"m": {"bounds": [0, 1]}}
+
+
+def read(write, rows=ROWS, head=HEAD, **options):
+    return read_scores([write("t.csv", head + rows)], ReadOptions(**({"missing": "worst"} | options)))
+
+
+def told(table):
+    return [(one.model, one.metric, one.scored, one.total, dict(one.why)) for one in table.scored]
+
+
+@pytest.mark.parametrize("missing", ["worst", "drop", "keep"])
+def test_counts_and_reasons(write, missing):
+    assert told(read(write, missing=missing, metrics=BOUNDS)) == [
+        ("A", "m", 2, 4, {"error": 1, "refusal": 1}),
+        ("B", "m", 3, 4, {"absent": 1}),
+    ]
+
+
+def test_nothing_where_all_are_there(write):
+    assert read(write, "A,1,m,1,\nA,2,m,0,\nB,1,m,0,\nB,2,m,1,\n").scored == ()
+
+
+def test_runs_count_one_by_one_and_selections_count(write):
+    rows = ROWS + "A,1,m,,error\nC,1,m,,limit\n"
+    table = read(write, rows, metrics=BOUNDS, repeats="mean", models=("A", "B"))
+    assert told(table)[0] == ("A", "m", 2, 5, {"error": 2, "refusal": 1})
+    some = read(write, metrics=BOUNDS, where="sample < 3")
+    assert told(some) == [("A", "m", 1, 2, {"error": 1})]
+
+
+def test_a_wide_row_tells_it_of_all_its_gaps(write):
+    head = "model,sample,m,n,unscored\n"
+    rows = "A,1,1,,limit\nA,2,,,error\nB,1,0,1,\nB,2,1,0,\nA,3,0,1,\nB,3,0,0,\n"
+    table = read(write, rows, head, wide=True, missing="drop", allow_constant=True)
+    assert told(table) == [
+        ("A", "m", 2, 3, {"error": 1}),
+        ("A", "n", 1, 3, {"limit": 1, "error": 1}),
+    ]
+
+
+def test_reasons_nobody_told_are_not_made_up(write):
+    rows = "A,1,m,1,7\nA,2,m,,8\nB,1,m,0,9\nB,2,m,1,9\n"
+    assert told(read(write, rows, metrics=BOUNDS)) == [("A", "m", 1, 2, {})]
+
+
+def test_the_error_tells_them(write):
+    with pytest.raises(InputError) as error:
+        read(write, ROWS.replace("B,3,m,1,", "B,3,m,1,\nB,4,m,1,"), missing="error")
+    assert error.value.found == "2 missing of 8 scores (1 error, 1 refusal)"
+
+
+def test_several_files_one_of_which_tells_nothing(write):
+    first = write("a.csv", HEAD + "A,1,m,1,\nA,2,m,,error\nA,3,m,0,\n")
+    second = pl.DataFrame({"model": "B", "sample": ["1", "2", "3"], "metric": "m", "score": [1.0, None, 0.0]})
+    table = read_scores([first, write("b.parquet", second)], ReadOptions(missing="keep"))
+    assert told(table) == [("A", "m", 2, 3, {"error": 1}), ("B", "m", 2, 3, {})]
