@@ -400,6 +400,7 @@ COMMANDS = (
         ),
         pictures=("curves",),
         runs=True,
+        needs=_SUITES,
         scores="SCORES...|DISTRIBUTION...",
         scores_words="A pilot table, or two or more distributions, the better first: normal:0.5,2, "
         "lognormal:MU,SIGMA, beta:A,B, exponential:MEAN, uniform:LOW,HIGH, t:DF; NAME=normal:0.5,2 names "

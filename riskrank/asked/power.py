@@ -9,6 +9,7 @@ from riskrank.asked.dominance import ABSOLUTE, DIRECT, RELATIVE
 from riskrank.asked.option import METHOD, TESTS, ask
 from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.asked.resampling import RejectionSettings
+from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import UsageError, listing, option
 
 
@@ -55,13 +56,16 @@ class PlannedTestSettings(RejectionSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PowerSettings(PortfolioSettings, PlannedTestSettings):
+class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
     """The one test whose power is wanted, and the sizes to try."""
 
     PANEL: ClassVar[str] = METHOD
 
     sizes: tuple[int, ...] = ask(
-        (100, 500, 1000), "Samples per model to simulate.", metavar="N,N,...", unset="100,500,1000"
+        (),
+        "Samples per model to simulate; of a suite samples a task, or tasks.",
+        metavar="N,N,...",
+        unset="100,500,1000; 20,50,100 samples a task; 10,20,50 tasks",
     )
     pair: str | None = ask(None, "One pair instead of the whole order.", metavar="BETTER:WORSE")
     target: float = ask(0.8, "Power to find the sample size of.", metavar="POWER")

@@ -11,7 +11,7 @@ from riskrank.shown import numbers
 from riskrank.shown.dominance.detail import CORRECTIONS
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.power import PowerDocument
-from riskrank.studies.power.verdict import sizes_possible
+from riskrank.studies.power.verdict import sizes_possible, unit_words
 from riskrank.studies.wording import claim_words
 
 # A longer table hides the pairs that decide.
@@ -84,9 +84,11 @@ def _needed(study: PowerStudy) -> Line:
         text = f"no number of samples gives {what} a power of {wanted}; see the warning."
         return Line(text, "Needed:", "yellow")
     if required.size is None:
-        text = f"more than {required.sizes[-1]:,} samples a model for {what} at {wanted} (there: {reached})."
+        text = (
+            f"more than {required.sizes[-1]:,} {unit_words(study)} for {what} at {wanted} (there: {reached})."
+        )
         return Line(text, "Needed:", "yellow")
-    size = f"{required.size:,} samples a model"
+    size = f"{required.size:,} {unit_words(study)}"
     if required.power >= required.target and required.size == required.sizes[0]:
         return Line(f"at most {size} for {what} at {wanted} (there: {reached}).", "Needed:")
     doubt = "" if required.confirmed else f", not within two errors: try more {option('simulations')}"
@@ -98,16 +100,17 @@ def _pilot(study: PowerStudy) -> list[Line]:
     pilot, interval = study.plan.pilot, study.interval
     if pilot is None or interval is None:
         return []
-    size = min(len(length) for length in pilot.lengths)
+    size = int(pilot.units.sum())
     possible = sizes_possible(interval) or f"more than {interval.limit:,}"
     level = f"{100 * interval.level:g} % interval from resamples of the pilot"
-    return [Line(f"{size:,} samples, compatible with a need of {possible} a model ({level}).", "Pilot:")]
+    need = f"a need of {possible} {study.plan.unit.removeprefix('samples ')}"
+    return [Line(f"{size:,} samples, compatible with {need} ({level}).", "Pilot:")]
 
 
 def _reading(study: PowerStudy, *, pilot: bool, chosen: bool) -> Line:
     error = 100 * study.curve.largest_error
     parts = [
-        "the share of simulated data sets of n samples a model in which the dominance is significant; "
+        f"the share of simulated data sets of n {unit_words(study)} in which the dominance is significant; "
         f"its standard error is {error:.1f} points at most."
     ]
     if pilot:

@@ -1,5 +1,6 @@
 """The study of power: doors to it, what it plans, what it refuses."""
 
+import numpy as np
 import pytest
 
 from riskrank.asked.power import PowerSettings
@@ -7,6 +8,7 @@ from riskrank.errors import InputError, UsageError
 from riskrank.studies.distributions import named_distributions
 from riskrank.studies.power import power, power_between
 from riskrank.studies.power.study import claim_of
+from tests.studies.test_suites import suite_table
 
 QUICK = {"variance": "clt", "simulations": 10, "sizes": (20, 60), "limit": 60}
 THREE = ["best=normal:2", "normal:1,1", "worst=normal"]
@@ -97,8 +99,8 @@ def test_what_is_a_distribution(tmp_path, monkeypatch):
         ({"sizes": "100,many"}, "sizes takes whole numbers"),
         ({"sizes": 10.5}, "sizes takes whole numbers"),
         ({"sizes": 9}, "at least 10"),
-        ({"sizes": ()}, "at least 10"),
-        ({"limit": 999}, "limit=999"),
+        ({"sizes": 5, "tasks": "random"}, "at least 6"),
+        ({"sizes": (10, 20), "limit": 19}, "limit=19"),
         ({"target": 0}, "between 0 and 1"),
         ({"target": 1}, "between 0 and 1"),
         ({"simulations": 0}, "at least 1"),
@@ -111,6 +113,11 @@ def test_settings_are_refused_at_the_door(options, told):
     with pytest.raises(UsageError) as error:
         claim_of(PowerSettings(**options))
     assert told in str(error.value)
+
+
+def test_a_limit_below_the_sizes_looked_at_without_being_asked_for():
+    with pytest.raises(UsageError, match="limit=999"):
+        power_between(named_distributions(THREE), PowerSettings(limit=999))
 
 
 def test_settings_at_their_bounds():
@@ -132,3 +139,36 @@ def test_a_pilot_needs_something_to_find(table, scores):
         power(table(scores(gap=0)), PowerSettings(**QUICK))
     with pytest.raises(InputError, match="at least 10 samples"):
         power(table(scores(n=9)), PowerSettings(pair="A:C", **QUICK))
+
+
+QUICK_SUITE = {"pair": "m1:m2", "simulations": 10, "resamples": 40}
+
+
+def test_a_suite_is_planned_by_samples_a_task():
+    document = power(suite_table([0.3, 0.0]), PowerSettings(variance="clt", **QUICK_SUITE))
+    assert {row.size for row in document.rows} == {20, 50, 100}
+    assert "samples a task on these 8 show the pair" in document.verdict
+    assert document.meta()["required_size"]["of"] == "samples a task"
+    assert document.meta()["required_size"]["endless_samples"] is None
+    assert document.provenance.method["sizes_count"] == "samples a task"
+    assert not any("pooled" in warning for warning in document.provenance.warnings)
+
+
+def test_tasks_like_these_are_counted_and_may_be_the_only_help():
+    ahead = 0.3 + 0.5 * np.array([1, -1, 1, -1, 1, -1, 1, -1])
+    settings = PowerSettings(tasks="random", sizes=(10, 20), limit=20, **QUICK_SUITE)
+    document = power(suite_table([ahead, 0.0]), settings)
+    assert "20 tasks like these" in document.verdict
+    assert "more than the 8 there are: more tasks are the only help." in document.verdict
+    found = document.meta()["required_size"]
+    assert (found["of"], found["size_low"]) == ("tasks", None)
+    assert 8 < found["endless_samples"] <= 20
+    alike = power(suite_table([0.6, 0.0]), settings)
+    assert "only help" not in alike.verdict
+
+
+def test_nothing_is_asked_of_tasks_without_any(table, scores):
+    with pytest.raises(UsageError, match="about the tasks of a suite"):
+        power(table(scores(gap=1.5)), PowerSettings(tasks="random", **QUICK))
+    with pytest.raises(UsageError, match="belongs to a pilot table"):
+        power_between(named_distributions(THREE), PowerSettings(tasks="random", **QUICK))

@@ -7,10 +7,14 @@ from dataclasses import replace
 
 from riskrank.asked.option import options_of
 from riskrank.asked.portfolio import PortfolioSettings
+from riskrank.asked.suites import SuiteSettings
 from riskrank.cli.call import Call
 from riskrank.cli.session import Session, settled
 from riskrank.studies.distributions import named_distributions
 from riskrank.studies.power import power_between, refuse_table_options
+
+# What is asked of a table only.
+_OF_TABLES = (*options_of(PortfolioSettings), *options_of(SuiteSettings))
 
 
 def run(call: Call) -> None:
@@ -24,7 +28,7 @@ def run(call: Call) -> None:
     session = Session(call, scores=[])
     session.require_room()
     # A configuration may hold some for tables.
-    standard = {one.name: one.default for one in options_of(PortfolioSettings)}
+    standard = {one.name: one.default for one in _OF_TABLES}
     with session.runtime() as runtime:
         document = power_between(distributions, replace(settled(call), **standard), runtime)
     session.finish(document)
@@ -32,7 +36,7 @@ def run(call: Call) -> None:
 
 def _given_for_tables(call: Call) -> Iterator[str]:
     """Names of the options for tables the command line gave, but for their defaults."""
-    for one in (*options_of(call.row.reading_type), *options_of(PortfolioSettings)):
+    for one in (*options_of(call.row.reading_type), *_OF_TABLES):
         source = getattr(call.context.get_parameter_source(one.name), "name", "")
         if source == "COMMANDLINE" and call.values.get(one.name) not in (None, one.default):
             yield one.name.rstrip("_")

@@ -38,7 +38,12 @@ class DominanceDecision:
 
     def __call__(self, draw: Draw, seed: np.random.SeedSequence) -> list[bool]:
         """Whether each pair's dominance is significant."""
-        scores = ClusteredScores.build(draw.samples, draw.clusters, paired=self.paired)
+        tasks = draw.tasks
+        if tasks is not None and tasks.random:
+            # Whole tasks are drawn, the same for all models, and their samples are not told apart.
+            scores = ClusteredScores.build(draw.samples, paired=False, tasks=tasks)
+        else:
+            scores = ClusteredScores.build(draw.samples, draw.clusters, paired=self.paired, tasks=tasks)
         number = int.from_bytes(seed.generate_state(4).tobytes(), "little")
         inference = replace(self.inference, seed=number, jobs=1)
         study = study_dominance(scores, [self.claim], inference, pairs=self.pairs if self.alone else None)

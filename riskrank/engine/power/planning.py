@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,17 @@ from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.tests import DominanceTests, compare
+from riskrank.engine.power.between_tasks import shares_between_tasks
 from riskrank.engine.power.decision import DominanceDecision
 from riskrank.engine.power.distributions import Distribution
-from riskrank.engine.power.required_size import RequiredSize, size_for_power
+from riskrank.engine.power.required_size import RequiredSize, check_search, size_for_power
 from riskrank.engine.power.samplers import DistributionSampler, PilotSampler, Sampler, pilot_sampler
 from riskrank.engine.power.simulation import PowerCurve, Run, Simulation, estimate_power
 from riskrank.engine.power.size_interval import SizeInterval, size_interval
-from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores
+from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, require_testable
 from riskrank.engine.sampling.processes import workers_for
+from riskrank.engine.sampling.strata import FEWEST_IN_TASK, FEWEST_TASKS
+from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, option
 
 # The order a user knows from `dominance` is found with its default number of resamples at least.
@@ -28,8 +32,14 @@ _PILOT_RESAMPLES = 1000
 # Quantiles that stand for a named distribution where its violation ratio is needed: four digits of it.
 _REFERENCE_SIZE = 100_000
 
-# The search goes no further than this many times the largest size that was asked for.
-_LIMIT = 5
+# What sizes count where tasks are drawn.
+TASKS = "tasks"
+
+# Sizes that are looked at, by what they count.
+_SIZES = {"samples a model": (100, 500, 1000), "samples a task": (20, 50, 100), TASKS: (10, 20, 50)}
+
+# Weights that differ by less are equal.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,8 @@ class Plan:
         Whether the models of a data set share their samples.
     alone : bool
         Whether the pairs are a family of their own.
+    between : ndarray, shape (pairs,), or None
+        Where tasks are drawn: the share of each difference's variance that no number of samples takes away.
     """
 
     simulation: Simulation
@@ -58,6 +70,7 @@ class Plan:
     reference: DominanceTests
     paired: bool
     alone: bool
+    between: Floats | None = None
 
     @property
     def family(self) -> int:
@@ -70,6 +83,28 @@ class Plan:
         """What data sets are drawn from, where these are scores."""
         sampler = self.simulation.sampler
         return sampler if isinstance(sampler, PilotSampler) else None
+
+    @property
+    def unit(self) -> str:
+        """What the sizes count: ``samples a model``, of a suite ``samples a task``, or ``tasks``."""
+        if self.pilot is None or self.pilot.weights is None:
+            return "samples a model"
+        return TASKS if self.pilot.bounds is None else "samples a task"
+
+    @property
+    def smallest(self) -> int:
+        """The smallest size that can be tested."""
+        if self.pilot is None or self.pilot.weights is None:
+            return FEWEST_SAMPLES
+        if self.pilot.bounds is None:
+            return FEWEST_TASKS
+        each = float((self.pilot.weights**2).sum())
+        return max(FEWEST_IN_TASK, ceil(FEWEST_SAMPLES * each - 1e-9))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Sizes to look at, where none are asked for."""
+        return _SIZES[self.unit]
 
     @property
     def unattainable(self) -> tuple[tuple[int, int], ...]:
@@ -97,6 +132,18 @@ class PowerStudy:
     required: RequiredSize
     interval: SizeInterval | None = None
 
+    @property
+    def endless(self) -> int | None:
+        """Where tasks are drawn: how many it takes with endless samples on each, or more than that.
+
+        The size needed is proportional to the variance, of which the hardest pair keeps the share between
+        tasks.
+        """
+        if self.plan.between is None or self.plan.unattainable:
+            return None
+        size = self.required.sizes[-1] if self.required.size is None else self.required.size
+        return ceil(float(self.plan.between[self.curve.hardest_first[0]]) * int(size))
+
 
 def plan_from_pilot(
     scores: ClusteredScores, claim: Claim, inference: Inference, *, pair: tuple[int, int] | None = None
@@ -106,7 +153,8 @@ def plan_from_pilot(
     Parameters
     ----------
     scores : ClusteredScores
-        The pilot; whole samples are drawn from it, the same ones for all models if it is paired.
+        The pilot; whole samples are drawn from it, the same ones for all models if it is paired. Of a suite
+        samples are drawn within each task, or whole tasks.
     claim : Claim
         The test.
     inference : Inference
@@ -123,7 +171,7 @@ def plan_from_pilot(
     ------
     InputError
         If no dominance is significant in the pilot and no pair is named, or the pilot has fewer than 10
-        samples.
+        samples; of a suite, if a task has fewer than 2, or fewer than 6 tasks are drawn.
     """
     reference = compare(estimate(scores), claim)
     pairs: tuple[tuple[int, int], ...] = () if pair is None else (pair,)
@@ -139,15 +187,21 @@ def plan_from_pilot(
                 found=f"{scores.models} models, {scores.effective_size} samples",
                 hint=f"name the pair you hope to separate: {option('pair', 'BETTER:WORSE')}",
             )
-    if scores.effective_size < FEWEST_SAMPLES:
+    if scores.strata is not None:
+        require_testable(scores)
+    elif scores.effective_size < FEWEST_SAMPLES:
         raise InputError(
             f"a pilot needs at least {FEWEST_SAMPLES} samples a model",
             found=f"{scores.effective_size}",
             hint="score more samples, or plan with distributions: normal:0.5,2 normal:0,1",
         )
+    strata = scores.strata
     clusters = None if scores.draws_per_sample() == 1 else scores.clusters
-    sampler = pilot_sampler(scores.values, clusters=clusters, paired=scores.paired)
-    return _plan(sampler, claim, inference, pairs, reference, paired=scores.paired, named=pair is not None)
+    sampler = pilot_sampler(scores.values, clusters=clusters, paired=scores.paired, strata=strata)
+    plan = _plan(sampler, claim, inference, pairs, reference, paired=scores.paired, named=pair is not None)
+    if strata is None or not strata.random:
+        return plan
+    return replace(plan, between=shares_between_tasks(scores, pairs))
 
 
 def plan_from_distributions(
@@ -208,7 +262,7 @@ def _plan(
 
 def study_power(
     plan: Plan,
-    sizes: Sequence[int],
+    sizes: Sequence[int] | None = None,
     *,
     target: float = 0.8,
     limit: int | None = None,
@@ -222,7 +276,7 @@ def study_power(
     plan : Plan
         Its inference also gives the seed and the number of processes.
     sizes : sequence of int
-        Samples per model.
+        In the units of the plan; its own by default.
     target : float
         Power wanted for all pairs together.
     limit : int, optional
@@ -240,10 +294,10 @@ def study_power(
     Raises
     ------
     UsageError
-        If a size lies below 10 or above the limit, or the target outside (0, 1).
+        If a size lies below what can be tested or above the limit, or the target outside (0, 1).
     """
-    sizes = sorted(set(sizes))
-    limit = check_search(sizes, target=target, limit=limit)
+    sizes = sorted(set(plan.sizes if sizes is None else sizes))
+    limit = check_search(sizes, target=target, limit=limit, smallest=plan.smallest)
     seed = plan.inference.seed
     with workers_for(plan.inference.jobs) as workers:
         run = _counted(workers.run, progress)
@@ -263,7 +317,7 @@ def study_power(
                 plan.simulation,
                 target=target,
                 start=sizes[0],
-                smallest=FEWEST_SAMPLES,
+                smallest=plan.smallest,
                 limit=limit,
                 known=curve,
                 repeats=repeats,
@@ -277,9 +331,11 @@ def study_power(
 def _interval(
     plan: Plan, required: RequiredSize, *, limit: int, repeats: int, run: Run
 ) -> SizeInterval | None:
-    """What else the pilot could have suggested; None without one."""
+    """What else the pilot could have suggested; None without one, or where data sets have weights."""
     inference = plan.inference
-    if plan.pilot is None:
+    if plan.pilot is None or plan.unit == TASKS:
+        return None
+    if plan.pilot.weights is not None and np.ptp(plan.pilot.weights) > _ROUNDING:
         return None
     return size_interval(
         plan.pilot,
@@ -289,41 +345,11 @@ def _interval(
         tests=plan.family,
         alpha=inference.alpha,
         repeats=repeats,
-        smallest=FEWEST_SAMPLES,
+        smallest=plan.smallest,
         limit=limit,
         seed=inference.seed,
         run=run,
     )
-
-
-def check_search(sizes: Sequence[int], *, target: float, limit: int | None) -> int:
-    """The largest size to try, given or by default, if sizes and target make sense.
-
-    Raises
-    ------
-    UsageError
-        If a size lies below 10 or above the limit, or the target outside (0, 1).
-    """
-    if not sizes or min(sizes) < FEWEST_SAMPLES:
-        raise UsageError(
-            f"sample sizes must be at least {FEWEST_SAMPLES}: below that there is no test",
-            found=f"{min(sizes)}" if sizes else "none",
-            hint=f"give sizes such as {option('sizes', '100,500,1000')}",
-        )
-    largest = max(sizes)
-    if limit is not None and limit < largest:
-        raise UsageError(
-            "the limit of the search lies below the largest size",
-            found=f"{option('limit', limit)}, {option('sizes')} up to {largest}",
-            hint=f"leave out {option('limit')}, or raise it",
-        )
-    if not 0 < target < 1:
-        raise UsageError(
-            "the power wanted must lie between 0 and 1",
-            found=option("target", f"{target:g}"),
-            hint="0.8 is usual",
-        )
-    return _LIMIT * largest if limit is None else limit
 
 
 def _counted(run: Run, progress: Callable[[int, int], None] | None) -> Run:

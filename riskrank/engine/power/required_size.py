@@ -9,9 +9,13 @@ from math import exp, log
 import numpy as np
 
 from riskrank.engine.power.simulation import PowerCurve, Run, Simulation, estimate_power
+from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.processes import run_tasks
 from riskrank.engine.types import Floats, Integers
-from riskrank.errors import UsageError
+from riskrank.errors import UsageError, option
+
+# The search goes no further than this many times the largest size that was asked for.
+_LIMIT = 5
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,38 @@ def size_for_power(
             return search.result(size, size, confirmed=True)
     size = search.nearest
     return search.result(size, size, confirmed=search.agrees(size, 2))
+
+
+def check_search(
+    sizes: Sequence[int], *, target: float, limit: int | None, smallest: int = FEWEST_SAMPLES
+) -> int:
+    """The largest size to try, given or by default, if sizes and target make sense.
+
+    Raises
+    ------
+    UsageError
+        If a size lies below the smallest or above the limit, or the target outside (0, 1).
+    """
+    if not sizes or min(sizes) < smallest:
+        raise UsageError(
+            f"sizes must be at least {smallest}",
+            found=f"{min(sizes)}" if sizes else "none",
+            hint=f"give sizes such as {option('sizes', '20,50,100')}",
+        )
+    largest = max(sizes)
+    if limit is not None and limit < largest:
+        raise UsageError(
+            "the limit of the search lies below the largest size",
+            found=f"{option('limit', limit)}, {option('sizes')} up to {largest}",
+            hint=f"leave out {option('limit')}, or raise it",
+        )
+    if not 0 < target < 1:
+        raise UsageError(
+            "the power wanted must lie between 0 and 1",
+            found=option("target", f"{target:g}"),
+            hint="0.8 is usual",
+        )
+    return _LIMIT * largest if limit is None else limit
 
 
 class _Search:

@@ -1,4 +1,7 @@
-"""Data sets to test: samples drawn again from a pilot, or from named distributions."""
+"""Data sets to test: samples drawn again from a pilot, or from named distributions.
+
+Of a suite of tasks the size counts samples a task, all tasks alike; or whole tasks, where tasks are drawn.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.power.distributions import Distribution
+from riskrank.engine.sampling.strata import Strata, TaskDesign
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, option
 
@@ -22,10 +26,13 @@ class Draw:
         Scores of each model.
     clusters : tuple of k ndarrays of int, shapes (n_i,), or None
         Sample each score belongs to, numbered 0, 1, … anew; None where every score is its own.
+    tasks : TaskDesign or None
+        The tasks of a suite; None of other data sets.
     """
 
     samples: tuple[Floats, ...]
     clusters: tuple[Integers, ...] | None
+    tasks: TaskDesign | None = None
 
 
 Sampler = Callable[[np.random.Generator, int], Draw]
@@ -34,37 +41,96 @@ Sampler = Callable[[np.random.Generator, int], Draw]
 
 @dataclass(frozen=True)
 class PilotSampler:
-    """Draws samples from a pilot with replacement, of any size; built by `pilot_sampler`."""
+    """Draws samples from a pilot with replacement, of any size; built by `pilot_sampler`.
+
+    Attributes
+    ----------
+    values : tuple of k ndarrays, shapes (n_i,)
+        Scores, those of a unit of resampling together.
+    starts, lengths : tuple of k ndarrays of int, shapes (C_i,)
+        Where the scores of each unit begin, and how many there are.
+    paired : bool
+        Whether all models have the same units drawn.
+    clustered : bool
+        Whether units hold several scores.
+    weights : ndarray, shape (T,), or None
+        Of the tasks of a suite; None of other pilots.
+    bounds : tuple of k ndarrays of int, shapes (T + 1,), or None
+        Where the units of each task begin; None where the tasks themselves are the units.
+    """
 
     values: tuple[Floats, ...]
     starts: tuple[Integers, ...]
     lengths: tuple[Integers, ...]
     paired: bool
     clustered: bool
+    weights: Floats | None = None
+    bounds: tuple[Integers, ...] | None = None
 
     def __call__(self, rng: np.random.Generator, size: int) -> Draw:
-        """Draw `size` samples per model: the same ones for all models if paired."""
-        shared = rng.integers(0, len(self.lengths[0]), size) if self.paired else None
+        """Draw `size` samples per model, of these tasks per task: the same for all models if paired."""
+        drawn = [self._chosen(rng, model, size) for model in range(1 if self.paired else len(self.values))]
         samples, clusters = [], []
-        for value, start, length in zip(self.values, self.starts, self.lengths, strict=True):
-            chosen = rng.integers(0, len(length), size) if shared is None else shared
+        for model, (value, start, length) in enumerate(
+            zip(self.values, self.starts, self.lengths, strict=True)
+        ):
+            chosen = drawn[model % len(drawn)]
             many = length[chosen]
             # Rows of the chosen clusters, one run after another.
             within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
             samples.append(value[np.repeat(start[chosen], many) + within])
             # A sample drawn twice stands for two samples.
-            clusters.append(np.repeat(np.arange(size), many))
-        return Draw(tuple(samples), tuple(clusters) if self.clustered else None)
+            clusters.append(np.repeat(np.arange(len(chosen)), many))
+        tasks = None if self.weights is None else self._tasks(clusters, drawn[0])
+        return Draw(tuple(samples), tuple(clusters) if self.clustered else None, tasks)
+
+    @property
+    def width(self) -> int:
+        """Units drawn for each one of the size."""
+        return 1 if self.bounds is None else len(self.bounds[0]) - 1
+
+    @property
+    def units(self) -> Floats:
+        """Units of the model with the fewest in each task, shape (T,); in all, where no task has its own."""
+        if self.bounds is None:
+            return np.array([min(len(length) for length in self.lengths)], dtype=np.float64)
+        return np.min([np.diff(bounds) for bounds in self.bounds], axis=0).astype(np.float64)
+
+    def _chosen(self, rng: np.random.Generator, model: int, size: int) -> Integers:
+        """Units that are drawn; of these tasks one of each after the other, so that any run holds all."""
+        if self.bounds is None:
+            return rng.integers(0, len(self.lengths[model]), size)
+        bounds = self.bounds[model]
+        return rng.integers(bounds[:-1], bounds[1:], (size, self.width)).ravel()
+
+    def _tasks(self, clusters: Sequence[Integers], drawn: Integers) -> TaskDesign:
+        assert self.weights is not None
+        random = self.bounds is None
+        weights = self.weights[drawn] if random else self.weights
+        rows = [cluster if random else cluster % self.width for cluster in clusters]
+        return TaskDesign.build(
+            [str(task) for task in range(len(weights))], rows, weights=weights, random=random
+        )
 
     def resampled(self, rng: np.random.Generator) -> PilotSampler:
         """The pilot as it might have been: as many samples, the same ones for all models if paired."""
-        shared = rng.integers(0, len(self.lengths[0]), len(self.lengths[0])) if self.paired else None
+        drawn = [self._again(rng, model) for model in range(1 if self.paired else len(self.values))]
         starts, lengths = [], []
-        for start, length in zip(self.starts, self.lengths, strict=True):
-            chosen = rng.integers(0, len(length), len(length)) if shared is None else shared
+        for model, (start, length) in enumerate(zip(self.starts, self.lengths, strict=True)):
+            chosen = drawn[model % len(drawn)]
             starts.append(start[chosen])
             lengths.append(length[chosen])
         return replace(self, starts=tuple(starts), lengths=tuple(lengths))
+
+    def _again(self, rng: np.random.Generator, model: int) -> Integers:
+        """As many units as there are, of these tasks in each."""
+        count = len(self.lengths[model])
+        if self.bounds is None:
+            return rng.integers(0, count, count)
+        sizes = np.diff(self.bounds[model])
+        return rng.integers(
+            np.repeat(self.bounds[model][:-1], sizes), np.repeat(self.bounds[model][1:], sizes)
+        )
 
 
 @dataclass(frozen=True)
@@ -79,7 +145,11 @@ class DistributionSampler:
 
 
 def pilot_sampler(
-    samples: Sequence[Floats], *, clusters: Sequence[Integers] | None = None, paired: bool = True
+    samples: Sequence[Floats],
+    *,
+    clusters: Sequence[Integers] | None = None,
+    paired: bool = True,
+    strata: Strata | None = None,
 ) -> PilotSampler:
     """A sampler that resamples pilot scores.
 
@@ -91,6 +161,8 @@ def pilot_sampler(
         Sample of each score; every row on its own by default. Sizes then count samples, not rows.
     paired : bool
         Whether the models share their samples.
+    strata : Strata, optional
+        The tasks of the clusters, where the pilot is a suite.
 
     Returns
     -------
@@ -124,4 +196,10 @@ def pilot_sampler(
         ordered.append(value[np.argsort(label, kind="stable")])
         starts.append(np.cumsum(many) - many)
         lengths.append(many)
-    return PilotSampler(tuple(ordered), tuple(starts), tuple(lengths), paired, clusters is not None)
+    found = PilotSampler(tuple(ordered), tuple(starts), tuple(lengths), paired, clusters is not None)
+    if strata is None:
+        return found
+    if strata.random:  # all models have the same tasks
+        return replace(found, paired=True, clustered=True, weights=strata.weights)
+    bounds = tuple(strata.bounds(model) for model in range(len(values)))
+    return replace(found, weights=strata.weights, bounds=bounds)

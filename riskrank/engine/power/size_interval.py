@@ -31,6 +31,7 @@ from riskrank.engine.power.required_size import RequiredSize
 from riskrank.engine.power.samplers import Draw, PilotSampler
 from riskrank.engine.power.simulation import Run
 from riskrank.engine.sampling.expanded_percentile import expanded_share
+from riskrank.engine.sampling.freedom import Behind, satterthwaite
 from riskrank.engine.types import Floats, Integers
 
 LEVEL = 0.95
@@ -95,7 +96,7 @@ class Counting:
     pairs : tuple of (int, int)
         Winner and loser of each claim made.
     size : int
-        Samples of a data set, m.
+        Samples of a data set, m; of a suite those of a task.
     sets : int
         Data sets drawn from each resample of the pilot.
     """
@@ -109,7 +110,7 @@ class Counting:
     def effects(self, sampler: PilotSampler, rng: np.random.Generator, sets: int) -> Floats:
         """δ of each pair in a population, shape (pairs,)."""
         across, left = np.zeros(len(self.pairs)), sets
-        step = max(_BATCH // (self.size * len(sampler.values)), 1)
+        step = max(_BATCH // (self._units * len(sampler.values)), 1)
         while left:
             now = min(step, left)
             statistic = self._statistics(sampler(rng, now * self.size), now)
@@ -139,11 +140,16 @@ class Counting:
             found[chosen] = statistic[:, winners, losers]
         return found
 
+    @property
+    def _units(self) -> int:
+        """Units of resampling of a data set: of a suite its size counts those of a task."""
+        return self.size * self.sampler.width
+
     def _rows(self, draw: Draw, sets: int) -> list[Integers]:
         """Scores of each model in each data set."""
         if draw.clusters is None:
-            return [np.full(sets, self.size)] * len(draw.samples)
-        return [np.bincount(cluster // self.size, minlength=sets) for cluster in draw.clusters]
+            return [np.full(sets, self._units)] * len(draw.samples)
+        return [np.bincount(cluster // self._units, minlength=sets) for cluster in draw.clusters]
 
 
 @dataclass(frozen=True)
@@ -205,13 +211,19 @@ def size_interval(
     SizeInterval
         It holds the size found.
     """
-    units = min(len(length) for length in sampler.lengths)
+    units: float = sampler.units[0]
+    behind: Behind = units
+    if sampler.bounds is not None:
+        # Samples of a task, if all had as many and told as much; and what stands behind the spread of all.
+        spread = 1 / sampler.units
+        units, behind = 1 / float(spread.mean()), satterthwaite(spread, sampler.units)
     nominal = float(-ndtri(alpha / tests))
     at = int(found.sizes[-1]) if found.size is None else found.size
     # What the effect is about, to choose the sizes of data sets by it: nothing where the pilot shows nothing.
     reached = min(max(found.power, 0.5 / (repeats + 1)), 1 - 0.5 / (repeats + 1))
     effect = max(nominal + float(ndtri(reached)), 0.0) / sqrt(at)
-    size = max(_SMALLEST_SET, round((_COUNTABLE / (effect + 2 / sqrt(units))) ** 2))
+    smallest_set = -(-_SMALLEST_SET // sampler.width)
+    size = max(smallest_set, round((_COUNTABLE / (effect + 2 / sqrt(units))) ** 2))
     sets = min(max(_FEWEST_SETS, ceil(_SCORES_COUNTED * units / size)), _MOST_SETS)
     scale = CommonScale.of(sampler.values)
     scaled = replace(sampler, values=tuple(scale.apply(value) for value in sampler.values))
@@ -225,7 +237,7 @@ def size_interval(
     effects = _without_noise(effects, counting)
     height = _height(own, at, reached) if own.min() > 0 else nominal
     suggested = _sizes(np.vstack([own, effects]), height, found.target)
-    ends = _corrected(suggested[1:], float(suggested[0]), units)
+    ends = _corrected(suggested[1:], float(suggested[0]), behind)
     if found.size is not None:
         ends = min(ends[0], found.size), max(ends[1], found.size)
     low, high = (None if end >= limit + 0.5 else max(round(end), smallest) for end in ends)
@@ -267,12 +279,12 @@ def _sizes(effects: Floats, height: float, target: float) -> Floats:
     return np.where(reached, high**2, np.inf)
 
 
-def _corrected(suggested: Floats, own: float, units: int) -> tuple[float, float]:
+def _corrected(suggested: Floats, own: float, behind: Behind) -> tuple[float, float]:
     """Quantiles of the sizes suggested, corrected for the median and expanded for few samples."""
     many = len(suggested)
     below = (suggested < own).sum() + 0.5 * (suggested == own).sum()
     shift = float(ndtri((below + 0.5) / (many + 1)))
-    tail = float(ndtri(expanded_share((1 - LEVEL) / 2, units)))
+    tail = float(ndtri(expanded_share((1 - LEVEL) / 2, behind)))
     shares = ndtr([2 * shift + tail, 2 * shift - tail])
     # Sizes may be infinite, and there is nothing between them: quantiles that are in the sample.
     low, high = np.quantile(suggested, shares, method="inverted_cdf")

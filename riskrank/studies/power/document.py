@@ -56,10 +56,12 @@ class PowerDocument(Document[PowerRow]):
         return {
             "required_size": {
                 "size": required.size,
+                "of": self.study.plan.unit,
                 "size_low": None if interval is None else interval.low,
                 "size_high": None if interval is None else interval.high,
                 "size_level": None if interval is None else interval.level,
                 **entries(required, "target", "power", "standard_error", "confirmed"),
+                "endless_samples": self.study.endless,
                 "tried": [
                     {"size": size, "power": power}
                     for size, power in zip(required.sizes.tolist(), required.powers.tolist(), strict=True)

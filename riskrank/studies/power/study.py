@@ -10,16 +10,19 @@ from riskrank.asked.option import told
 from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.asked.power import PowerSettings
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.planning import (
     Plan,
     PowerStudy,
-    check_search,
     plan_from_distributions,
     plan_from_pilot,
     study_power,
 )
+from riskrank.engine.power.required_size import check_search
+from riskrank.engine.sampling.design import FEWEST_SAMPLES
+from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
@@ -30,7 +33,8 @@ from riskrank.studies.provenance import described_inputs, portfolio_settings
 from riskrank.studies.runs import split_of_runs
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import inference_of
-from riskrank.studies.targets import check_portfolio, targets
+from riskrank.studies.targets import check_portfolio, draws_tasks, targets
+from riskrank.studies.task_scale import on_task_scale
 
 
 def power(
@@ -60,6 +64,7 @@ def power(
         If settings do not fit the table.
     """
     settings, runtime = settings or PowerSettings(), runtime or Runtime()
+    table = on_task_scale(table, settings)
     check_portfolio(table, settings)
     pair = _pair(settings, table.models)
     column = targets(table, settings)[0]
@@ -103,8 +108,8 @@ def power_between(
         If there are fewer than two distributions, or settings are for a table.
     """
     settings, runtime = settings or PowerSettings(), runtime or Runtime()
-    standard = PortfolioSettings()
-    refuse_table_options(name for name, value in vars(standard).items() if getattr(settings, name) != value)
+    standard = vars(PortfolioSettings()) | vars(SuiteSettings())
+    refuse_table_options(name for name, value in standard.items() if getattr(settings, name) != value)
     models = tuple(distributions)
     inference = inference_of(settings, runtime.jobs)
     plan = plan_from_distributions(
@@ -123,7 +128,10 @@ def claim_of(settings: PowerSettings) -> Claim:
     UsageError
         If its threshold, a size or the target makes no sense.
     """
-    check_search(settings.sizes, target=settings.target, limit=settings.limit)
+    smallest = FEWEST_TASKS if draws_tasks(settings) else FEWEST_SAMPLES
+    # Sizes that nobody asked for are known with the table.
+    sizes = settings.sizes or (smallest,)
+    check_search(sizes, target=settings.target, limit=settings.limit, smallest=smallest)
     if settings.threshold:
         return Claim(int(settings.order), ABSOLUTE, settings.threshold[0])
     return Claim(int(settings.order), settings.test or (RELATIVE if settings.pair is None else DIRECT))
@@ -164,7 +172,7 @@ def _simulated(
     with runtime.progress("simulating") as progress:
         study = study_power(
             plan,
-            settings.sizes,
+            settings.sizes or None,
             target=settings.target,
             limit=settings.limit,
             repeats=settings.simulations,
@@ -173,6 +181,7 @@ def _simulated(
     claim = plan.claim
     described |= {
         "sizes": study.curve.sizes,
+        "sizes_count": plan.unit,
         "simulations": settings.simulations,
         "target": settings.target,
         "limit": settings.limit,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from riskrank.engine.power.planning import PowerStudy
+from riskrank.engine.power.planning import TASKS, PowerStudy
 from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.studies.wording import percent
 
 
 def power_verdict(study: PowerStudy, target: float) -> str:
     """How many samples it takes, or that no number does; of a pilot also what else is possible."""
-    said = _required_size(study, target)
+    said = f"{_required_size(study, target)}{_endless(study)}"
     possible = None if study.interval is None else sizes_possible(study.interval)
     return said if possible is None else f"{said} From this pilot anything from {possible} is possible."
 
@@ -19,16 +19,40 @@ def _required_size(study: PowerStudy, target: float) -> str:
     what = "the pair" if len(study.plan.pairs) == 1 else f"all {len(study.plan.pairs)} pairs at once"
     if study.plan.unattainable:
         where = "even without noise" if study.plan.pilot is None else "in the pilot"
-        return f"No number of samples shows {what}: {where} the claim does not hold."
+        number = "tasks like these" if study.plan.unit == TASKS else "samples"
+        return f"No number of {number} shows {what}: {where} the claim does not hold."
     if required.size is None:
         return (
-            f"More than {int(required.sizes[-1]):,} samples a model are needed to show {what} with a power "
-            f"of {percent(target)}."
+            f"More than {int(required.sizes[-1]):,} {unit_words(study)} are needed to show {what} with a "
+            f"power of {percent(target)}."
         )
     least = required.power >= required.target and required.size == required.sizes[0]
-    size = f"{'At most' if least else 'About'} {required.size:,} samples a model"
+    size = f"{'At most' if least else 'About'} {required.size:,} {unit_words(study)}"
     doubt = "" if required.confirmed or least else "; more simulations would make it surer"
     return f"{size} show {what} with a power of {percent(target)}{doubt}."
+
+
+def unit_words(study: PowerStudy) -> str:
+    """What sizes count; of a suite with the tasks there are."""
+    plan = study.plan
+    if plan.pilot is None or plan.pilot.weights is None:
+        return plan.unit
+    return f"{plan.unit} like these" if plan.unit == TASKS else f"{plan.unit} on these {plan.pilot.width}"
+
+
+def _endless(study: PowerStudy) -> str:
+    """Whether more samples on the tasks there are would do, where tasks are drawn and more are needed."""
+    plan, fewest, needed = study.plan, study.endless, study.required.size
+    if fewest is None or plan.pilot is None:
+        return ""
+    count = len(plan.pilot.lengths[0])
+    if needed is not None and needed <= count:
+        return ""
+    least = f"at least {fewest:,}" if needed is None else f"about {fewest:,}"
+    said = f" With endless samples on each it would take {least}"
+    if fewest > count:
+        return f"{said}, more than the {count} there are: more tasks are the only help."
+    return "" if needed is None else f"{said}, and there are {count}."
 
 
 def sizes_possible(found: SizeInterval) -> str | None:

@@ -1,0 +1,186 @@
+"""Power on a suite against data sets drawn by hand, t tests of macro means, and closed forms."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import t as student
+
+from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.power.between_tasks import shares_between_tasks
+from riskrank.engine.power.planning import plan_from_pilot, study_power
+from riskrank.engine.power.samplers import pilot_sampler
+from riskrank.engine.power.size_interval import Counting
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.strata import TaskDesign
+from riskrank.engine.suites.macro_means import macro_differences
+from riskrank.engine.suites.task_differences import task_differences
+from riskrank.engine.suites.task_scores import TaskScores
+from riskrank.errors import InputError
+
+SIZES = (60, 90, 120, 400)
+DIRECT = Claim(2, "direct")
+
+
+@pytest.fixture(autouse=True)
+def rough_interval(monkeypatch):
+    """Of few resamples of a pilot: the interval of its size has tests of its own."""
+    monkeypatch.setattr("riskrank.engine.power.size_interval._RESAMPLES", 20)
+
+
+def suite(sizes=SIZES, gap=0.4, effect=0.0, *, weights=None, random=False, paired=True, seed=3):
+    """Two models, the first ahead by a gap that differs by task."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    shared = rng.normal(size=of.size)
+    ahead = gap + effect * rng.normal(size=len(sizes))
+    values = [shared + ahead[of] + rng.normal(size=of.size), shared + rng.normal(size=of.size)]
+    design = TaskDesign.build([str(t) for t in range(len(sizes))], [of] * 2, weights=weights, random=random)
+    return ClusteredScores.build(values, paired=paired, tasks=design)
+
+
+def sampler_of(scores):
+    return pilot_sampler(
+        scores.values,
+        clusters=None if scores.draws_per_sample() == 1 else scores.clusters,
+        paired=scores.paired,
+        strata=scores.strata,
+    )
+
+
+def power_of(scores, size, inference, repeats=200):
+    plan = plan_from_pilot(scores, DIRECT, inference, pair=(0, 1))
+    return study_power(plan, [size], limit=size, repeats=repeats).curve.power[0, 0]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_so_many_samples_of_every_task_are_drawn(paired):
+    scores = suite(paired=paired)
+    draw = sampler_of(scores)(np.random.default_rng(0), 7)
+    assert draw.tasks is not None
+    assert scores.strata is not None
+    for model, (value, tasks) in enumerate(zip(draw.samples, draw.tasks.of_row, strict=True)):
+        assert np.bincount(tasks).tolist() == [7] * 4
+        # Any four in a row are one of each task.
+        assert tasks.reshape(7, 4).tolist() == [[0, 1, 2, 3]] * 7
+        for task in range(4):
+            own = scores.values[model][scores.strata.of_cluster[model][scores.clusters[model]] == task]
+            assert np.isin(value[tasks == task], own).all()
+    together = {tuple(pair) for pair in np.transpose(scores.values).tolist()}
+    assert all(tuple(pair) in together for pair in np.transpose(draw.samples).tolist()) == paired
+
+
+def test_whole_tasks_are_drawn_for_all_models_with_their_weights():
+    scores = suite((6, 8, 7, 9, 6, 10), weights=np.arange(1, 7), random=True, paired=False)
+    draw = sampler_of(scores)(np.random.default_rng(0), 9)
+    assert draw.tasks is not None
+    assert draw.tasks.random
+    of = scores.clusters[0]
+    found = []
+    for task in range(9):
+        drawn = [value[rows == task] for value, rows in zip(draw.samples, draw.tasks.of_row, strict=True)]
+        same = [all(map(np.array_equal, drawn, (v[of == t] for v in scores.values))) for t in range(6)]
+        found.append(same.index(True))
+    share = np.array(found) + 1.0
+    assert draw.tasks.weights == pytest.approx(share / share.sum())
+    assert len(set(found)) < 9
+
+
+def test_a_resampled_suite_keeps_the_sizes_of_its_tasks():
+    sampler = sampler_of(suite())
+    again = sampler.resampled(np.random.default_rng(1))
+    assert again.bounds is sampler.bounds
+    bounds = np.cumsum((0, *SIZES))
+    for low, high in itertools.pairwise(bounds):
+        assert set(again.starts[0][low:high]) <= set(sampler.starts[0][low:high])
+    assert sampler.units.tolist() == list(SIZES)
+
+
+@pytest.mark.parametrize("weights", [None, (1, 1, 2, 4)])
+def test_against_data_sets_drawn_by_hand(weights):
+    """Samples a task: the gate's own test, and Student's of the macro means, which does no worse."""
+    scores, size, repeats = suite(gap=0.7, weights=weights), 10, 300
+    inference = Inference(variance="clt")
+    found = power_of(scores, size, inference, repeats)
+    rng, shown = np.random.default_rng(5), []
+    of, bounds = np.repeat(np.arange(4), size), np.cumsum((0, *SIZES))
+    tasks = TaskDesign.build("abcd", [of] * 2, weights=weights)
+    for _ in range(repeats):
+        rows = np.concatenate([rng.integers(*ends, size) for ends in itertools.pairwise(bounds)])
+        values = [value[rows] for value in scores.values]
+        (tested,) = study_dominance(
+            ClusteredScores.build(values, tasks=tasks), [DIRECT], inference, pairs=[(0, 1)]
+        ).tests
+        drawn = TaskScores.build(values, [of] * 2, weights=weights)
+        t = macro_differences(drawn, task_differences(drawn)).p_positive()
+        shown.append((tested.dominates[0, 1], t[0, 1] <= 0.05))
+    dominance, means = np.mean(shown, axis=0)
+    assert 0.3 < dominance < 0.95
+    assert found == pytest.approx(dominance, abs=0.09)
+    assert means > dominance
+    weight = np.array(weights or (1,) * 4) / sum(weights or (1,) * 4)
+    parts = [np.subtract(*scores.values)[low:high] for low, high in itertools.pairwise(bounds)]
+    spread = np.sqrt(sum(w**2 * part.var() for w, part in zip(weight, parts, strict=True)) / size)
+    effect = sum(w * part.mean() for w, part in zip(weight, parts, strict=True)) / spread
+    assert means == pytest.approx(ndtr(effect - 1.6449), abs=0.06)
+
+
+def test_against_students_test_of_tasks_drawn_by_hand():
+    """Tasks like these: the pilot's own task means are what is drawn."""
+    scores = suite((30,) * 12, gap=0.3, effect=0.4, random=True)
+    count, repeats = 16, 60
+    found = power_of(scores, count, Inference(resamples=200), repeats)
+    apart = np.subtract(*scores.values).reshape(12, 30).mean(axis=1)
+    drawn = apart[np.random.default_rng(0).integers(0, 12, (4000, count))]
+    t = drawn.mean(axis=1) / (drawn.std(axis=1, ddof=1) / np.sqrt(count))
+    expected = np.mean(t > student.ppf(0.95, count - 1))
+    assert 0.3 < expected < 0.98
+    assert found == pytest.approx(expected, abs=0.15)
+
+
+def test_more_samples_leave_the_variance_between_tasks():
+    rng = np.random.default_rng(2)
+    scores = suite((25,) * 10, effect=0.5, random=True)
+    apart = np.subtract(*scores.values).reshape(10, 25)
+    whole, within = apart.mean(axis=1).var(ddof=1), (apart.var(axis=1, ddof=1) / 25).mean()
+    assert shares_between_tasks(scores, [(0, 1)]) == pytest.approx([1 - within / whole])
+    many = [suite((200,) * 40, effect=0.5, random=True, seed=seed) for seed in range(5)]
+    shares = [shares_between_tasks(one, [(0, 1)]) for one in many]
+    assert np.mean(shares) == pytest.approx(0.25 / (0.25 + 2 / 200), abs=0.02)
+    tasks = TaskDesign.build("abcdef", [np.repeat(range(6), 10)] * 2, random=True)
+    level = ClusteredScores.build([rng.normal(size=60)] * 2, tasks=tasks)
+    assert shares_between_tasks(level, [(0, 1)]).tolist() == [0.0]
+
+
+def test_an_effect_is_the_macro_difference_in_standard_deviations_of_a_sample_a_task():
+    """Of normal scores in the first order: half of the data sets in which the mean difference is below 0."""
+    scores = suite((4000, 3000, 5000), gap=0.2)
+    counting = Counting(sampler_of(scores), Claim(2, "direct"), ((0, 1),), 10, 4000)
+    found = counting.effects(counting.sampler, np.random.default_rng(0), 4000)
+    assert found[0] == pytest.approx(0.2 / np.sqrt(2 / 3), abs=0.06)
+
+
+def test_an_interval_where_tasks_weigh_alike_and_none_elsewhere():
+    equal = plan_from_pilot(suite(), DIRECT, Inference(variance="clt"), pair=(0, 1))
+    study = study_power(equal, repeats=10)
+    assert study.curve.sizes.tolist() == [20, 50, 100]
+    assert study.interval is not None
+    assert study.plan.unit == "samples a task"
+    assert study.endless is None
+    weighed = plan_from_pilot(suite(weights=(1, 1, 1, 3)), DIRECT, Inference(variance="clt"), pair=(0, 1))
+    assert weighed.smallest == 4
+    assert study_power(weighed, [20], limit=20, repeats=5).interval is None
+
+
+def test_drawn_tasks_are_counted_and_six_are_needed():
+    plan = plan_from_pilot(
+        suite((20,) * 8, effect=0.3, random=True), DIRECT, Inference(resamples=40), pair=(0, 1)
+    )
+    assert (plan.unit, plan.smallest, plan.sizes) == ("tasks", 6, (10, 20, 50))
+    study = study_power(plan, [12], limit=12, repeats=5)
+    assert study.interval is None
+    assert study.endless is not None
+    with pytest.raises(InputError, match="at least 6 tasks"):
+        plan_from_pilot(suite((20,) * 5, random=True), DIRECT, Inference(), pair=(0, 1))
