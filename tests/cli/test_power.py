@@ -78,6 +78,7 @@ def test_row_fields(run):
     assert 0 < row["standard_error"] < 0.1
 
 
+@pytest.mark.slow
 def test_the_order_of_a_pilot(run):
     models = ("--models", "neural_net,lda,logistic")
     document = run(
@@ -200,6 +201,7 @@ def pilot_rows(gap):
     return rows
 
 
+@pytest.mark.slow
 def test_what_else_a_pilot_could_have_suggested(run, write, tmp_path):
     rows = pilot_rows(0.45)
     paths = [

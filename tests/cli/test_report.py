@@ -64,6 +64,7 @@ def test_chapters_that_are_asked_for(run, write, make_scores):
     assert plain["meta"]["resamples"] is None
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_groups(run, write, make_scores, tmp_path):
     import polars as pl
 

@@ -77,6 +77,7 @@ def test_both_families_are_told_apart():
     assert "The two need not count the same pairs" in text
 
 
+@pytest.mark.slow
 def test_the_report_reconciles_its_tests_and_places_its_warnings():
     draws = np.random.default_rng(1).normal(size=(4, 40))
     scores = wide(

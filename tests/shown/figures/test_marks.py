@@ -155,6 +155,7 @@ def test_copa_counts_models_of_the_whole_table():
     assert about["score"] == (whole.index("score"),)
 
 
+@pytest.mark.slow
 def test_many_models_are_strips():
     rng = np.random.default_rng(0)
     frame = {"model": np.repeat([f"m{at:03d}" for at in range(90)], 4), "sample": [*range(4)] * 90}
