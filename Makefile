@@ -6,6 +6,8 @@ PYTHON ?= $(firstword $(foreach minor,11 12 13 14,$(shell command -v python3.$(m
 TABLES ?= 400
 VENV := .venv
 BIN := $(VENV)/bin
+# What is compiled is kept: two workers collect thousands of tests, and tests start programs.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual docs lock audit dist clean
 
