@@ -302,7 +302,7 @@ def _named(options: Mapping[str, Any], known: Iterable[Option]) -> dict[str, Any
                 hint=did_you_mean(given, sorted(by_name), write=option, otherwise="leave it out"),
             )
         if name in found:
-            contradict(option(name), option(by_name[name].asking.also))
+            contradict(name, by_name[name].asking.also)
         found[name] = value
     return found
 
@@ -346,9 +346,11 @@ def _dressed(
     command.__name__ = command.__qualname__ = row.name
     command.__module__ = "riskrank"
     returns = "GateResult" if row.name == "gate" else "Result"
-    command.__signature__ = signature(  # type: ignore[attr-defined]
-        options, several=scores.startswith("*"), returns=returns
+    # As the function was written: several scores, or none where it can do without.
+    first = next(iter(inspect.signature(command).parameters.values())).replace(
+        annotation=inspect.Parameter.empty
     )
+    command.__signature__ = signature(options, first=first, returns=returns)  # type: ignore[attr-defined]
     summary = spell(inspect.cleandoc(row.words), flags=False)
     described = [scores, *documented(options)]
     result = [returns, "", "Raises", "------", "RiskrankError"]
@@ -389,6 +391,52 @@ power = _dressed(
     scores='*scores : two or more distributions such as ``"normal:0.5,2"``; or path, frame, dict of '
     "columns, several of them, or Scores\n"
     "    As :func:`riskrank.read`, whose options may be given here as well.",
+)
+
+
+def gate(
+    scores: Given | Iterable[Given] | None = None,
+    /,
+    *,
+    jobs: int | None = None,
+    executor: Executor | str | None = None,
+    **options: Any,
+) -> Result:
+    """Decide claims on one table, or on a new and an old one; the text is made below, from the settings."""
+    if scores is None:
+        scores, options = _new_and_old(options)
+    return _run(BY_NAME["gate"], scores, options, jobs, executor)
+
+
+def _new_and_old(options: Mapping[str, Any]) -> tuple[list[Source | str], dict[str, Any]]:
+    """Two tables in the place of two models: as the command line reads ``new=PATH old=PATH``."""
+    given = {name: options[name] for name in ("new", "old") if options.get(name) is not None}
+    wanted = ("new",) if options.get("baseline") is not None else ("new", "old")
+    if tuple(given) != wanted or any(isinstance(one, list | tuple) for one in given.values()):
+        raise UsageError(
+            "gate needs scores",
+            found=f"no table, and {listing(map(option, given)) if given else 'neither new nor old'}",
+            hint='give a table of both models, gate(scores, new="NEW", old="OLD"), or two tables: '
+            'gate(new="new.csv", old="old.csv")',
+        )
+    sources = []
+    for name, one in given.items():
+        source = _source(one)
+        if isinstance(source, Source):
+            source.model_label = name
+        sources.append(source if isinstance(source, Source) else f"{name}={source}")
+    # With a claim that names its models they are called new and old.
+    paired = any(options.get(name) not in (None, True, ()) for name in ("better", "not_worse"))
+    named = {name: None if paired else name for name in given}
+    return sources, dict(options) | named
+
+
+gate = _dressed(
+    gate,
+    BY_NAME["gate"],
+    scores="scores : path, frame, dict of columns, several of them, or Scores, optional\n"
+    "    As :func:`riskrank.read`, whose options may be given here as well. Without them `new` and `old`\n"
+    "    are tables, whose models are called so.",
 )
 
 

@@ -23,6 +23,8 @@ _SHELL = re.compile(r"[\s*{}'\"$`\\()&;<>\[\]]")
 _LONGEST = 2_000
 # Characters of a word that tells which name was meant.
 _SHORTEST_WORD = 3
+# What Python calls otherwise: several weights are one mapping there.
+_OTHERWISE = {"weight": "weights"}
 _PARAMETER = re.compile(f"{_OPEN}([a-z0-9_]+)(?:{_EQUALS}([^{_CLOSE}]*))?{_CLOSE}")
 _EITHER = re.compile(f"{_HERE}([^{_THERE}]*){_THERE}([^{_END}]*){_END}")
 
@@ -126,6 +128,7 @@ def spell(text: str, *, flags: bool) -> str:
         if flags:
             flag = f"--{name.rstrip('_').replace('_', '-')}"
             return flag if value in (None, "True") else f"{flag} {_quoted(value)}"
+        name = _OTHERWISE.get(name, name)
         if iskeyword(name):  # Python calls it from_
             name += "_"
         if value is None:

@@ -334,12 +334,12 @@ def test_a_command_that_nobody_knows_is_no_option():
         ({"models": [1.5]}, "models takes a name, or a list of names"),
         ({"metrics_file": {"acc": {"direction": "higher"}}}, "metrics_file is the path of a TOML file"),
         ({"where": 1.5}, "where takes a text"),
-        ({"weight": 3}, "weight takes a number by the name of each metric"),
-        ({"weight": {"acc": "x"}}, "weight needs a metric and a number"),
-        ({"weight": {"acc": None}}, "weight needs a metric and a number"),
-        ({"weight": "acc"}, "weight needs a metric and a number"),
-        ({"weight": [1]}, "weight needs a metric and a number"),
-        ({"weight": ["acc=1", "acc=2"]}, "weight names acc twice"),
+        ({"weight": 3}, "weights takes a number by the name of each metric"),
+        ({"weight": {"acc": "x"}}, "weights needs a metric and a number"),
+        ({"weight": {"acc": None}}, "weights needs a metric and a number"),
+        ({"weight": "acc"}, "weights needs a metric and a number"),
+        ({"weight": [1]}, "weights needs a metric and a number"),
+        ({"weight": ["acc=1", "acc=2"]}, "weights names acc twice"),
     ],
 )
 def test_a_wrong_type_is_refused_by_name(options, what):

@@ -171,3 +171,49 @@ def test_check_suggests_a_file_for_what_only_python_can_say():
     metrics = {"cost": {"direction": "lower"}, "acc": {"direction": "higher", "bounds": [0, 1]}}
     shown = repr(rr.check(pl.DataFrame(table()), wide=True, metrics=metrics))
     assert "--lower cost --higher acc --metrics-file FILE.toml" in " ".join(shown.split())
+
+
+def test_a_gate_takes_two_files_or_frames_in_the_place_of_two_models(tmp_path):
+    long = pl.DataFrame(table()).unpivot(
+        on=["acc"], index=["model", "sample"], variable_name="metric", value_name="score"
+    )
+    tables = {name: long.filter(pl.col("model") == name) for name in ("a", "b")}
+    paths = {name: tmp_path / f"{name}.csv" for name in tables}
+    for name, path in paths.items():
+        tables[name].write_csv(path)
+    options = {"margin": 0.1, "resamples": 400}
+    labelled = [f"new={paths['a']}", f"old={paths['b']}"]
+    plain = rr.gate(labelled, not_worse="new:old", **options)
+    for new, old in ((paths["a"], str(paths["b"])), (tables["a"], tables["b"])):
+        assert rr.gate(new=new, old=old, **options).rows == plain.rows
+        assert rr.gate(new=new, old=old, not_worse="new:old", **options).rows == plain.rows
+        assert rr.gate(new=new, old=old, better=True, **options).rows[0].claim == "better"
+    rr.read(paths["b"]).bless(tmp_path / "kept.parquet")
+    kept = rr.gate(new=paths["a"], baseline=str(tmp_path / "kept.parquet"), **options)
+    assert (kept.rows[0].estimate, kept.rows[0].p_value) == (plain.rows[0].estimate, plain.rows[0].p_value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"new": "a.csv"},
+        {"new": ["a.csv", "b.csv"], "old": "c.csv"},
+        {"new": "a", "old": "b", "baseline": "c"},
+    ],
+)
+def test_a_gate_without_scores_says_what_to_give(options):
+    with pytest.raises(errors.UsageError, match=r'gate\(new="new.csv", old="old.csv"\)'):
+        rr.gate(**options)
+    with pytest.raises(errors.InputError, match="no such file"):
+        rr.gate(new="not/there.csv", old="nor/there.csv")
+
+
+def test_errors_name_what_python_calls_otherwise():
+    """The only option with another name in Python is the one that errors write so."""
+    also = {
+        one.name: one.asking.also for row in COMMANDS for one in options_on_the_line(row) if one.asking.also
+    }
+    assert {errors.spell(errors.option(name), flags=False) for name in also} == set(also.values())
+    with pytest.raises(errors.UsageError, match=r'weights="zz=…": there is no metric'):
+        rank(weights={"zz": 1})

@@ -12,17 +12,16 @@ from riskrank.errors import spell
 
 
 def signature(
-    options: Iterable[Option], *, several: bool = False, returns: str = "Result"
+    options: Iterable[Option], *, first: inspect.Parameter, returns: str = "Result"
 ) -> inspect.Signature:
-    """Signature of a function of scores, or of several of them, and of options as keywords."""
-    first = inspect.Parameter.VAR_POSITIONAL if several else inspect.Parameter.POSITIONAL_ONLY
+    """Signature of a function of scores, by a first parameter of its own, and of options as keywords."""
     keywords = [
         inspect.Parameter(
             one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=type_of(one)
         )
         for one in options
     ]
-    return inspect.Signature([inspect.Parameter("scores", first), *keywords], return_annotation=returns)
+    return inspect.Signature([first, *keywords], return_annotation=returns)
 
 
 def type_of(one: Option) -> Any:
