@@ -280,7 +280,7 @@ COMMANDS = (
         ),
         pictures=("hasse", "contamination", "null", "ranks"),
         # A criterion that says nothing is warned of, models share their samples.
-        needs={"allow_constant": True, "paired_only": True, "largest": 1e303},
+        needs={"allow_constant": True, "paired_only": True, "largest": 1e303} | _SUITES,
         lacks=("group_by", "weight"),
         refused=("unpaired", "cluster"),
         runs=True,

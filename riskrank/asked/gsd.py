@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from riskrank.asked.option import METHOD, TESTS, ByName, Settings, ask
 from riskrank.asked.resampling import CORRECTIONS, ResamplingSettings
+from riskrank.asked.suites import FIXED, RANDOM
 from riskrank.errors import UsageError, option
 
 # Beyond this a double holds no decimal digit.
@@ -77,6 +78,12 @@ class GsdSettings(CriteriaSettings, RelabellingSettings):
 
     PANEL: ClassVar[str] = METHOD
 
+    tasks: str | None = ask(
+        None,
+        "Of a suite, random: its tasks are the samples, by their means, to speak of tasks like these.",
+        choices=(FIXED, RANDOM),
+        common=False,
+    )
     delta: tuple[float, ...] = ask(
         (),
         "Least difference in utility of a better and a worse score.",

@@ -12,7 +12,7 @@ from riskrank.asked.option import METHOD, ask
 from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.asked.rank import RankSettings
 from riskrank.asked.resampling import LimitedSettings
-from riskrank.asked.suites import SuiteSettings
+from riskrank.asked.suites import RANDOM, SuiteSettings
 
 # Resamples of what needs intervals only, whatever the tests take.
 _INTERVAL_RESAMPLES = 1000
@@ -53,7 +53,12 @@ class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
     @property
     def relation(self) -> GsdSettings:
         """Settings of generalized stochastic dominance."""
-        return GsdSettings(alpha=self.alpha, seed=self.seed, no_test=self.no_test)
+        return GsdSettings(
+            alpha=self.alpha,
+            seed=self.seed,
+            no_test=self.no_test,
+            tasks=RANDOM if self.tasks == RANDOM else None,
+        )
 
     @property
     def _portfolio(self) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
         yield say("Fewer than 10 samples: rankings without tests:", "rank", *untested)
     ratings = [metric.spec.name for metric in inspection.metrics if _looks_ordinal(metric)]
     apart = options.unpaired or options.cluster is not None
-    if ratings and several and not apart:
+    if ratings and several and not apart and not inspection.tasks:
         ordinal = flags(CriteriaSettings(ordinal=tuple(ratings)))
         yield say("Ratings beside measurements, without numbers for the ratings:", "gsd", *ordinal)
     if several:

@@ -16,6 +16,7 @@ from riskrank.shown.gsd.rank_tests import baseline_view
 from riskrank.shown.gsd.witness import witness_view
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.gsd import GsdDocument
+from riskrank.studies.wording import counted
 
 # The threshold the paper tests with: it hardly changes the relation ([GSD] remark 3).
 _SMALL_DELTA = 1e-5
@@ -146,23 +147,25 @@ def _small_delta_hint(largest: float) -> Line:
 
 def _tests_line(document: GsdDocument) -> Line:
     how = document.relabelling
-    samples = document.provenance.samples
+    samples, unit = counted(document.provenance.samples, document.unit), document.unit
     programs = f"{document.lps_solved:,} linear programs solved"
     if how.pairs == "none":
         return Line(
-            f"{samples:,} samples; no test was asked for, the relation is that of these samples only. "
+            f"{samples}; no test was asked for, the relation is that of these {unit}s only. "
             f"{programs.capitalize()}.",
             "Data:",
         )
     tests = [test for study in document.analyses for test in study.tests.values()]
     tests += [test for front in document.front_tests for test in front.tests]
-    kind = "swaps of two models' scores within samples" if how.resampling == "swap" else "deals of all scores"
+    kind = (
+        f"swaps of two models' scores within {unit}s" if how.resampling == "swap" else "deals of all scores"
+    )
     count = f"{how.resamples:,} random {kind}, seed {how.seed}"
     if tests and tests[0].exact:
         count = f"all {tests[0].resamples + 1:,} {kind}"
     k = len(document.provenance.models)
     text = (
-        f"{samples:,} samples, {count}; {CORRECTIONS[how.correction]} over the {k * (k - 1)} ordered "
+        f"{samples}, {count}; {CORRECTIONS[how.correction]} over the {k * (k - 1)} ordered "
         f"pairs of each threshold, level {how.alpha:g}. {programs.capitalize()}."
     )
     return Line(text, "Tests:")

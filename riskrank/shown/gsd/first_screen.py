@@ -73,7 +73,7 @@ def _tests(document: GsdDocument) -> str:
     """Samples and what they cannot see, at which threshold, and how it was tested."""
     samples, how, analysis = document.provenance.samples, document.relabelling, document.analyses[-1]
     blind = f"blind to what happens less than once in {max(samples // 3, 1):,}"
-    size = f"{counted(samples, 'sample')} ({blind})"
+    size = f"{counted(samples, document.unit)} ({blind})"
     if not analysis.tests:
         return f"{size}; nothing was tested ({analysis.threshold})."
     tested = f"{how.resamples:,} relabellings at most, α {how.alpha:g}, {CORRECTIONS[how.correction]}"

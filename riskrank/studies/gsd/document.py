@@ -69,6 +69,8 @@ class GsdDocument(Document[GsdRow]):
         None unless asked for.
     means : tuple of MetricMeans
         Raw means of every metric.
+    unit : {"sample", "task"}
+        What a sample is: of a suite a task, by its means.
     """
 
     schema: ClassVar[str] = "gsd"
@@ -83,6 +85,7 @@ class GsdDocument(Document[GsdRow]):
     explanations: tuple[Explanation, ...]
     baselines: CriteriaTests | None
     means: tuple[MetricMeans, ...]
+    unit: str = "sample"
 
     @property
     def lps_solved(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil, log2
 
 from riskrank.asked.gsd import GsdSettings
+from riskrank.asked.suites import RANDOM
 from riskrank.engine.gsd.analysis import GsdAnalysis, Relabelling, analyse, counting_programs
 from riskrank.engine.gsd.front import FrontTest, front_test, witness
 from riskrank.engine.gsd.labellings import possible_labellings
@@ -23,6 +24,7 @@ from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.tasks_as_samples import tasks_as_samples
 
 
 def gsd(
@@ -46,11 +48,15 @@ def gsd(
     InputError
         If a threshold is larger than any utility allows, or scores lie outside their bounds.
     UsageError
-        For criteria without a direction, and for names that are none.
+        For criteria without a direction, names that are none, and a suite that nobody said how to take.
     NumericalError
         If a linear program cannot be solved for certain.
     """
     settings, runtime = settings or GsdSettings(), runtime or Runtime()
+    means, tasks = metric_means(table), table.suite is not None
+    table = tasks_as_samples(
+        table, asked=settings.tasks == RANDOM, tested=not settings.no_test, ordinal=settings.ordinal
+    )
     scales = criteria(table, settings)
     front_models = [
         index_of(name, table.models, kind="model", parameter="front_test") for name in settings.front_test
@@ -62,13 +68,14 @@ def gsd(
     return GsdDocument(
         provenance=_provenance(table, scales, settings),
         rows=rows(analyses, table.models),
-        verdict=gsd_verdict(analyses, table.models),
-        means=metric_means(table),
+        verdict=gsd_verdict(analyses, table.models, "on these tasks" if tasks else "in these samples"),
+        means=means,
         analyses=analyses,
         criteria=tuple(spec.name for spec in scales.specs),
         relabelling=relabelling(settings),
         quality=scales.quality,
         system=settings.system,
+        unit="task" if tasks else "sample",
         front_tests=tuple(
             _front_test(scales.quality, settings, threshold, model, table.models[model], runtime)
             for threshold in thresholds(settings)

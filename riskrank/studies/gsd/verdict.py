@@ -10,19 +10,21 @@ from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.studies.wording import all_others, counted, names, percent
 
 
-def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
+def gsd_verdict(
+    analyses: Sequence[GsdAnalysis], models: Sequence[str], where: str = "in these samples"
+) -> str:
     """Who is at least as good as all others at the largest threshold, or against whom nobody is."""
-    analysis, k = analyses[-1], len(models)
+    analysis, k, there = analyses[-1], len(models), where[0].upper() + where[1:]
     dominates = analysis.relation.dominates & ~np.eye(k, dtype=bool)
     however = "however one values the metrics"
     best = [models[i] for i in np.flatnonzero(dominates.sum(axis=1) == k - 1).tolist()]
     if best:
         whom = all_others(k - 1) if k > 2 else models[1 - models.index(best[0])]
-        sentences = [f"In these samples {names(best)} {_are(best)} at least as good as {whom}, {however}."]
+        sentences = [f"{there} {names(best)} {_are(best)} at least as good as {whom}, {however}."]
     else:
         free = [models[i] for i in np.flatnonzero(analysis.front).tolist()]
         sentences = [
-            f"In these samples no model is at least as good as all others, {however}; "
+            f"{there} no model is at least as good as all others, {however}; "
             f"nobody is better than {names(free, 6).replace(' and ', ' or ')} in this sense."
         ]
     if analysis.tests:
@@ -30,9 +32,9 @@ def gsd_verdict(analyses: Sequence[GsdAnalysis], models: Sequence[str]) -> str:
         count = int(dominates.sum())
         shown = f"{proven} {_are(proven)}" if proven else "none is"
         sentences.append(
-            f"Of {counted(count, 'pair')} of models ordered so in these samples, {shown} {at}."
+            f"Of {counted(count, 'pair')} of models ordered so {where}, {shown} {at}."
             if count
-            else "No two models are ordered so in these samples."
+            else f"No two models are ordered so {where}."
         )
     else:
         sentences.append("Nothing was tested, so nothing says how sure that is.")
