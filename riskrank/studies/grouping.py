@@ -20,7 +20,7 @@ from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option, spell
 from riskrank.scores.table.groups import group_tables, leaving_out
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.document import Document, Row
+from riskrank.studies.document import Document, Row, entries
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import fitting
 from riskrank.studies.wording import counted, names
@@ -151,7 +151,8 @@ class Groups(Generic[Kind]):
             }
             for part in self.parts
         ]
-        return {"groups": described, "reversals": [vars(found) for found in self.reversals()]}
+        told = ("method", "model", "other", "better_in", "worse_in")
+        return {"groups": described, "reversals": [entries(found, *told) for found in self.reversals()]}
 
     def reversals(self) -> Iterator[Reversal]:
         """Pairs whose order is significant both ways, in different places."""
