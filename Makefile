@@ -97,6 +97,7 @@ data: $(VENV)/.group-data  ## make the sample data again
 	$(BIN)/python sample_data/make_suite.py
 	$(BIN)/python sample_data/make_uci.py
 	$(BIN)/python sample_data/make_verdicts.py
+	$(BIN)/python sample_data/make_judge.py
 
 readme: $(VENV)/.installed  ## run the examples of README and docs and write their output into them
 	$(BIN)/python tests/examples.py --update

@@ -26,6 +26,7 @@ ORDER = (
         {
             "ci": "Gate a change in CI",
             "suites": "Rank on a suite of tasks",
+            "judge": "Correct a judge by a few labels",
             "costs": "Weigh quality against costs",
             "python": "Work from Python and notebooks",
             "pictures": "Draw pictures",

@@ -257,6 +257,7 @@ def _run(
     options = _named(options, [*options_of(ReadOptions), *options_of(row.settings_type)])
     jobs = whole_number("jobs", jobs)
     table = read(scores, **{name: value for name, value in options.items() if name in _READING})
+    _refuse_judge(row, table.options)
     # What the table was read with may be a setting too: copa decides on missing scores model by model.
     settings = _settings(row, table.options | dict(options))
     study = named("riskrank.studies", row.study)
@@ -276,6 +277,18 @@ def _run(
             refuse_groups(read_table, row.name)
     with running(jobs, executor) as runtime:
         return result_of(study(read_table, settings, runtime))
+
+
+def _refuse_judge(row: Command, options: Mapping[str, Any]) -> None:
+    """Refuse a judge and people where a command has no options for them."""
+    given = [name for name in ("human", "judge") if name in row.lacks and options.get(name) is not None]
+    if given:
+        able = [one.name for one in BY_NAME.values() if one.needs.get("judges")]
+        raise UsageError(
+            f"{row.name} does not correct a judge's scores",
+            found=option(given[0], options[given[0]]),
+            hint=f"{listing(able)} do; take one metric here: {option('metric', options[given[0]])}",
+        )
 
 
 def _settings(row: Command, given: Mapping[str, Any]) -> Any:

@@ -264,3 +264,8 @@ def test_verdicts_are_what_the_script_makes():
     made = runpy.run_path(str(SAMPLE_DATA / "make_verdicts.py"))["verdict_table"]()
     assert made.equals(pl.read_csv(SAMPLE_DATA / "verdicts.csv"))
     assert made.shape == (120, 4)
+
+
+def test_the_judged_answers_are_what_their_script_draws():
+    made = runpy.run_path(str(SAMPLE_DATA / "make_judge.py"))["judged_table"]()
+    assert made.equals(pl.read_csv(SAMPLE_DATA / "judge.csv"))

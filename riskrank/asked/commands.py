@@ -26,6 +26,12 @@ _UCI = "sample_data/uci.csv --metrics-file sample_data/uci.toml"
 # Whoever weighs the tasks of a suite wants two samples of each.
 _SUITES = {"weighs_tasks": True}
 
+# Whoever tests one column can take a judge's scores that people's correct.
+_JUDGED = _SUITES | {"judges": True}
+
+# Others lack the options for it.
+_OF_JUDGES = ("human", "judge")
+
 # Pictures of a suite of tasks.
 _OF_TASKS = ("taskmap", "taskforest", "strip", "profile")
 
@@ -176,7 +182,7 @@ COMMANDS = (
         lacks=(),
         groups=True,
         runs=True,
-        needs=_SUITES,
+        needs=_JUDGED,
         examples=(
             (
                 "Which classifier to ship; a first answer, from few resamples:",
@@ -209,7 +215,7 @@ COMMANDS = (
         lacks=(),
         groups=True,
         runs=True,
-        needs=_SUITES,
+        needs=_JUDGED,
         examples=(
             (
                 "Who is ahead of whom in log loss, whatever else is in the table:",
@@ -243,7 +249,7 @@ COMMANDS = (
         lacks=(),
         groups=True,
         runs=True,
-        needs=_SUITES,
+        needs=_JUDGED,
         examples=(
             (
                 "Mean minus risk on the portfolio, tails at 5 %:",
@@ -281,7 +287,7 @@ COMMANDS = (
         pictures=("hasse", "contamination", "null", "ranks"),
         # A criterion that says nothing is warned of, models share their samples.
         needs={"allow_constant": True, "paired_only": True, "largest": 1e303} | _SUITES,
-        lacks=("group_by", "weight"),
+        lacks=("group_by", "weight", *_OF_JUDGES),
         refused=("unpaired", "cluster"),
         runs=True,
         output="output:DiagramOptions",
@@ -341,6 +347,7 @@ COMMANDS = (
         # largest scores are still numbers.
         needs={"sample_optional": True, "allow_constant": True, "missing": "keep", "largest": 1e303},
         reading="copa:ObjectiveReading",
+        lacks=("group_by", *_OF_JUDGES),
         refused=("cluster",),
         examples=(
             (
@@ -371,6 +378,7 @@ COMMANDS = (
             ),
         ),
         pictures=("quantiles", "tvar", "cdf"),
+        lacks=("group_by", *_OF_JUDGES),
         needs={"min_models": 1} | _SUITES,
         formats=("parquet",),
         examples=(
@@ -399,6 +407,7 @@ COMMANDS = (
             Paper(schema="power", documents="power.document:PowerDocument", view="power", figures="power"),
         ),
         pictures=("curves",),
+        lacks=("group_by", *_OF_JUDGES),
         runs=True,
         needs=_SUITES,
         scores="SCORES...|DISTRIBUTION...",
@@ -442,7 +451,7 @@ COMMANDS = (
         ),
         pictures=("intervals",),
         # Two models without a mistake are a gate's best case, not a table without information.
-        needs={"allow_constant": True} | _SUITES,
+        needs={"allow_constant": True} | _JUDGED,
         reading="gate:GateReading",
         lacks=("weight",),
         groups=True,
@@ -474,7 +483,7 @@ COMMANDS = (
         study="diff.study:diff",
         papers=(Paper(schema="diff", documents="diff.document:DiffDocument", view="diff.first_screen"),),
         needs={"allow_constant": True} | _SUITES,
-        lacks=("weight",),
+        lacks=("weight", *_OF_JUDGES),
         refused=("cluster",),
         groups=True,
         output="output:TestedOutputOptions",
@@ -500,7 +509,7 @@ COMMANDS = (
         settings="report:ReportSettings",
         study="report:report",
         papers=(Paper(schema="report", documents="report:ReportDocument", view="report"),),
-        lacks=(),
+        lacks=_OF_JUDGES,
         groups=True,
         runs=True,
         needs=_SUITES,

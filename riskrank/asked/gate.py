@@ -27,6 +27,7 @@ class GateReading(ReadOptions):
         "What to do about missing scores: refuse, leave out their samples, count each as the worst there can "
         "be, or decide only what holds whatever they are, within bounds.",
         choices=("error", "drop", "worst", "bounds"),
+        inner=("keep",),
     )
 
 

@@ -33,6 +33,8 @@ class ReadOptions(Settings):
         A table without a sample column has one row per model (its only sample is called ``""``).
     min_models : int
         Fewest models the caller can work with.
+    judges : bool
+        The caller can do with a judge's scores that people's correct.
     weighs_tasks : bool
         The caller weighs the tasks of a suite, which takes two samples of each; others pool their samples.
     allow_constant : bool
@@ -105,6 +107,20 @@ class ReadOptions(Settings):
         f"{option('metrics_file')} has them.",
         instead="metrics_file",
     )
+    human: str | None = ask(
+        None,
+        f"Metric of people's scores, of some samples: they correct those of {option('judge')}.",
+        metavar="METRIC",
+        panel=METHOD,
+        common=False,
+    )
+    judge: str | None = ask(
+        None,
+        f"Metric of a judge's scores of all samples, which {option('human')} corrects.",
+        metavar="METRIC",
+        panel=METHOD,
+        common=False,
+    )
     missing: str = ask(
         "error",
         "What to do about missing scores: refuse, leave out their samples, or count each as the worst there "
@@ -153,6 +169,7 @@ class ReadOptions(Settings):
     )
     sample_optional: bool = False
     min_models: int = 2
+    judges: bool = False
     weighs_tasks: bool = False
     allow_constant: bool = False
     paired_only: bool = False
@@ -164,6 +181,7 @@ class ReadOptions(Settings):
         self._check_matrix()
         if self.task == NO_TASKS and self.task_weight:
             contradict(option("task", NO_TASKS), option("task_weight", self.task_weight[0]))
+        self._check_judge()
         self._unfold_metrics()
         both = sorted(set(self.lower) & set(self.higher))
         if both:
@@ -189,6 +207,42 @@ class ReadOptions(Settings):
             self._normalise(side, tuple(dict.fromkeys((*getattr(self, side), *more))))
         self._normalise("directions", None)
         self._normalise("metrics", rest or None)
+
+    @property
+    def corrects_judge(self) -> bool:
+        """Whether two metrics are to become one: a judge's, corrected by people's."""
+        return self.judges and self.human is not None
+
+    def _check_judge(self) -> None:
+        """A judge and people's scores go together, and with neither units nor metrics of other kinds."""
+        given = {name: getattr(self, name) for name in ("human", "judge") if getattr(self, name) is not None}
+        if not given:
+            return
+        name, metric = next(iter(given.items()))
+        if len(given) == 1:
+            other = "judge" if name == "human" else "human"
+            raise UsageError(
+                f"{option(name, metric)} goes with {option(other)}",
+                found=f"no {option(other)}",
+                hint=f"name the metric of {'the judge' if name == 'human' else 'the people'}, "
+                f"{option(other, 'METRIC')}, or compare by one metric: {option('metric', metric)}",
+            )
+        if self.human == self.judge:
+            raise UsageError(
+                f"{option('human', metric)} and {option('judge', metric)} are one metric",
+                found="nothing to correct it by",
+                hint="name the metric of the people's scores and that of the judge's",
+            )
+        for other in ("metric", "weight", "unpaired", "cluster", "group_by", "task_weight", "matrix"):
+            value = getattr(self, other)
+            if value:
+                shown = value if isinstance(value, str | bool) else next(iter(value))
+                contradict(option("judge", self.judge), option(other, shown))
+        if self.task not in (None, NO_TASKS):
+            contradict(option("judge", self.judge), option("task", self.task))
+        for other, beyond in (("repeats", ("draws",)), ("missing", ("worst", "bounds"))):
+            if getattr(self, other) in beyond:
+                contradict(option("judge", self.judge), option(other, getattr(self, other)))
 
     def _check_matrix(self) -> None:
         if self.matrix is not None and (self.wide or not self.matrix.strip()):

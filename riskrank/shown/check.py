@@ -8,10 +8,11 @@ from riskrank.errors import listing, option
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for, headed
 from riskrank.studies.check import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
+from riskrank.studies.judge_check import JudgeCheck
 from riskrank.studies.passes import PassCurve
 from riskrank.studies.rounding import decimals_of_range, rounded
 from riskrank.studies.suggestions import Suggestion
-from riskrank.studies.wording import counted
+from riskrank.studies.wording import counted, number
 
 # Commands, problems, metrics and tasks a screen has room for.
 _COMMANDS, _PROBLEMS, _METRICS, _TASKS = 3, 2, 8, 6
@@ -26,6 +27,7 @@ def view(document: CheckDocument) -> list[Section]:
         *([Line(_suite(found.tasks), "Tasks:")] if found.tasks else []),
         *([Line(_repeats(found), "Repeats:")] if found.most_repeats > 1 else []),
         *([Line(_flaky(document.passes), "Flaky:")] if document.passes else []),
+        *([] if document.judge is None else _judge(document.judge)),
         *_problems(found),
         *_commands(document.suggestions[:_COMMANDS]),
         Line(option("explain", True), "Also:"),
@@ -45,11 +47,49 @@ def _details(document: CheckDocument) -> list[Section]:
     if not found.same_samples:
         sections.append(_model_table(found))
     sections += [_problem_line(problem) for problem in found.problems]
+    if document.judge is not None:
+        sections.append(_judge_table(document.judge))
     if document.splits:
         sections.append(_split_table(document))
     if document.passes:
         sections.append(_pass_table(document.passes))
     return [*sections, *_commands(document.suggestions[_COMMANDS:])]
+
+
+def _judge(found: JudgeCheck) -> list[Section]:
+    return [
+        Line(found.agreement, "Judge:"),
+        Line(found.bias, "Judge's bias:"),
+        Line(found.use, "Labels:"),
+    ]
+
+
+def _judge_table(found: JudgeCheck) -> Table:
+    """Every model's judge."""
+    columns = (
+        Column("model", "left"),
+        Column("rank\ncorrelation"),
+        Column("bias"),
+        Column("95 %, together", "left"),
+        Column("labelled\n− others"),
+        Column("p"),
+        Column("λ"),
+        Column("worth,\nlabels"),
+    )
+    rows = tuple(
+        (
+            one.model,
+            "–" if one.agreement is None else f"{one.agreement:.2f}",
+            number(one.bias),
+            f"{number(one.bias_low)} to {number(one.bias_high)}",
+            number(one.shift),
+            f"{one.shift_p:.2g}",
+            f"{model.power:.2f}",
+            f"{model.worth:,.0f}",
+        )
+        for one, model in zip(found.entry.by_model, found.entry.models, strict=True)
+    )
+    return Table("The judge, model by model", columns, rows)
 
 
 def _commands(suggestions: Sequence[Suggestion]) -> list[Section]:

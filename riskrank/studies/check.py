@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
 from riskrank.asked.option import Settings, told
 from riskrank.errors import InputError, spell
 from riskrank.scores.table.inspection import InspectedMetric, InspectedTask, Inspection, Problem
 from riskrank.studies.document import Document, Provenance, entries
+from riskrank.studies.judge_check import JudgeCheck, JudgeCheckEntry, judge_check
 from riskrank.studies.passes import PassCurve, pass_curves
 from riskrank.studies.provenance import described_metric
 from riskrank.studies.runs import RunsSplit, split_of_runs
@@ -53,16 +54,20 @@ class CheckDocument(Document[MetricRow]):
         Of every metric that has repeats.
     passes : tuple of PassCurve
         Of every model on every metric of zeros and ones that has repeats.
+    judge : JudgeCheck or None
+        What people's scores say of a judge.
     """
 
     schema: ClassVar[str] = "check"
     row_type: ClassVar[type] = MetricRow
     tells_warnings: ClassVar[bool] = True
+    entries: ClassVar[Mapping[str, type]] = {"judge": JudgeCheckEntry}
 
     inspection: Inspection
     suggestions: tuple[Suggestion, ...] = ()
     splits: tuple[RunsSplit, ...] = ()
     passes: tuple[PassCurve, ...] = ()
+    judge: JudgeCheck | None = None
 
     def meta(self) -> Mapping[str, Any]:
         """Models, pairing, repeats and problems."""
@@ -101,6 +106,7 @@ class CheckDocument(Document[MetricRow]):
             ],
             "passes": [curve.described() for curve in self.passes],
             "suggestions": [entries(one, "purpose", "command") for one in self.suggestions],
+            **({} if self.judge is None else {"judge": asdict(self.judge.entry)}),
         }
 
     @property
@@ -126,6 +132,10 @@ def check(inspection: Inspection) -> CheckDocument:
     -------
     CheckDocument
     """
+    judge = None if inspection.judged is None else judge_check(inspection.judged)
+    if judge is not None:
+        doubts = tuple(Problem(severity="warning", what=text) for text in judge.doubts)
+        inspection = replace(inspection, problems=(*inspection.problems, *doubts))
     return CheckDocument(
         provenance=Provenance(
             command="check",
@@ -142,6 +152,7 @@ def check(inspection: Inspection) -> CheckDocument:
         rows=[_row(metric) for metric in inspection.metrics],
         verdict=_verdict(inspection),
         inspection=inspection,
+        judge=judge,
         suggestions=suggestions(inspection),
         splits=tuple(
             split

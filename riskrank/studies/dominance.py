@@ -22,6 +22,7 @@ from riskrank.studies.dominance_case import DominanceCase
 from riskrank.studies.dominance_columns import DominanceColumn
 from riskrank.studies.dominance_verdict import dominance_verdict
 from riskrank.studies.grouping import GroupedDocument, Standing, study_by_group
+from riskrank.studies.judged import JudgedChapter, JudgedEntry, judged_chapter, judged_meta, refuse_with_judge
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
@@ -79,11 +80,13 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
         Of a suite, what single tasks say.
     per_task : bool
         Whether its table of tasks and models is to be seen.
+    judged : JudgedChapter or None
+        Of a judge and people, what they are worth together.
     """
 
     schema: ClassVar[str] = "dominance"
     row_type: ClassVar[type] = DominanceRow
-    entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry}
+    entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry, "judge": JudgedEntry}
 
     by_column: tuple[DominanceColumn, ...]
     means: tuple[MetricMeans, ...]
@@ -92,10 +95,11 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
     ratios: bool
     suite: SuiteChapter | None = None
     per_task: bool = False
+    judged: JudgedChapter | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """The suite and the groups, where there are some."""
-        return {**suite_meta(self.suite), **super().meta()}
+        """The suite, the judge and the groups, where there are some."""
+        return {**suite_meta(self.suite), **judged_meta(self.judged), **super().meta()}
 
 
 def standings(document: DominanceDocument) -> dict[str, Standing]:
@@ -138,6 +142,7 @@ def dominance(
     settings, runtime = settings or DominanceSettings(), runtime or Runtime()
     if table.groups is not None:
         return study_by_group(dominance, standings, table, settings, runtime)
+    refuse_with_judge(table, settings)
     table = on_task_scale(table, settings)
     check_portfolio(table, settings, per_metric=settings.per_metric)
     inference = inference_of(settings, runtime.jobs)
@@ -153,7 +158,8 @@ def dominance(
     means = metric_means(table)
     leaders = {column.name: First(column.standing[0], column.leading.claim.order) for column in found}
     suite = suite_chapter(table, score_tables(table, settings), leaders, inference, settings.tasks)
-    said = dominance_verdict(DominanceCase(found, means, table.models, inference, suite))
+    judged = judged_chapter(table)
+    said = dominance_verdict(DominanceCase(found, means, table.models, inference, suite, judged))
     return DominanceDocument(
         provenance=_provenance(table, settings, inference, found),
         rows=[*_rows(found, table.models)],
@@ -166,6 +172,7 @@ def dominance(
         ratios=settings.ratios,
         suite=suite,
         per_task=settings.per_task,
+        judged=judged,
     )
 
 

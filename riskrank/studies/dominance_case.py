@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.studies.dominance_columns import DominanceColumn
+from riskrank.studies.judged import JudgedChapter
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.suites import SuiteChapter
 
@@ -20,6 +21,7 @@ class DominanceCase:
     models: Sequence[str]
     inference: Inference
     suite: SuiteChapter | None = None
+    judged: JudgedChapter | None = None
 
     def score(self, column: DominanceColumn) -> str:
         """What a column of scores is called in a sentence."""

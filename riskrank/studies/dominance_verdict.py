@@ -11,6 +11,7 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.win_rate import share_better
 from riskrank.studies.dominance_case import DominanceCase
 from riskrank.studies.dominance_columns import DominanceColumn
+from riskrank.studies.judged import sentences as judge_worth
 from riskrank.studies.metric_means import MetricMeans, best_of, better_elsewhere, worst_everywhere
 from riskrank.studies.said import Said, assuming, fitting
 from riskrank.studies.suites.words import between
@@ -38,6 +39,7 @@ def dominance_verdict(case: DominanceCase) -> Said:
         sentences = [*(_pair(case, only) if len(case.models) == 2 else _field(case, only))]
         if case.suite is not None and not only.leading.identical.all():
             sentences[1:1] = between(case.suite, only.name, *only.standing[:2])
+    sentences[1:1] = judge_worth(case.judged)
     if not case.inference.test:
         sentences.insert(1, "Nothing was tested, so nothing says how sure that is.")
     return fitting([assuming(case.means) + sentences[0], *sentences[1:]])

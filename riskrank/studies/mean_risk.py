@@ -23,6 +23,8 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Provenance, entries
 from riskrank.studies.grouping import GroupedDocument, Standing, study_by_group
+from riskrank.studies.judged import JudgedChapter, JudgedEntry, judged_chapter, judged_meta
+from riskrank.studies.judged_tails import tails_left_out, with_labels
 from riskrank.studies.mean_risk_verdict import MeanRiskCase, mrm_verdict
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
@@ -86,22 +88,26 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow]):
         Of one column: they all have the same samples.
     aggregations : tuple of (str, Aggregation)
         Rankings under the consistent risks made one, by their method's name.
+    judged : JudgedChapter or None
+        Of a judge and people, what they are worth together.
     """
 
     schema: ClassVar[str] = "mrm"
     row_type: ClassVar[type] = MeanRiskRow
+    entries: ClassVar[Mapping[str, type]] = {"judge": JudgedEntry}
 
     by_column: tuple[tuple[str, MeanRiskStudy], ...]
     tails: Mapping[str, TailMeans]
     means: tuple[MetricMeans, ...]
     scores: ClusteredScores
     aggregations: tuple[tuple[str, Aggregation], ...]
+    judged: JudgedChapter | None = None
 
     def meta(self) -> Mapping[str, Any]:
-        """Aggregations with their distances, and the groups."""
+        """Aggregations with their distances, the judge and the groups."""
         models = self.provenance.models
         found = [described_aggregation(name, found, models) for name, found in self.aggregations]
-        return {"aggregations": found, **super().meta()}
+        return {"aggregations": found, **judged_meta(self.judged), **super().meta()}
 
 
 def standings(document: MeanRiskDocument) -> dict[str, Standing]:
@@ -146,7 +152,8 @@ def mrm(
         chosen = targets(table, settings) + chosen
     by_column = [(target.name, _studied(target, table.models, settings, runtime)) for target in chosen]
     means, aggregations = metric_means(table), tuple(_aggregations(table, settings, by_column))
-    case = MeanRiskCase(by_column, means, table.models, dict(aggregations), 1 - settings.alpha)
+    judged = judged_chapter(table)
+    case = MeanRiskCase(by_column, means, table.models, dict(aggregations), 1 - settings.alpha, judged)
     said = mrm_verdict(case)
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
@@ -162,6 +169,7 @@ def mrm(
         },
         by_column=tuple(by_column),
         aggregations=aggregations,
+        judged=judged,
     )
 
 
@@ -186,7 +194,7 @@ def _studied(
     with runtime.progress(f"resampling {target.name}") as progress:
         return study_mean_risk(
             target.scores,
-            columns_of(settings),
+            with_labels(columns_of(settings), target.scores),
             names=models,
             resamples=0 if settings.no_test else settings.resamples,
             alpha=settings.alpha,
@@ -218,7 +226,8 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
     advice = []
     if not settings.no_test and fewest < FEW_SAMPLES:
         advice.append(f"only {fewest} {unit}: bootstrap intervals below {FEW_SAMPLES} {unit} are fragile")
-    columns = columns_of(settings)
+    columns = with_labels(columns_of(settings), least)
+    advice += tails_left_out(columns_of(settings), least)
     described = {
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),

@@ -10,6 +10,8 @@ import numpy as np
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RiskColumn
+from riskrank.studies.judged import JudgedChapter
+from riskrank.studies.judged import sentences as judge_worth
 from riskrank.studies.metric_means import MetricMeans, best_of, better_elsewhere, worst_everywhere
 from riskrank.studies.said import Said, assuming, fitting
 from riskrank.studies.wording import interval, names, number, percent
@@ -27,6 +29,7 @@ class MeanRiskCase:
     aggregations : dict of str to Aggregation
     confidence : float
         Of the intervals.
+    judged : JudgedChapter or None
     """
 
     by_column: Sequence[tuple[str, MeanRiskStudy]]
@@ -34,6 +37,7 @@ class MeanRiskCase:
     models: Sequence[str]
     aggregations: Mapping[str, Aggregation]
     confidence: float
+    judged: JudgedChapter | None = None
 
     def mean_of(self, name: str) -> MetricMeans | None:
         """Raw means of a column that is a metric."""
@@ -62,7 +66,7 @@ def mrm_verdict(case: MeanRiskCase) -> Said:
     else:
         name, study = case.by_column[0]
         head = [_first(name, study, case), *_doubts(name, study, case)]
-    found = fitting([assuming(case.means) + head[0], *head[1:], untested])
+    found = fitting([assuming(case.means) + head[0], *judge_worth(case.judged), *head[1:], untested])
     # What a single measure of risk says takes its name to be understood, so that it is for who asks.
     return Said(found.verdict, (*found.more, *gains))
 

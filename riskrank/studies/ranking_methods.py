@@ -24,6 +24,8 @@ def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
         If a method is unknown or cannot be run on this table.
     """
     metrics = [metric.name for metric in table.metrics]
+    # Of most samples nobody knows what people would have said: there is no winner of a sample.
+    by_sample = table.paired and table.judged is None
     claims = claims_of(settings)
     scope = portfolio_name(settings) if len(metrics) > 1 else metrics[0]
     if settings.all_methods and len(metrics) < 2:
@@ -37,11 +39,11 @@ def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
     elif settings.all_methods:
         methods = _every_method(table, claims)
     elif settings.per_metric:
-        methods = [method for name in metrics for method in methods_on(name, claims, paired=table.paired)]
+        methods = [method for name in metrics for method in methods_on(name, claims, paired=by_sample)]
         if settings.aggregate:
             methods += methods_on(METRICS, claims, paired=table.paired)
     else:
-        methods = methods_on(scope, claims, paired=table.paired)
+        methods = methods_on(scope, claims, paired=by_sample)
     _check_scopes(methods, table)
     return methods
 
@@ -66,6 +68,12 @@ def _check_scopes(methods: list[Method], table: ScoreTable) -> None:
             )
         if method.scope == EMPIRICAL:
             refuse_weights(table)
+        if method.statistic in (SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE) and table.judged is not None:
+            raise UsageError(
+                f"{method.name} asks who wins each sample, and people scored only some",
+                found=f"{len(table.judged.labelled):,} of {len(table.samples):,} samples with a human score",
+                hint="use MWR, which compares means",
+            )
         if method.statistic in (SAMPLE_WIN_RATE, PAIRWISE_WIN_RATE) and not table.paired:
             raise UsageError(
                 f"{method.name} compares models on the same samples",

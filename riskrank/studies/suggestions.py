@@ -53,6 +53,10 @@ def _fitting(inspection: Inspection) -> Iterator[Suggestion]:
     say = partial(_said, _sources(inspection), told)
     if undeclared:
         yield say("Say which way each metric is better, if this guess is right:", "check")
+    if inspection.judged is not None:
+        yield say("Which model people would ship, and how sure that is:", "rank")
+        yield say("Who is ahead of whom, pair by pair:", "dominance")
+        return
     several = len(inspection.metrics) > 1 and len({task.metrics for task in inspection.tasks}) < 2
     if inspection.common_samples <= 1 and inspection.samples <= 1:
         if several:

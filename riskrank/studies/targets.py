@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
@@ -82,12 +82,20 @@ def draws_tasks(settings: Settings) -> bool:
 def tasks_of(table: ScoreTable, *, random: bool = False) -> TaskDesign | None:
     """The tasks of a suite as the engine takes them; None of other tables, and where they are pooled.
 
+    With a judge's scores and people's (method §12): samples with human scores, and those without.
+
     Raises
     ------
     UsageError
         If tasks are to be drawn and there are none.
     """
     suite = table.suite
+    if table.judged is not None and not random:
+        of_row, signed = table.judged.strata
+        counts = [len(table.judged.labelled), len(table.judged.others)]
+        rows = [of_row] * len(table.models)
+        found = TaskDesign.build(("labelled", "not labelled"), rows, weights=counts)
+        return replace(found, signed=signed)
     if suite is None or not table.options.weighs_tasks:
         if random:
             raise UsageError(

@@ -72,6 +72,8 @@ def unseen_in(scores: ClusteredScores) -> str:
 def design(scores: ClusteredScores) -> str:
     """How many samples there are: paired, or of each model."""
     counts = scores.cluster_counts
+    if scores.labelled is not None:
+        return f"{counts[0]:,} paired samples, {scores.labelled:,} of them labelled"
     if scores.paired:
         return f"{counts[0]:,} paired {scores.unit}"
     if len(set(counts)) == 1:

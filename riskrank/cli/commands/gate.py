@@ -31,6 +31,8 @@ def run(call: Call) -> None:
     """Read the metrics the claims are about, each on the samples it was scored on, and decide."""
     session = Session(call)
     bless = call.values.get("bless")
+    if bless is not None and call.reading.judge is not None:
+        contradict(option("judge", call.reading.judge), option("bless", bless))
     if bless is not None:
         before = call.values.get("baseline")
         check_writable(bless, [one for one in session.named if one != before], parameter="bless")

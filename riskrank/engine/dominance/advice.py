@@ -21,7 +21,7 @@ def advice_on(
     if n < FEW_SAMPLES:
         count = min(scores.cluster_counts)
         many = f"only {n} {scores.unit}"
-        if scores.strata is not None and count > n:
+        if scores.strata is not None and scores.labelled is None and count > n:
             many = f"{count} {scores.unit}, weighed by task, tell no more than {n} of equal weight"
         advice.append(f"{many}: verdicts below {FEW_SAMPLES} {scores.unit} are fragile")
     if scores.lopsided and scores.strata is None:

@@ -18,7 +18,7 @@ from riskrank.engine.dominance.replicates import Gathering, Part, Replicates, jo
 from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.dominance.weighted_violation import COST, WEIGHING, WeightedKernel, matrices_of
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
-from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, Workers
 from riskrank.engine.sampling.resamples import BLOCK, Blocks, batches, blocks
 from riskrank.engine.sampling.steps import Steps
@@ -74,7 +74,12 @@ class BootstrapColumn:
 
 
 def tail_level(scores: ClusteredScores) -> float:
-    """Level of the worst share of the scores: 5 %, or five samples where they are more (method §4)."""
+    """Level of the worst share of the scores: 5 %, or five samples where they are more (method §4).
+
+    With a judge, 20 of those that people scored (method §12).
+    """
+    if scores.labelled is not None:
+        return min(max(TAIL_LEVEL, FEWEST_LABELS / scores.labelled), 1.0)
     samples: float = min(scores.cluster_counts)
     if scores.weights is not None:
         # Also where whole tasks are drawn, a tail is one of samples.

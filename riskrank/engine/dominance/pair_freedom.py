@@ -68,7 +68,8 @@ def _of_pair(
     models: tuple[int, int],
 ) -> Freedom:
     if scores.paired:
-        return satterthwaite(_variances(scores, parts[0] - parts[1], models[0]), counts[0])
+        found = satterthwaite(_variances(scores, parts[0] - parts[1], models[0]), counts[0])
+        return found if scores.labelled is None else _tuned(found)
     each = [
         satterthwaite(_variances(scores, own, model), n)
         for own, model, n in zip(parts, models, counts, strict=True)
@@ -76,11 +77,22 @@ def _of_pair(
     return smallest(each[0], each[1])
 
 
+def _tuned(found: Freedom) -> Freedom:
+    """One degree of freedom goes for how much of a judge is taken, which the same samples say."""
+    df = np.maximum(found.df - 1, 1.0)
+    return Freedom(df, found.seen * df / found.df)
+
+
 def _parts(scores: ClusteredScores, model: int, pools: Sequence[Pool]) -> Floats:
     """How far each unit moves the macro mean of the mid-rank shares, shape (C,); 0 in sum within a task."""
     strata, clusters = scores.strata, scores.clusters[model]
     assert strata is not None
     shares = mid_rank_shares(scores.values[model], pools)
+    if strata.signed is not None:
+        sums = np.bincount(clusters, shares * strata.signed[model])
+        of_unit = strata.of_cluster[model]
+        away: Floats = sums - (np.bincount(of_unit, sums) / strata.counts(model))[of_unit]
+        return away
     task = strata.of_cluster[model][clusters]
     sizes = np.bincount(task, minlength=strata.tasks)
     away = shares - (np.bincount(task, shares, minlength=strata.tasks) / sizes)[task]
@@ -101,7 +113,7 @@ def _counts(scores: ClusteredScores, model: int) -> Floats:
     """Units of each task, of unequal ones Kish's number, shape (T,)."""
     strata, clusters = scores.strata, scores.clusters[model]
     assert strata is not None
-    sizes = np.bincount(clusters)
+    sizes = np.bincount(clusters) if strata.signed is None else np.ones(strata.of_cluster[model].size)
     of_cluster = strata.of_cluster[model]
     sums = np.bincount(of_cluster, sizes)
     return np.asarray(sums**2 / np.bincount(of_cluster, sizes.astype(np.float64) ** 2))

@@ -74,7 +74,7 @@ def _relative(scores: ClusteredScores) -> Floats:
         together = np.stack([sums for sums, _ in units], axis=1)
         for i in range(k):
             difference = together[:, i, None] - together
-            z = _scaled(difference.sum(axis=2), np.einsum("zjn,zjn->zj", difference, difference))
+            z = _scaled(difference.sum(axis=2), _flipped(scores, difference))
             found[i] = np.minimum(1.0, len(most) * ndtr(-z).min(axis=0))
         return found
     for i in range(k):
@@ -124,6 +124,7 @@ def _unit_scores(
     weights: Floats | float = 1.0
     if scores.strata is not None:
         weights = 1 / share.size if scores.weights is None else scores.weights[model]
+        weights = weights if scores.strata.signed is None else scores.strata.signed[model]
     sums = np.stack([np.bincount(cluster, -((1 - share) ** power) * weights) for power in asked])
     sizes = np.bincount(cluster)
     return sums.astype(np.float64), sizes if scores.strata is None else np.ones_like(sizes)
@@ -142,7 +143,7 @@ def _pair(
         a, b = a / size_a, b / size_b
     if scores.drawn_together:
         difference = a - b
-        effect, variance = difference.sum(axis=1), np.sum(difference**2, axis=1)
+        effect, variance = difference.sum(axis=1), _flipped(scores, difference)
     elif scores.strata is not None:
         effect, variance = _within_tasks(scores.strata, models, a, b)
     else:
@@ -153,6 +154,20 @@ def _pair(
     z = _scaled(effect, variance)
     many = len(a)
     return min(1.0, many * float(ndtr(-z).min())), min(1.0, many * float(ndtr(z).min()))
+
+
+def _flipped(scores: ClusteredScores, difference: Floats) -> Floats:
+    """Variance of a sum of paired differences under flips of their signs, which keep Σ d².
+
+    With a judge of whom one model takes more than another the differences of both strata are off by as much
+    in opposite directions: they vary about their own means, and the sum, of the samples that people scored.
+    """
+    labelled = scores.labelled
+    if labelled is None:
+        return np.asarray(np.einsum("...n,...n->...", difference, difference))
+    parts = difference[..., :labelled], difference[..., labelled:]
+    within = sum(part.var(axis=-1) * part.shape[-1] for part in parts)
+    return np.asarray(within + difference.sum(axis=-1) ** 2 / labelled)
 
 
 def _within_tasks(strata: Strata, models: tuple[int, int], a: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -81,9 +81,9 @@ def share_better(scores: ClusteredScores, one: int, other: int) -> float | None:
     Returns
     -------
     float or None
-        None of an unpaired design.
+        None of an unpaired design, and where a judge's scores are corrected by a few of people's.
     """
-    if not scores.paired:
+    if not scores.paired or scores.labelled is not None:
         return None
     means = scores.sample_means()
     better = np.sign(means[one] - means[other])

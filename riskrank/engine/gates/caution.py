@@ -19,79 +19,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riskrank.engine.gates.judged_sides import TailSide, mean_side
+from riskrank.engine.gates.side import Side
 from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
-from riskrank.engine.products import weighted_sums
 from riskrank.engine.sampling.design import ClusteredScores, kish
 from riskrank.engine.sampling.modified_t import MeanDifference, mean_difference
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Floats
 
 MEAN_SHARE = 0.5
-
-
-@dataclass(frozen=True)
-class Side:
-    """Scores of one model in a comparison.
-
-    Attributes
-    ----------
-    values : ndarray, shape (n,)
-        Larger is better.
-    clusters : ndarray of int, shape (n,)
-        Unit of resampling of each score, 0, 1, ... without gaps.
-    tasks : SideTasks or None
-        Of the units of a suite.
-    """
-
-    values: Floats
-    clusters: Integers
-    tasks: SideTasks | None = None
-
-    @property
-    def sizes(self) -> NDArray[np.int_]:
-        """Scores of each unit."""
-        return np.bincount(self.clusters)
-
-    @property
-    def sums(self) -> Floats:
-        """Sum of the scores of each unit."""
-        return np.asarray(np.bincount(self.clusters, self.values), dtype=np.float64)
-
-    @property
-    def mean(self) -> float:
-        """Mean score, of a suite weighted over its tasks."""
-        if self.tasks is None:
-            return float(self.values.mean())
-        weights = self.weigh(np.ones((1, len(self.sizes))))
-        return float(weighted_sums(weights, self.sums)[0])
-
-    def weigh(self, drawn: Floats) -> Floats:
-        """Weight of each score of the units in resamples, shape (B, C), for counts of the units."""
-        return drawn if self.tasks is None else self.tasks.weigh(drawn, self.sizes.astype(np.float64))
-
-    def worst_share(self, share: float) -> float:
-        """Quantile of the scores, of a suite of its weighted tasks."""
-        if self.tasks is None:
-            return float(np.quantile(self.values, share, method="inverted_cdf"))
-        weights = self.weigh(np.ones((1, len(self.sizes))))[0][self.clusters]
-        return float(np.quantile(self.values, share, method="inverted_cdf", weights=weights))
-
-    def where_it_weighs(self) -> Side:
-        """The scores of the task to which one unit more is added."""
-        if self.tasks is None:
-            return self
-        kept = np.flatnonzero(self.tasks.of_unit[self.clusters] == self.tasks.heaviest)
-        return Side(self.values[kept], np.unique(self.clusters[kept], return_inverse=True)[1])
-
-    def with_unit(self, score: float) -> Side:
-        """Add a unit of usual size whose scores are all the same."""
-        count = max(round(float(self.where_it_weighs().sizes.mean())), 1)
-        return Side(
-            np.concatenate([self.values, np.full(count, score)]),
-            np.concatenate([self.clusters, np.full(count, self.clusters[-1] + 1)]),
-            None if self.tasks is None else self.tasks.with_unit(),
-        )
 
 
 @dataclass(frozen=True)
@@ -109,6 +45,8 @@ class Comparison:
         The worst and the best score there can be.
     bounded : bool
         Whether those are known; otherwise they are what was seen, and there may be worse.
+    labelled : int or None
+        Samples that people scored, where a judge scored all.
     """
 
     new: Side
@@ -118,6 +56,7 @@ class Comparison:
     lowest: float
     highest: float
     bounded: bool = True
+    labelled: int | None = None
 
     @classmethod
     def of(
@@ -130,11 +69,30 @@ class Comparison:
         bounded: bool,
     ) -> Comparison:
         """Two models of a column of scores, by number, and the worst and the best score there can be."""
+        if scores.labelled is not None:
+            return cls._judged(scores, (new, old), level, limits, bounded)
         sides = [
             Side(scores.values[model], scores.clusters[model], SideTasks.of(scores, model))
             for model in (new, old)
         ]
         return cls(sides[0], sides[1], scores.drawn_together, level, *limits, bounded)
+
+    @classmethod
+    def _judged(
+        cls,
+        scores: ClusteredScores,
+        models: tuple[int, int],
+        level: float | None,
+        limits: tuple[float, float],
+        bounded: bool,
+    ) -> Comparison:
+        """Two models whose judge is corrected by people."""
+        if level is not None:
+            tails = [TailSide.of(scores, model) for model in models]
+            return cls(tails[0], tails[1], True, level, *limits, bounded, scores.labelled)
+        (new, larger), (old, _) = (mean_side(scores, model) for model in models)
+        lowest, highest = (larger * end for end in limits)
+        return cls(new, old, True, None, lowest, highest, bounded, scores.labelled)
 
     @property
     def independent(self) -> float:
@@ -154,13 +112,27 @@ class Comparison:
         return mean_difference(new, old, paired=self.paired)
 
     @property
+    def kept(self) -> float:
+        """Share of a difference's variance that more human scores would leave; 1 where that is not known."""
+        if self.labelled is None:
+            return 0.0
+        if self.level is not None or self.new.tasks is None or self.old.tasks is None:
+            return 1.0
+        both = (side.tasks.parts(side.values, side.clusters) for side in (self.new, self.old) if side.tasks)
+        variances = self.new.tasks.variances(next(both) - next(both))
+        total = float(variances.sum())
+        return float(variances[1]) / total if total > 0 else 0.0
+
+    @property
     def drawn_tasks(self) -> bool:
         """Whether the units are whole tasks: means of many scores, of which none is an unseen failure."""
         return self.new.tasks is not None and self.new.tasks.random
 
     @property
     def samples(self) -> int:
-        """Independent units behind the model that has fewer."""
+        """Independent units behind the model that has fewer; with a judge those that people scored."""
+        if self.labelled is not None:
+            return self.labelled
         return int(min(self.new.clusters[-1], self.old.clusters[-1])) + 1
 
     def against(self) -> Comparison:
@@ -185,8 +157,8 @@ class Comparison:
     def _units(self) -> tuple[float, float]:
         """Scores of the new and the old model on a sample that speaks against the new one."""
         if self.level is not None:
-            low = _beyond(self.new.values, self.lowest, self.new.worst_share(self.level))
-            return low, float(np.median(self.old.values))
+            low = _beyond(self.new.seen, self.lowest, self.new.worst_share(self.level))
+            return low, float(np.median(self.old.seen))
         new, old = self.new.where_it_weighs(), self.old.where_it_weighs()
         if self.paired:
             differences = new.sums / new.sizes - old.sums / old.sizes

@@ -60,6 +60,8 @@ class Evidence:
         Samples the statistic rests on.
     modified : MeanDifference or None
         The same difference for Johnson's modified t, where the losses may have a heavy tail.
+    kept : float
+        Share of the variance that more samples like these leave; 1 where nobody knows.
     """
 
     estimate: float
@@ -72,6 +74,7 @@ class Evidence:
     high: Floats | None = None
     behind: float | Freedom = 0
     modified: MeanDifference | None = None
+    kept: float = 0.0
 
     @classmethod
     def of_replicates(
@@ -85,12 +88,13 @@ class Evidence:
         samples: int,
         behind: float | Freedom,
         modified: MeanDifference | None = None,
+        kept: float = 0.0,
     ) -> Evidence:
         """Count replicates beyond the boundary.
 
         Parameters
         ----------
-        estimate, boundary, samples, behind, modified
+        estimate, boundary, samples, behind, modified, kept
             As the attributes.
         plain : ndarray, shape (B,)
             Replicates of the difference, for its standard error.
@@ -115,7 +119,7 @@ class Evidence:
             above = max(above, modified.johnson_p_value(boundary))
             below = max(below, modified.mirrored().johnson_p_value(-boundary))
         ends = np.sort(against), np.sort(in_favour)
-        return cls(estimate, boundary, spread, samples, above, below, *ends, behind, modified)
+        return cls(estimate, boundary, spread, samples, above, below, *ends, behind, modified, kept)
 
     @property
     def p_value(self) -> float:
@@ -163,6 +167,9 @@ class Evidence:
         width = -normal.inv_cdf(max(level / 2, 1e-300)) + normal.inv_cdf(POWER)
         times = width * self.standard_error / distance
         needed = self.samples * times * min(times, _MOST)
+        if self.kept:
+            left = 1 / max(times, 1 / _MOST) ** 2 - self.kept
+            needed = self.samples * (1 - self.kept) / left if left > 0 else _MOST * 2
         end = interval[0] if self.estimate > self.boundary else interval[1]
         if needed <= self.samples and end is not None:
             needed = self.samples * abs(self.estimate - end) / distance

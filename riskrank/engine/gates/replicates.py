@@ -18,7 +18,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from riskrank.engine.gates.caution import Comparison, Side
+from riskrank.engine.gates.caution import Comparison
+from riskrank.engine.gates.judged_sides import TailSide
+from riskrank.engine.gates.side import Side
 from riskrank.engine.products import weighted_sums
 from riskrank.engine.sampling.resamples import blocks
 from riskrank.engine.types import Floats
@@ -81,7 +83,7 @@ def difference(comparison: Comparison) -> float:
     if level is None:
         return comparison.new.mean - comparison.old.mean
     new, old = (
-        float(tail_means(side, side.weigh(np.ones((1, len(side.sizes)))), level)[0])
+        float(_of_tasks(side, np.ones((1, len(side.sizes))), level)[0])
         for side in (comparison.new, comparison.old)
     )
     return new - old
@@ -118,7 +120,10 @@ def tail_means(side: Side, weights: Floats, level: float) -> Floats:
 
 
 def _of_tasks(side: Side, drawn: Floats, level: float | None) -> Floats:
-    """Means or tail means of one model's suite in every resample."""
+    """Means or tail means of one model's suite in every resample, or with a judge."""
+    if isinstance(side, TailSide):
+        assert level is not None
+        return side.tails(drawn, level)
     weights = side.weigh(drawn)
     if level is None:
         return weighted_sums(weights, side.sums)

@@ -113,7 +113,7 @@ class ScoreTables:
             values=part(self.values),
             clusters=part(self.clusters),
             row_samples=None if self.row_samples is None else part(self.row_samples),
-            tasks=None if self.tasks is None else replace(self.tasks, of_row=part(self.tasks.of_row)),
+            tasks=None if self.tasks is None else self.tasks.picked(part),
         )
 
     @property

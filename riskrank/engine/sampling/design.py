@@ -25,6 +25,9 @@ from riskrank.errors import InputError, option
 FEWEST_SAMPLES = 10
 FEW_SAMPLES = 30
 
+# Scores of people beside a judge's, of all samples and in the worst share of them (method §12).
+FEWEST_LABELS = 20
+
 
 @dataclass(frozen=True)
 class ClusteredScores:
@@ -115,7 +118,7 @@ class ClusteredScores:
         if tasks is None:
             return found
         strata = tasks.strata(units)
-        return replace(found, strata=strata, weights=strata.score_weights(found.clusters))
+        return replace(found, strata=strata, weights=strata.score_weights(found.clusters, found.values))
 
     def of_models(self, models: Sequence[int]) -> ClusteredScores:
         """The same design of some models alone."""
@@ -123,15 +126,12 @@ class ClusteredScores:
         def chosen(arrays: tuple[NDArray, ...]) -> tuple[NDArray, ...]:
             return tuple(arrays[model] for model in models)
 
-        strata = self.strata
-        if strata is not None:
-            strata = replace(strata, of_cluster=chosen(strata.of_cluster))
         return replace(
             self,
             values=chosen(self.values),
             clusters=chosen(self.clusters),
             samples=None if self.samples is None else chosen(self.samples),
-            strata=strata,
+            strata=None if self.strata is None else self.strata.of_models(models),
             weights=None if self.weights is None else chosen(self.weights),
         )
 
@@ -160,12 +160,22 @@ class ClusteredScores:
         """Clusters of equal size that tell as much of each model's mean, shape (k,).
 
         Kish's number (Σm)²/Σm² of the clusters' sizes m, or of their weights: their count where all are of
-        one size, little more than 1 where one holds most of the scores (method §4, rule 1).
+        one size, little more than 1 where one holds most of the scores (method §4, rule 1). With a judge
+        those that people scored.
         """
+        if self.labelled is not None:
+            return np.full(self.models, float(self.labelled))
         if self.weights is None:
             return np.array([kish(cluster) for cluster in self.clusters])
         sums = [np.bincount(*both) for both in zip(self.clusters, self.weights, strict=True)]
         return np.array([float(own.sum() ** 2 / (own**2).sum()) for own in sums])
+
+    @property
+    def labelled(self) -> int | None:
+        """Samples that people scored, where a judge scored all (method §12); None of other scores."""
+        if self.strata is None or self.strata.signed is None:
+            return None
+        return int(self.strata.counts(0)[0])
 
     @property
     def effective_size(self) -> int:
@@ -183,6 +193,8 @@ class ClusteredScores:
         """What is resampled, and counts as independent, in words."""
         if self.strata is not None and self.strata.random:
             return "tasks"
+        if self.labelled is not None:
+            return "labels"
         return "samples" if self.samples is None else "clusters of samples"
 
     def draws_per_sample(self) -> int | None:

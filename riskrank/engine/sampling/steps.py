@@ -20,7 +20,7 @@ TOTAL = 1 << 61
 
 
 def units_of(shares: Floats) -> Integers:
-    """Shares in [0, 1] as whole units."""
+    """Shares of all weights as whole units."""
     return np.rint(np.ldexp(shares, 61)).astype(np.int64)
 
 
@@ -105,21 +105,26 @@ class StepMaker:
         Unit of resampling of each score, scores upwards.
     starts : ndarray of int, shape (d,), or None
         First score of each value; None where every score is a value of its own.
+    signed : ndarray of int64, shape (n,), or None
+        Weight of each score where its unit is drawn once, in units, scores upwards; some may be negative.
+        None where all scores of a unit weigh the same.
     """
 
     values: Floats
     units: Integers
     starts: NDArray[np.intp] | None
+    signed: Integers | None = None
 
     @classmethod
-    def of(cls, scores: Floats, clusters: Integers) -> StepMaker:
-        """Sort one model's scores."""
+    def of(cls, scores: Floats, clusters: Integers, signed: Floats | None = None) -> StepMaker:
+        """Sort one model's scores; `signed` are weights of their own, of sum 1."""
         order = np.argsort(scores, kind="stable")
         ordered = scores[order]
         first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        own = None if signed is None else units_of(signed[order])
         if first.size == ordered.size:
-            return cls(ordered, clusters[order], None)
-        return cls(ordered[first], clusters[order], first)
+            return cls(ordered, clusters[order], None, own)
+        return cls(ordered[first], clusters[order], first, own)
 
     def steps(self, weights: Integers) -> Steps:
         """Steps of resamples.
@@ -127,13 +132,19 @@ class StepMaker:
         Parameters
         ----------
         weights : ndarray of int64, shape (B, C)
-            Weight in units of *one score* of each unit of resampling.
+            Weight in units of *one score* of each unit of resampling; where scores have signed weights of
+            their own, how often each unit is drawn.
         """
         return Steps(self.values, self.cumulated(weights))
 
     def cumulated(self, weights: Integers) -> Integers:
-        """Cumulated weights of resamples, shape (B, d); `weights` as of :meth:`steps`."""
+        """Cumulated weights of resamples, shape (B, d); `weights` as of :meth:`steps`.
+
+        Of signed weights they may fall: see :func:`riskrank.engine.sampling.proper_steps.proper`.
+        """
         drawn = weights.take(self.units, axis=1)
+        if self.signed is not None:
+            drawn *= self.signed
         if self.starts is not None:
             drawn = np.add.reduceat(drawn, self.starts, axis=1)
         return np.cumsum(drawn, axis=1, out=drawn)

@@ -2,16 +2,20 @@
 
 A suite mixes its tasks, F = Σ_t w_t F_t: each of the n_t scores of task t weighs w_t/n_t. Of *these tasks*
 the samples are drawn again within each task. For *tasks like these* the tasks are what is drawn, whole.
+
+Samples that people scored, and those that only a judge did, are two such strata (method §12): there every
+score has a weight of its own, which is negative where a judge's score is taken away again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from riskrank.engine.sampling.proper_steps import proper_weights
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, listing, option
 
@@ -36,12 +40,15 @@ class TaskDesign:
         Task of each score of each model.
     random : bool
         Whether the tasks themselves were drawn, and are drawn again, instead of the samples within them.
+    signed : tuple of k ndarrays, shapes (n_i,), or None
+        Weight of each score of each model, of sum 1, some negative; None where tasks share theirs out evenly.
     """
 
     names: tuple[str, ...]
     weights: Floats
     of_row: tuple[Integers, ...]
     random: bool = False
+    signed: tuple[Floats, ...] | None = None
 
     @classmethod
     def build(
@@ -62,12 +69,23 @@ class TaskDesign:
         used = np.unique(np.concatenate([np.unique(rows) for rows in self.of_row]))
         if used.size < 2:
             return None
-        if used.size == len(self.names):
+        if used.size == len(self.names) or self.signed is not None:
             return self
         rows = [np.searchsorted(used, own) for own in self.of_row]
         return TaskDesign.build(
             [self.names[task] for task in used], rows, weights=self.weights[used], random=self.random
         )
+
+    def picked(self, part: Callable[[Sequence[NDArray]], tuple[NDArray, ...]]) -> TaskDesign:
+        """The tasks of some of the scores; `part` takes these from k arrays."""
+        return replace(self, of_row=part(self.of_row), signed=self.signed and part(self.signed))
+
+    def share_of(self, model: int) -> Floats:
+        """Weight of each score of a model."""
+        if self.signed is not None:
+            return self.signed[model]
+        rows = self.of_row[model]
+        return (self.weights / np.bincount(rows, minlength=len(self.names)))[rows]
 
     def labels(self, clusters: Sequence[NDArray]) -> list[Integers]:
         """Name the unit of resampling of each score, tasks one after the other: a task, or a cluster in one.
@@ -90,7 +108,11 @@ class TaskDesign:
         for rows, label in zip(self.of_row, labels, strict=True):
             _, first = np.unique(label, return_index=True)
             found.append(rows[first].astype(np.int64))
-        return Strata(self.names, self.weights, tuple(found), self.random)
+        signed = self.signed
+        if signed is not None:  # in the order of the units, as scores are kept
+            sortings = [np.argsort(label, kind="stable") for label in labels]
+            signed = tuple(own[sorting] for own, sorting in zip(signed, sortings, strict=True))
+        return Strata(self.names, self.weights, tuple(found), self.random, signed)
 
 
 @dataclass(frozen=True)
@@ -106,12 +128,15 @@ class Strata:
         Task of each unit of resampling, non-decreasing; where tasks are drawn, each is a unit of its own.
     random : bool
         Whether tasks are drawn, instead of units within them.
+    signed : tuple of k ndarrays, shapes (n_i,), or None
+        As of :class:`TaskDesign`, in the order of the units.
     """
 
     names: tuple[str, ...]
     weights: Floats
     of_cluster: tuple[Integers, ...]
     random: bool = False
+    signed: tuple[Floats, ...] | None = None
 
     @property
     def tasks(self) -> int:
@@ -126,14 +151,34 @@ class Strata:
         """Where the units of each task begin, and where the last ones end, shape (T + 1,)."""
         return np.concatenate(([0], np.cumsum(self.counts(model))))
 
-    def score_weights(self, clusters: Sequence[Integers]) -> tuple[Floats, ...] | None:
+    def of_models(self, models: Sequence[int]) -> Strata:
+        """The tasks of some models' units."""
+        signed = None if self.signed is None else tuple(self.signed[model] for model in models)
+        return replace(self, of_cluster=tuple(self.of_cluster[model] for model in models), signed=signed)
+
+    def share_of(self, model: int, clusters: Integers) -> Floats:
+        """Weight of each score of a model, `clusters` being their units."""
+        if self.signed is not None:
+            return self.signed[model]
+        tasks = self.of_cluster[model][clusters]
+        return (self.weights / np.bincount(tasks, minlength=self.tasks))[tasks]
+
+    def score_weights(
+        self, clusters: Sequence[Integers], values: Sequence[Floats]
+    ) -> tuple[Floats, ...] | None:
         """Weight of each score, w_t/n_t; None where it is one number in every resample.
+
+        Of signed weights those of the distribution they stand for, none of which is negative.
 
         Parameters
         ----------
         clusters : sequence of k ndarrays of int, shapes (n_i,)
             Unit of resampling of each score.
+        values : sequence of k ndarrays, shapes (n_i,)
+            The scores.
         """
+        if self.signed is not None:
+            return tuple(proper_weights(*both) for both in zip(values, self.signed, strict=True))
         found, alike = [], not self.random
         for of_cluster, own in zip(self.of_cluster, clusters, strict=True):
             tasks = of_cluster[own]

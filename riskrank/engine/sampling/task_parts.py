@@ -56,7 +56,7 @@ class TaskParts:
         """
         rows = design.of_row[model]
         sizes = np.bincount(rows, minlength=len(design.names))
-        share = (design.weights / sizes)[rows][:, None]
+        share = design.share_of(model)[:, None]
         numbers = rows if design.random else _units(clusters, rows)
         shares = _sums(numbers, values * share)
         mean = shares.sum(axis=0)
@@ -68,6 +68,9 @@ class TaskParts:
         parts = _sums(numbers, (values - of_task[rows]) * share)
         tasks = np.zeros(len(parts), dtype=np.int64)
         tasks[numbers] = rows
+        if design.signed is not None:
+            parts = shares - (_sums(tasks, shares) / np.bincount(tasks)[:, None])[tasks]
+            return cls(mean, parts, shares, tasks, np.bincount(tasks).astype(np.float64))
         of_size = np.bincount(numbers).astype(np.float64)
         counts = np.bincount(tasks, of_size) ** 2 / np.bincount(tasks, of_size**2)
         return cls(mean, parts, shares, tasks, counts)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.proper_steps import proper
 from riskrank.engine.sampling.resamples import Blocks, chosen_many, counts_of
 from riskrank.engine.sampling.steps import StepMaker, units_of
 from riskrank.engine.types import Floats, Integers
@@ -24,12 +25,14 @@ class WeightedDesign:
     Parameters
     ----------
     scores : ClusteredScores
-        A suite of tasks, or scores that all weigh the same.
+        A suite of tasks, a judge's scores with people's, or scores that all weigh the same.
     """
 
     def __init__(self, scores: ClusteredScores) -> None:
         self._scores = scores
-        self._makers = [StepMaker.of(*both) for both in zip(scores.values, scores.clusters, strict=True)]
+        self._signed = None if scores.strata is None else scores.strata.signed
+        own = [None] * scores.models if self._signed is None else self._signed
+        self._makers = [StepMaker.of(*each) for each in zip(scores.values, scores.clusters, own, strict=True)]
         self._sizes = [np.bincount(cluster) for cluster in scores.clusters]
 
     @property
@@ -59,7 +62,8 @@ class WeightedDesign:
             step = max(_CACHE // maker.units.size, 1)
             for start in range(0, len(drawn), step):
                 rows = slice(start, start + step)
-                own[rows] = maker.cumulated(self._weights(model, drawn[rows]))
+                ends = maker.cumulated(self._weights(model, drawn[rows]))
+                own[rows] = ends if self._signed is None else proper(maker.values, ends)
             found.append(own)
         return found
 
@@ -77,8 +81,10 @@ class WeightedDesign:
                 yield self.of_counts(drawn * self._scores.models if self._scores.drawn_together else drawn)
 
     def _weights(self, model: int, counts: Integers) -> Integers:
-        """Weight in units of one score of each unit of resampling, shape (B, C)."""
+        """Weight in units of one score of each unit of resampling, shape (B, C), or counts of signed ones."""
         sizes, strata = self._sizes[model], self._scores.strata
+        if self._signed is not None:
+            return counts
         if strata is None:
             drawn = counts @ sizes
             return counts * units_of(1 / drawn[:, None])

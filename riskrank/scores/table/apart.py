@@ -11,6 +11,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.baseline import Baseline
+from riskrank.scores.table.judged import corrected, read_judged
 from riskrank.scores.table.overlap import compared
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
@@ -32,6 +33,8 @@ def read_selected(
         As for `read_scores`.
     baseline : Baseline, optional
     """
+    if options.corrects_judge:
+        return read_judged(paths, options, stdin, baseline=baseline)
     scores = read_frame(paths, options, stdin, baseline=baseline)
     return select(replace(scores, options=_with_baseline(options, baseline)))
 
@@ -55,6 +58,9 @@ def metrics_apart(
     tuple of ScoreTable
         One of all metrics if they were scored on the same samples, else one a metric, of the same models.
     """
+    if options.corrects_judge:
+        wanted((str(options.human),))
+        return (corrected(checked_table(scores), options),)
     names = tuple(wanted(scores.metrics))
     scores = compared(scores, names)
 

@@ -11,16 +11,19 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.errors import InputError, listing, option
+from riskrank.errors import InputError, RiskrankError, listing, option
 from riskrank.scores.files.contents import BeyondLimitError
 from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.further_columns import dividing_columns
+from riskrank.scores.table.judged import as_judged, corrected, read_judged
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
+from riskrank.scores.table.score_table import checked_table
 from riskrank.scores.table.scored import Scored, scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import suite_of
@@ -146,6 +149,8 @@ class Inspection:
         Columns that divide the samples into groups, where every model has every sample once.
     scored : tuple of Scored
         Of every model and metric that lacks scores, how many there are and why.
+    judged : ScoreTable or None
+        A judge's scores corrected by people's, where that was asked for and nothing is wrong.
     """
 
     inputs: tuple[InputFile, ...]
@@ -166,6 +171,7 @@ class Inspection:
     runs: tuple[ClusteredScores, ...] = ()
     divisions: tuple[str, ...] = ()
     scored: tuple[Scored, ...] = ()
+    judged: ScoreTable | None = None
 
 
 def inspect_scores(
@@ -196,9 +202,11 @@ def inspect_scores(
 
 
 def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
-    # As whoever weighs tasks reads them.
-    options = replace(options, weighs_tasks=True)
-    read, unclear = _of_tasks(select(replace(_read(paths, options, stdin), options=options)))
+    # As whoever weighs tasks, and takes a judge, reads them.
+    asked = options = replace(options, weighs_tasks=True, judges=True)
+    if options.corrects_judge:
+        options = as_judged(options)
+    read, unclear = _of_tasks(select(replace(_read(paths, asked, stdin), options=options)))
     read_specs, doubts = resolve_metrics(read)
     scores, specs, of_task = of_one_column(read, read_specs)
     means, _ = assemble(_asked(scores, missing="keep", repeats="mean", unpaired=True), scores.values)
@@ -207,7 +215,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     repeats = _rows_per_cell(scores)
     # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
     whole = bool(covered.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
-    errors = [*_unusable(read, read_specs), *unclear]
+    errors: list[RiskrankError] = [*_unusable(read, read_specs), *unclear]
     used = scores
     if options.missing in FILLING and not errors:
         try:
@@ -217,8 +225,11 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     # What cannot be filled is told once, and not as gaps besides.
     if options.missing not in FILLING or not errors:
         errors += _incomplete(used, specs, means, whole=whole or bool(unclear))
+    judged, wrong = (None, ()) if errors or not asked.corrects_judge else _judged(read, asked)
+    errors += wrong
     dropped = () if whole else _dropped(used)
     warnings = [*scores.notes.warnings, *doubts, *_undeclared(read_specs, options), *dropped]
+    warnings += [text for text in (judged.warnings if judged else ()) if text not in warnings]
     alone = covered.sum(axis=0) == 1
     return Inspection(
         inputs=scores.notes.inputs,
@@ -243,16 +254,27 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
             *(Problem(severity="error", what=e.what, found=e.found, hint=e.hint) for e in errors),
             *(Problem(severity="warning", what=text) for text in warnings),
         ),
-        options=options,
+        options=asked,
         sources=tuple(paths),
-        runs=() if errors or of_task else _runs(used, specs),
-        scored=scored(read),
+        runs=() if errors or of_task or asked.corrects_judge else _runs(used, specs),
+        scored=() if asked.corrects_judge else scored(read),
         divisions=() if errors or options.group_by or not whole else dividing_columns(read),
+        judged=judged,
     )
+
+
+def _judged(scores: Scores, options: ReadOptions) -> tuple[ScoreTable | None, Sequence[RiskrankError]]:
+    """The table of a judge corrected by people, or why there is none."""
+    try:
+        return corrected(checked_table(replace(scores, options=as_judged(options))), options), ()
+    except RiskrankError as error:
+        return None, (error,)
 
 
 def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Scores:
     """Read a table; one without a sample column is one row a model, if no model has two."""
+    if options.corrects_judge:
+        return read_judged(paths, options, stdin)
     try:
         return read_frame(paths, options, stdin)
     except InputError as error:

@@ -1,27 +1,28 @@
-"""The validated score table: what every command computes on."""
+"""Files become the score table that every command computes on: selected, checked, oriented."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import BinaryIO
 
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Integers
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.errors import InputError
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.table.assemble import assemble
-from riskrank.scores.table.baseline import Overlap
 from riskrank.scores.table.filled import FILLING, filled
-from riskrank.scores.table.metrics import oriented, original_units, resolve_metrics
+from riskrank.scores.table.judged import corrected, read_judged
+from riskrank.scores.table.metrics import oriented, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.oriented import ScoreTable
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.rows import Rows
-from riskrank.scores.table.scored import Scored, scored
+from riskrank.scores.table.scored import scored
 from riskrank.scores.table.scores import Scores, select
-from riskrank.scores.table.suite import Suite, suite_of
+from riskrank.scores.table.suite import suite_of
 from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
 from riskrank.scores.table.validate import (
     constant_metrics,
@@ -33,120 +34,6 @@ from riskrank.scores.table.validate import (
 )
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ScoreTable:
-    """Scores of several models, oriented so that larger is better.
-
-    Attributes
-    ----------
-    models : tuple of str
-        Sorted by name.
-    metrics : tuple of MetricSpec
-        In the order asked for, else sorted by name.
-    samples : tuple of str
-        Sorted; those of all models together.
-    paired : bool
-        Whether every model has every sample.
-    values : tuple of ndarray of float64, each of shape (rows_i, m)
-        Per model, transformed and oriented; sorted by sample, the draws of a sample by their values.
-        Read-only.
-    row_samples : tuple of ndarray of int64, each of shape (rows_i,)
-        Per model, the sample of each row as an index into `samples`; non-decreasing. Read-only.
-    clusters : tuple of ndarray of int64, each of shape (rows_i,)
-        Per model, the unit of resampling of each row: its sample, or an index into `cluster_names`.
-        Read-only.
-    cluster_names : tuple of str, or None
-        Sorted; None where samples are drawn one by one.
-    groups : tuple of ndarray of int64, each of shape (rows_i,), or None
-        Per model, the group of each row as an index into `group_names`; None where nobody grouped samples.
-    group_names : tuple of str
-        Sorted.
-    suite : Suite or None
-        The tasks the samples belong to; None where they are of one kind.
-    overlap : Overlap or None
-        What the new scores and a baseline have in common.
-    best : tuple of ndarray, or None
-        `values` with what is missing at the best there can be, where `missing` is ``bounds``; there `values`
-        have it at the worst.
-    scored : tuple of Scored
-        Of every model and metric that lacks scores, how many there are and why.
-    has_draws : bool
-        Whether some model has more than one row for a sample.
-    inputs : tuple of InputFile
-    warnings : tuple of str
-    rows : int
-        Input rows read.
-    options : ReadOptions
-        How it was read.
-    """
-
-    models: tuple[str, ...]
-    metrics: tuple[MetricSpec, ...]
-    samples: tuple[str, ...]
-    paired: bool
-    values: tuple[np.ndarray, ...]
-    row_samples: tuple[np.ndarray, ...]
-    clusters: tuple[np.ndarray, ...]
-    cluster_names: tuple[str, ...] | None
-    has_draws: bool
-    inputs: tuple[InputFile, ...]
-    warnings: tuple[str, ...]
-    rows: int
-    options: ReadOptions = field(default_factory=ReadOptions)
-    groups: tuple[Integers, ...] | None = None
-    group_names: tuple[str, ...] = ()
-    suite: Suite | None = None
-    overlap: Overlap | None = None
-    best: tuple[np.ndarray, ...] | None = None
-    scored: tuple[Scored, ...] = ()
-
-    def at_best(self) -> ScoreTable:
-        """The table with what is missing at the best there can be; the same where nothing is told of it."""
-        return self if self.best is None else replace(self, values=self.best, best=None)
-
-    def index(self, model: str) -> int:
-        """The index of a model by its name; a UsageError names the nearest."""
-        if model not in self.models:
-            raise UsageError(
-                f"there is no model '{model}'",
-                found=f"the scores hold {listing(self.models)}",
-                hint=did_you_mean(model, self.models, otherwise="name one of these models"),
-            )
-        return self.models.index(model)
-
-    def column(self, metric: int) -> tuple[np.ndarray, ...]:
-        """One metric, by its index: per model an array of shape (rows_i,)."""
-        return tuple(values[:, metric] for values in self.values)
-
-    def as_draws(self) -> np.ndarray:
-        """All scores of a paired table, shape (models, samples, draws, metrics).
-
-        A sample with fewer draws than the most is filled up with rows of NaN.
-        """
-        if not self.paired:
-            raise UsageError(
-                "this needs the same samples of all models",
-                found=option("unpaired", True),
-                hint=f"leave it out; {option('missing', 'drop')} compares on the samples all models have",
-            )
-        counts = [np.bincount(sample, minlength=len(self.samples)) for sample in self.row_samples]
-        most = max(int(count.max()) for count in counts)
-        scores = np.full((len(self.models), len(self.samples), most, len(self.metrics)), np.nan)
-        for model, (rows, sample, count) in enumerate(
-            zip(self.values, self.row_samples, counts, strict=True)
-        ):
-            draw = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
-            scores[model, sample, draw] = rows
-        return scores
-
-    def raw(self, model: int) -> np.ndarray:
-        """A model's scores in their original units, shape (rows_i, m).
-
-        Exact but for ``neg_log``, which is undone by exp(−x).
-        """
-        return original_units(self.values[model], self.metrics)
 
 
 def read_scores(
@@ -174,6 +61,8 @@ def read_scores(
         If the options contradict each other or name something unknown.
     """
     options = options or ReadOptions()
+    if options.corrects_judge:
+        return corrected(checked_table(read_judged(paths, options, stdin)), options)
     return checked_table(read_frame(paths, options, stdin))
 
 

@@ -105,6 +105,8 @@ def _tests(document: GateDocument) -> str:
     many = f" ({document.correction.capitalize()} over {len(rows)} claims)" if together else ""
     fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
     size = f"{fewest:,} samples" if fewest == most else f"{fewest:,} to {most:,} samples"
+    if document.judged is not None:
+        size = f"{fewest:,} of {document.judged.entry.samples:,} samples labelled"
     again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
     return f"{size} (blind to what happens less than once in {max(fewest // 3, 1):,}); {how}{many}{again}."
 
@@ -139,14 +141,15 @@ def _to_do(document: GateDocument) -> list[Line]:
     if not open_:
         return []
     needed = [row for row in open_ if row.samples_needed is not None]
-    parts = ["more samples"]
+    parts = ["more samples" if document.judged is None else "more labels"]
     hanging = sum(row.hangs_on_missing for row in open_)
     if hanging:
         which = "" if hanging == len(open_) else f" of {hanging} of them"
         parts = [f"scores for what is missing, which alone makes the claim true or not{which}"]
     elif needed:
         most = max(needed, key=lambda row: row.samples_needed or 0)
-        each = f"about {most.samples_needed:,} samples, were the difference found the true one"
+        unit = "samples" if document.judged is None else "labels"
+        each = f"about {most.samples_needed:,} {unit}, were the difference found the true one"
         parts = [f"{each} ({looked_at(most)} of {most.metric})" if len(open_) > 1 else each]
     if any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
         parts.append(f"or a {option('margin')} that does not matter")

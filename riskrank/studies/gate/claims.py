@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import ceil
 
 import numpy as np
 
@@ -18,7 +19,13 @@ from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.decision import Answer, Decidable, Evidence, answers
 from riskrank.engine.gates.either_way import EitherWay
 from riskrank.engine.gates.replicates import difference, differences
-from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, ClusteredScores, found_samples
+from riskrank.engine.sampling.design import (
+    FEW_SAMPLES,
+    FEWEST_LABELS,
+    FEWEST_SAMPLES,
+    ClusteredScores,
+    found_samples,
+)
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow
@@ -147,6 +154,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
                 samples=one.samples,
                 behind=behind,
                 modified=one.modified,
+                kept=one.kept,
             )
         )
     return found
@@ -179,9 +187,10 @@ def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) 
         dominance.boundary - float(tests.ratios[new, old]),
         claim.boundary,
         float(tests.standard_error[new, old]),
-        min(scores.cluster_counts[new], scores.cluster_counts[old]),
+        scores.labelled or min(scores.cluster_counts[new], scores.cluster_counts[old]),
         float(tests.p_value[new, old]),
         float(tests.p_value[old, new]),
+        kept=0.0 if scores.labelled is None else 1.0,
     )
 
 
@@ -237,6 +246,8 @@ def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
         scores.strata.require_testable()
         if scores.strata.random:
             return
+    if scores.labelled is not None and claim.level is not None:
+        _require_tail(claim, scores.labelled)
     pair = [claim.new, claim.old]
     if int(scores.independent[pair].min()) < FEWEST_SAMPLES:
         where = f" in {claim.column.group}" if claim.column.group else ""
@@ -249,11 +260,26 @@ def _require_samples(claim: GateClaim, models: Sequence[str]) -> None:
         )
 
 
+def _require_tail(claim: GateClaim, labelled: int) -> None:
+    """A corrected tail rests on the people's scores in it."""
+    assert claim.level is not None
+    if claim.level * labelled >= FEWEST_LABELS - 1e-9:
+        return
+    least = ceil(100 * FEWEST_LABELS / labelled) / 100
+    raise InputError(
+        f"{option('on', claim.statistic)} looks at {claim.level * labelled:.2g} of {labelled:,} human scores",
+        found=f"fewer than {FEWEST_LABELS}, by which a judge's tail cannot be corrected",
+        hint=f"have people score {ceil(FEWEST_LABELS / claim.level):,} samples"
+        + (f", or claim {option('on', f'tvar@{least:g}')}" if least < 1 else ""),
+    )
+
+
 def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
     advice = []
     for claim in claims:
-        counts, unit = claim.column.scores.cluster_counts, claim.column.scores.unit
-        n = min(counts[claim.new], counts[claim.old])
+        scores, unit = claim.column.scores, claim.column.scores.unit
+        counts = scores.cluster_counts
+        n = min(counts[claim.new], counts[claim.old]) if scores.labelled is None else scores.labelled
         if claim.dominance is None and n < FEW_SAMPLES:
             advice.append(f"only {n} {unit}: verdicts below {FEW_SAMPLES} {unit} are fragile")
         if claim.level is not None and n * claim.level < 5:

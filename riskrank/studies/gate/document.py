@@ -12,6 +12,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Document, Quote
 from riskrank.studies.gate.looks import Looks
+from riskrank.studies.judged import JudgedChapter, JudgedEntry, judged_meta
 
 # An HTML comment, which no renderer of Markdown shows.
 MARKER = "<!-- riskrank gate -->"
@@ -119,11 +120,13 @@ class GateDocument(Document[GateRow]):
         What the new scores and a baseline have in common.
     looks : Looks or None
         What this look and the ones before it saw, where the answers hold whenever one looks.
+    judged : JudgedChapter or None
+        Of a judge and people, what they are worth together.
     """
 
-    entries: ClassVar[Mapping[str, type]] = {"baseline": Overlap}
     schema: ClassVar[str] = "gate"
     row_type: ClassVar[type] = GateRow
+    entries: ClassVar[Mapping[str, type]] = {"baseline": Overlap, "judge": JudgedEntry}
 
     alpha: float
     correction: str
@@ -135,6 +138,7 @@ class GateDocument(Document[GateRow]):
     lost: Sequence[Lost] = ()
     looks: Looks | None = None
     overlap: Overlap | None = None
+    judged: JudgedChapter | None = None
 
     @property
     def certainty(self) -> str:
@@ -164,7 +168,8 @@ class GateDocument(Document[GateRow]):
         looks = {} if self.looks is None else {"looks": self.looks.meta()}
         lost = {"cases": [asdict(one) for one in self.lost]} if self.lost else {}
         overlap = {} if self.overlap is None else {"baseline": asdict(self.overlap)}
-        return {"outcome": self.outcome, "counts": counts(self.rows), **overlap, **lost, **looks}
+        beside = {**overlap, **lost, **looks, **judged_meta(self.judged)}
+        return {"outcome": self.outcome, "counts": counts(self.rows), **beside}
 
 
 def _place(task: str | None, group: str | None) -> str:

@@ -23,6 +23,8 @@ from riskrank.studies.gate.margins import margins
 from riskrank.studies.gate.passing import passing
 from riskrank.studies.gate.statistics import MACRO, MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence
+from riskrank.studies.judged import judged_chapter, refuse_with_judge
+from riskrank.studies.judged import sentences as judge_worth
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
@@ -59,6 +61,7 @@ def gate(
     """
     settings, runtime = settings or ClaimSettings(), runtime or Runtime()
     given = [table] if isinstance(table, ScoreTable) else list(table)
+    refuse_with_judge(given[0], settings)
     if settings.each_sample is not None:
         refuse_assumed_costs((metric for one in given for metric in one.metrics), command="gate")
         return each_sample(given, settings)
@@ -71,17 +74,13 @@ def gate(
     wanted = statistics(settings.on, names, suite=given[0].suite is not None)
     # A task by itself needs no scale in common with others.
     claims = _claims(tables, given if settings.task_scale is None else tables, settings, wanted)
-    at_best = None
-    if given[0].options.missing == "bounds":
-        best = [_at_best(one, settings) for one in given]
-        scaled = [on_task_scale(one, settings) for one in best]
-        at_best = _claims(scaled, best if settings.task_scale is None else scaled, settings, wanted)
+    at_best = _claims_at_best(given, settings, wanted)
     inference = inference_of(settings, runtime.jobs)
     looks = look(tables, settings, claims) if settings.anytime else None
     wager = partial(wagered, settings=settings, models=models) if settings.anytime else None
     with runtime.progress("resampling"):
         rows, advice = decide(claims, inference, models, wager=wager, at_best=at_best)
-    outcome = overall(rows)
+    outcome, judged = overall(rows), judged_chapter(tables[0])
     samples = [
         min(claim.column.scores.cluster_counts[model] for model in (claim.new, claim.old)) for claim in claims
     ]
@@ -97,18 +96,32 @@ def gate(
             **_described_inputs(tables, metrics),
         ),
         rows=rows,
-        verdict=outcome_sentence(rows, metrics, claims[0].column.scores.unit),
+        verdict=" ".join(
+            (outcome_sentence(rows, metrics, claims[0].column.scores.unit), *judge_worth(judged))
+        ),
         alpha=settings.alpha,
         correction=settings.correction,
         metrics=metrics,
         outcome=outcome,
-        failed=_failed(rows, outcome, settings, metrics),
+        failed=_failed(rows, outcome, settings, metrics, "samples" if judged is None else "labels"),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
         looks=looks,
         overlap=tables[0].overlap,
         lost=lost_cases(given, rows, settings),
+        judged=judged,
     )
+
+
+def _claims_at_best(
+    given: Sequence[ScoreTable], settings: ClaimSettings, wanted: Sequence[Statistic]
+) -> list[GateClaim] | None:
+    """The claims with what is missing at the best there can be, where that is asked for."""
+    if given[0].options.missing != "bounds":
+        return None
+    best = [_at_best(one, settings) for one in given]
+    scaled = [on_task_scale(one, settings) for one in best]
+    return _claims(scaled, best if settings.task_scale is None else scaled, settings, wanted)
 
 
 def _at_best(table: ScoreTable, settings: ClaimSettings) -> ScoreTable:
@@ -182,7 +195,11 @@ def _own_metrics(tables: Sequence[ScoreTable]) -> list[str]:
 
 
 def _failed(
-    rows: Sequence[GateRow], outcome: str, settings: ClaimSettings, metrics: Sequence[MetricSpec]
+    rows: Sequence[GateRow],
+    outcome: str,
+    settings: ClaimSettings,
+    metrics: Sequence[MetricSpec],
+    unit: str,
 ) -> RiskrankError | None:
     """What the run ends with, after its result is written."""
     found = counts(rows)
@@ -201,11 +218,11 @@ def _failed(
     return kind(
         f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
         found=row_sentence(first, metrics),
-        hint=_advice(first, outcome),
+        hint=_advice(first, outcome, unit),
     )
 
 
-def _advice(row: GateRow, outcome: str) -> str:
+def _advice(row: GateRow, outcome: str, unit: str) -> str:
     if outcome == FAIL:
         if row.claim == BETTER:
             return f"{row.new} is shown not to be better than {row.old}" + (
@@ -217,7 +234,7 @@ def _advice(row: GateRow, outcome: str) -> str:
             "what is missing decides it, not more samples: score it; "
             f"{option('inconclusive', 'pass')} lets it through"
         )
-    needed = "" if row.samples_needed is None else f"about {row.samples_needed:,} samples would decide it; "
+    needed = "" if row.samples_needed is None else f"about {row.samples_needed:,} {unit} would decide it; "
     wider = ""
     if row.claim == NOT_WORSE and row.statistic not in ("fsd", "ssd"):
         wider = f"{option('margin')} says which loss does not matter; "

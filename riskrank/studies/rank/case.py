@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.judged import JudgedChapter
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.suites import SuiteChapter
@@ -23,6 +24,7 @@ class Case:
     leading : dict of str to Leading
     inference : Inference
     suite : SuiteChapter or None
+    judged : JudgedChapter or None
     """
 
     table: ScoreTable
@@ -30,6 +32,7 @@ class Case:
     leading: Mapping[str, Leading]
     inference: Inference
     suite: SuiteChapter | None = None
+    judged: JudgedChapter | None = None
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Quote
 from riskrank.studies.grouping import GroupedDocument, Standing
+from riskrank.studies.judged import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.catches import Tail
 from riskrank.studies.rank.certainty import certainty
@@ -88,11 +89,13 @@ class RankDocument(GroupedDocument[RankRow]):
         Of a suite, what single tasks say.
     per_task : bool
         Whether its table of tasks and models is to be seen.
+    judged : JudgedChapter or None
+        Of a judge and people, what they are worth together.
     """
 
     schema: ClassVar[str] = "rank"
     row_type: ClassVar[type] = RankRow
-    entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry}
+    entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry, "judge": JudgedEntry}
 
     study: MethodStudy
     steady: Stability | None
@@ -109,6 +112,7 @@ class RankDocument(GroupedDocument[RankRow]):
     top: int | None
     suite: SuiteChapter | None = None
     per_task: bool = False
+    judged: JudgedChapter | None = None
 
     @property
     def certainty(self) -> str:
@@ -137,6 +141,7 @@ class RankDocument(GroupedDocument[RankRow]):
             },
             "stability": None if self.steady is None else [*agreement(self.steady)],
             **suite_meta(self.suite),
+            **judged_meta(self.judged),
             **super().meta(),
         }
 

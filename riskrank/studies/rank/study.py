@@ -17,6 +17,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance import most_resamples
 from riskrank.studies.grouping import study_by_group
+from riskrank.studies.judged import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rank.case import Case
@@ -65,6 +66,7 @@ def rank(
     settings, runtime = settings or RankSettings(), runtime or Runtime()
     if table.groups is not None:
         return study_by_group(rank, standings, table, settings, runtime)
+    refuse_with_judge(table, settings)
     table = on_task_scale(table, settings)
     check_portfolio(table, settings, per_metric=not folds(settings))
     methods, tables = chosen_methods(settings, table), score_tables(table, settings)
@@ -81,22 +83,15 @@ def rank(
         study = study_methods(tables, methods, inference, progress=progress, **common)
     steady = None
     if settings.stability:
-        repeats = settings.stability_repeats
+        repeats = STABILITY_REPEATS if settings.stability_repeats is None else settings.stability_repeats
+        common |= {"sizes": settings.stability, "repeats": repeats}
         with runtime.progress("subsampling") as progress:
-            steady = stability(
-                tables,
-                methods,
-                inference,
-                study,
-                sizes=settings.stability,
-                repeats=STABILITY_REPEATS if repeats is None else repeats,
-                progress=progress,
-                **common,
-            )
+            steady = stability(tables, methods, inference, study, progress=progress, **common)
     units = {name: units_of(name, table.metrics) for name in study.studies}
     means, leading = metric_means(table), lead(study, tables, inference)
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
-    case = Case(table, means, leading, inference, suite)
+    judged = judged_chapter(table)
+    case = Case(table, means, leading, inference, suite, judged)
     said = rank_verdict(study, case)
     return RankDocument(
         provenance=_provenance(table, settings, study, inference),
@@ -118,6 +113,7 @@ def rank(
         top=settings.top,
         suite=suite,
         per_task=settings.per_task,
+        judged=judged,
     )
 
 

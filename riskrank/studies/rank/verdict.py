@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.recommendation import Recommendation
+from riskrank.studies.judged import sentences as judge_worth
 from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import catches
 from riskrank.studies.rank.gains import against_of, bare, gain, means_differ, span_of, strongest
@@ -45,7 +46,7 @@ def rank_verdict(study: MethodStudy, case: Case) -> Said:
     found = catches(one, case.table, case.means)
     if case.suite is not None:
         return fitting([head, *_tasks(one, case, case.suite), *found])
-    return fitting([head, *gain(one, case), *found])
+    return fitting([head, *judge_worth(case.judged), *gain(one, case), *found])
 
 
 def _tasks(one: Leading, case: Case, suite: SuiteChapter) -> Iterator[str]:

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.gates.caution import Comparison, Side
+from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.decision import Evidence, answers
 from riskrank.engine.gates.replicates import difference, differences
+from riskrank.engine.gates.side import Side
 
 
 def _needed(evidence: Evidence) -> int | None:

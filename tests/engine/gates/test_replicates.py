@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from riskrank.engine.gates.caution import Comparison, Side
+from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.decision import Evidence
 from riskrank.engine.gates.replicates import difference, differences, tail_means
+from riskrank.engine.gates.side import Side
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 
 

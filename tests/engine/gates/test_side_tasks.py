@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from riskrank.engine.gates.caution import Comparison, Side
+from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.decision import Evidence
 from riskrank.engine.gates.replicates import difference, differences
+from riskrank.engine.gates.side import Side
 from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores

@@ -1,0 +1,116 @@
+"""One model's side of a gate where a judge's scores are corrected by people's (method §12).
+
+A corrected mean is the mean of people's scores less λ' of the judge's on the same samples, and λ' times the
+judge's mean on the others: two tasks of a suite, whose residuals take the place of scores. A corrected tail
+needs the weights of every row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from riskrank.engine.gates.side import Side
+from riskrank.engine.gates.side_tasks import SideTasks
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.proper_steps import proper
+from riskrank.engine.sampling.steps import StepMaker, Steps, units_of
+from riskrank.engine.types import Booleans, Floats, Integers
+
+# A sample more is one that people scored: it has to move the mean more than one that they did not.
+_LESS = 0.5
+
+
+@dataclass(frozen=True)
+class _Signed:
+    """A judged column of one model: signed weights, and what people's rows are."""
+
+    values: Floats
+    signed: Floats
+    of_row: Integers
+    people: Booleans
+
+    @classmethod
+    def of(cls, scores: ClusteredScores, model: int) -> _Signed:
+        strata = scores.strata
+        assert strata is not None
+        assert strata.signed is not None
+        of_row = strata.of_cluster[model][scores.clusters[model]]
+        signed = strata.signed[model]
+        return cls(scores.values[model], signed, of_row, (of_row == 0) & (signed > 0))
+
+
+def mean_side(scores: ClusteredScores, model: int) -> tuple[Side, float]:
+    """Residuals in the place of scores, and how much larger they are than people's scores."""
+    own, strata = _Signed.of(scores, model), scores.strata
+    assert strata is not None
+    counts = strata.counts(model)
+    second = _LESS * min(1.0, counts[1] / counts[0])
+    weights = np.array([1 - second, second])
+    sums = np.bincount(scores.clusters[model], own.values * own.signed)
+    task = strata.of_cluster[model]
+    # The judge's mean over the labelled samples cancels; without it residuals lie where people's scores do.
+    judged = (own.of_row == 0) & ~own.people
+    offset = -float(own.values[judged] @ own.signed[judged])
+    values = (sums * counts[task] + np.array([offset, -offset])[task]) / weights[task]
+    side = Side(values, np.arange(values.size), SideTasks(task, weights, random=False))
+    return side, float(1 / weights[0])
+
+
+@dataclass(frozen=True)
+class TailSide(Side):
+    """People's and the judge's scores with what each weighs beside the weight of its sample.
+
+    Attributes
+    ----------
+    shares : ndarray, shape (n,)
+        1 of people's scores, −λ' of the judge's of the same samples, λ' of its others.
+    people : ndarray of bool, shape (n,)
+    """
+
+    shares: Floats = field(kw_only=True)
+    people: Booleans = field(kw_only=True)
+
+    @classmethod
+    def of(cls, scores: ClusteredScores, model: int) -> TailSide:
+        """One model's side."""
+        own, strata = _Signed.of(scores, model), scores.strata
+        assert strata is not None
+        tasks = SideTasks(strata.of_cluster[model], np.ones(2), random=False)
+        shares = own.signed * strata.counts(model)[own.of_row]
+        return cls(own.values, scores.clusters[model], tasks, shares=shares, people=own.people)
+
+    @property
+    def seen(self) -> Floats:
+        """Scores that people gave."""
+        return self.values[self.people]
+
+    def worst_share(self, share: float) -> float:
+        """Quantile of the scores that people gave."""
+        return float(np.quantile(self.seen, share, method="inverted_cdf"))
+
+    def with_unit(self, score: float) -> TailSide:
+        """Add a sample that people scored, and of which the judge says what it usually does."""
+        assert self.tasks is not None
+        judge = (self.tasks.of_unit[self.clusters] == 0) & ~self.people
+        unit = int(self.clusters[-1]) + 1
+        return replace(
+            self,
+            values=np.append(self.values, [score, float(np.median(self.values[judge]))]),
+            clusters=np.append(self.clusters, [unit, unit]),
+            tasks=replace(self.tasks, of_unit=np.append(self.tasks.of_unit, 0)),
+            shares=np.append(self.shares, [1.0, float(self.shares[judge][0])]),
+            people=np.append(self.people, [True, False]),
+        )
+
+    def tails(self, drawn: Floats, level: float) -> Floats:
+        """Mean of the worst share in resamples of weights `drawn`, shape (B, C)."""
+        assert self.tasks is not None
+        weights = self.tasks.weigh(drawn, np.ones(drawn.shape[1]))
+        maker = StepMaker.of(self.values, self.clusters)
+        order = np.argsort(self.values, kind="stable")
+        rows = units_of(weights.take(maker.units, axis=1) * self.shares[order])
+        if maker.starts is not None:
+            rows = np.add.reduceat(rows, maker.starts, axis=1)
+        return Steps(maker.values, proper(maker.values, np.cumsum(rows, axis=1))).tail_means(level)

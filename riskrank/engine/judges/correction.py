@@ -1,0 +1,151 @@
+"""How much of a judge is taken, and what that makes of the weights of its scores (method §12).
+
+People scored n of N samples, chosen by chance, and a judge all of them. The corrected distribution is F =
+F_human,n + λ(F_judge,N − F_judge,n). A judge that is wrong in the same way everywhere is corrected by the
+samples that both scored; one that knows nothing is left out by λ = 0. Each model has a λ of its own: a shared
+one could turn the sign of a difference where the judge favours a model.
+
+References
+----------
+A. N. Angelopoulos, J. C. Duchi, T. Zrnic (2023). PPI++: efficient prediction-powered inference.
+arXiv:2311.01453.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.types import Floats, Integers
+
+FOLDS = 5
+"""Parts of the labelled samples, each of which is mapped by what the others say."""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A judge's scores of one model, corrected.
+
+    Attributes
+    ----------
+    human : ndarray, shape (n,)
+        Of the samples that people scored.
+    judge : ndarray, shape (N,)
+        Of all samples, those that people scored first.
+    power : float
+        λ, how much of the judge is taken, in [0, 1].
+    slope : float
+        The same before it was cut to [0, 1]; below 0 the judge's scores go the wrong way.
+    """
+
+    human: Floats
+    judge: Floats
+    power: float
+    slope: float
+
+    @classmethod
+    def of(cls, human: Floats, judge: Floats) -> Correction:
+        """Find the λ that gives the mean the smallest variance, Cov(h, j)/Var(j).
+
+        With F_judge,N of all N samples, the labelled ones among them, that is PPI++'s λ for the others alone,
+        times N/(N − n).
+        """
+        n = len(human)
+        unit = float(np.abs(judge).max()) or 1.0
+        scaled = judge / unit
+        spread = float(scaled.var(ddof=1))
+        slope = 0.0
+        if spread > 0:
+            away = scaled[:n] - scaled[:n].mean()
+            slope = float((human - human.mean()) @ away / n / spread / unit)
+        return cls(human, judge, min(max(slope, 0.0), 1.0), slope)
+
+    @property
+    def labelled(self) -> int:
+        """Samples that people scored, n."""
+        return len(self.human)
+
+    @property
+    def mean(self) -> float:
+        """Corrected mean."""
+        n = self.labelled
+        return float(self.human.mean() + self.power * (self.judge.mean() - self.judge[:n].mean()))
+
+    @property
+    def parts(self) -> tuple[Floats, Floats]:
+        """What the mean is a sum of means of: the judge's errors, and its scores of the other samples.
+
+        λ' = λ(N − n)/N of each judge's score, less its mean over the labelled samples, which cancels.
+        """
+        n = self.labelled
+        away = self.power * (1 - n / len(self.judge)) * (self.judge - self.judge[:n].mean())
+        return self.human - away[:n], away[n:]
+
+    @property
+    def variance(self) -> float:
+        """Of the mean, one degree of freedom less for λ."""
+        errors, others = self.parts
+        n = self.labelled
+        return float(errors.var() / max(n - 2, 1) + others.var(ddof=1) / len(others))
+
+    @property
+    def worth(self) -> float:
+        """Labels that would tell as much of the mean without the judge, not below those there are.
+
+        λ is the best one of those from 0 on, so that what looks like a loss is noise of the estimate.
+        """
+        alone, with_judge = float(self.human.var(ddof=1)), self.variance
+        if not with_judge > 0:
+            return float(len(self.judge)) if alone > 0 else float(self.labelled)
+        return min(max(alone / with_judge, float(self.labelled)), float(len(self.judge)))
+
+    def rows(self) -> tuple[Floats, Floats]:
+        """Scores with their signed weights: people's, the judge's of the same samples, then of the others."""
+        n, total = self.labelled, len(self.judge)
+        weights = np.concatenate(
+            (
+                np.full(n, 1 / n),
+                np.full(n, self.power * (1 / total - 1 / n)),
+                np.full(total - n, self.power / total),
+            )
+        )
+        return np.concatenate((self.human, self.judge)), weights
+
+
+def on_human_scale(human: Floats, judge: Floats) -> Floats:
+    """Map a judge's scores onto people's scale by isotonic regression, cross-fitted (method §12).
+
+    A labelled sample is mapped by what the other folds say, so that its own score has no part in it; the
+    others by the mean of all folds.
+
+    Parameters
+    ----------
+    human : ndarray, shape (n,)
+    judge : ndarray, shape (N,)
+        Those that people scored first.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+    """
+    n = len(human)
+    # By chance, lest samples whose names go round in a circle lie in one fold; the same for every run.
+    fold: Integers = np.random.default_rng(n).permutation(n) % FOLDS
+    found = np.zeros(len(judge))
+    for number in range(FOLDS):
+        kept = fold != number
+        places, values = _isotonic(judge[:n][kept], human[kept])
+        held_out = np.flatnonzero(~kept)
+        found[held_out] = np.interp(judge[held_out], places, values)
+        found[n:] += np.interp(judge[n:], places, values) / FOLDS
+    return found
+
+
+def _isotonic(judge: Floats, human: Floats) -> tuple[Floats, Floats]:
+    """The non-decreasing function of a judge's scores nearest to people's: its places and values."""
+    from scipy.optimize import isotonic_regression  # a tenth of a second to import
+
+    places, number, counts = np.unique(judge, return_inverse=True, return_counts=True)
+    means = np.bincount(number, human) / counts
+    return places, np.asarray(isotonic_regression(means, weights=counts.astype(np.float64)).x)

@@ -1,0 +1,135 @@
+"""What people's scores say of a judge: agreement, bias, whether the labels were chosen by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from riskrank.engine.judges.correction import Correction
+from riskrank.engine.mid_ranks import Pool, mid_rank_shares
+from riskrank.engine.sampling.freedom import satterthwaite
+from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.types import Floats
+
+# Scores of so few different values may be the very same ones.
+_FEW_VALUES = 20
+
+
+@dataclass(frozen=True)
+class JudgeInspection:
+    """A judge of k models.
+
+    Attributes
+    ----------
+    agreement : ndarray, shape (k,)
+        Spearman's rank correlation of people's scores and the judge's on the labelled samples; NaN of
+        constants.
+    same : ndarray, shape (k,), or None
+        Share of them with the same score, where both count in few whole steps on one scale.
+    bias, bias_low, bias_high : ndarray, shape (k,)
+        Judge's mean less people's on the labelled samples, on people's scale; intervals hold together.
+    shift : ndarray, shape (k,)
+        The judge's mean on labelled samples less that on the others.
+    shift_p : ndarray, shape (k,)
+        P-values of no such shift (Welch's t), adjusted by Holm.
+    told_by_labels, told : int
+        Pairs of models whose means differ significantly by the labels alone, and with the judge (Holm).
+    """
+
+    agreement: Floats
+    same: Floats | None
+    bias: Floats
+    bias_low: Floats
+    bias_high: Floats
+    shift: Floats
+    shift_p: Floats
+    told_by_labels: int
+    told: int
+
+
+def inspect_judge(
+    corrections: Sequence[Correction], raw: Sequence[Floats], *, mapped: bool, alpha: float = 0.05
+) -> JudgeInspection:
+    """Look at a judge.
+
+    Parameters
+    ----------
+    corrections : sequence of k Correction
+    raw : sequence of k ndarrays, shapes (N,)
+        The judge's own scores, labelled samples first.
+    mapped : bool
+        Whether the corrections hold the judge's scores on another scale than its own.
+    alpha : float
+
+    Returns
+    -------
+    JudgeInspection
+    """
+    n, k = corrections[0].labelled, len(corrections)
+    errors = [one.judge[:n] - one.human for one in corrections]
+    bias = np.array([own.mean() for own in errors])
+    half = np.array([_standard_error(own) for own in errors]) * -stdtrit(n - 1, alpha / (2 * k))
+    shifts = [_welch(own[:n], own[n:]) for own in raw]
+    return JudgeInspection(
+        agreement=np.array(
+            [_rank_correlation(one.human, own[:n]) for one, own in zip(corrections, raw, strict=True)]
+        ),
+        same=None if mapped else _same(corrections),
+        bias=bias,
+        bias_low=bias - half,
+        bias_high=bias + half,
+        shift=np.array([difference for difference, _ in shifts]),
+        shift_p=adjust([p for _, p in shifts], "holm"),
+        told_by_labels=_told([(one.human, None) for one in corrections], alpha),
+        told=_told([one.parts for one in corrections], alpha),
+    )
+
+
+def _standard_error(values: Floats) -> float:
+    return float(values.std(ddof=1) / np.sqrt(values.size))
+
+
+def _rank_correlation(first: Floats, second: Floats) -> float:
+    places = [mid_rank_shares(values, [Pool(np.sort(values))]) for values in (first, second)]
+    away = [own - own.mean() for own in places]
+    size = float(np.sqrt((away[0] @ away[0]) * (away[1] @ away[1])))
+    return float(away[0] @ away[1]) / size if size > 0 else np.nan
+
+
+def _same(corrections: Sequence[Correction]) -> Floats | None:
+    values = np.unique(np.concatenate([np.append(one.human, one.judge) for one in corrections]))
+    if values.size > _FEW_VALUES:
+        return None
+    return np.array([np.mean(one.human == one.judge[: one.labelled]) for one in corrections])
+
+
+def _welch(first: Floats, second: Floats) -> tuple[float, float]:
+    """Difference of two means, and Welch's two-sided p-value."""
+    parts = np.array([own.var(ddof=1) / own.size for own in (first, second)])
+    difference, variance = float(first.mean() - second.mean()), float(parts.sum())
+    if variance == 0:
+        return difference, float(difference == 0)
+    df = float(satterthwaite(parts, np.array([first.size, second.size])).df)
+    return difference, 2 * float(stdtr(df, -abs(difference) / np.sqrt(variance)))
+
+
+def _told(models: Sequence[tuple[Floats, Floats | None]], alpha: float) -> int:
+    """Pairs whose means differ: of labelled samples, and of the others where they add something."""
+    p_values = [_p_value(one, other) for i, one in enumerate(models) for other in models[:i]]
+    return int(np.count_nonzero(adjust(p_values, "holm") <= alpha))
+
+
+def _p_value(first: tuple[Floats, Floats | None], second: tuple[Floats, Floats | None]) -> float:
+    """Two-sided, of the difference of two models' sums of means; one degree of freedom goes for λ."""
+    both = zip(first, second, strict=True)
+    parts = [own - other for own, other in both if own is not None and other is not None]
+    difference = float(sum(part.mean() for part in parts))
+    variances = np.array([part.var(ddof=1) / part.size for part in parts])
+    error = float(np.sqrt(variances.sum()))
+    if error == 0:
+        return float(difference == 0)
+    df = float(satterthwaite(variances, np.array([part.size for part in parts])).df) - (len(parts) > 1)
+    return 2 * float(stdtr(df, -abs(difference) / error))

@@ -1,0 +1,245 @@
+"""A table of a judge's scores and some of people's becomes one of corrected scores (method §12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import BinaryIO
+
+import numpy as np
+
+from riskrank.asked.reading import NO_TASKS, ReadOptions
+from riskrank.asked.values import contradict
+from riskrank.engine.judges.correction import Correction, on_human_scale
+from riskrank.engine.sampling.design import FEWEST_LABELS
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.files.source import Source
+from riskrank.scores.table.baseline import Baseline
+from riskrank.scores.table.gaps import DROPPED
+from riskrank.scores.table.judge import Judged, by_sample
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.oriented import ScoreTable
+from riskrank.scores.table.reading import read_frame
+from riskrank.scores.table.scores import Scores, select
+
+# A judge whose scores lie so far outside people's, in ranges of theirs, or span so little of that range, is
+# on another scale.
+_BEYOND, _NARROW = 0.1, 0.2
+
+# Samples that only the judge scored: fewer have no spread.
+_FEWEST_OTHERS = 2
+
+
+def as_judged(options: ReadOptions) -> ReadOptions:
+    """How the two metrics are read, before they become one: what nobody scored is seen to afterwards."""
+    assert options.human is not None
+    assert options.judge is not None
+    return replace(options, metric=(options.human, options.judge), missing="keep", human=None, judge=None)
+
+
+def read_judged(
+    paths: Sequence[str | Source],
+    options: ReadOptions,
+    stdin: BinaryIO | None = None,
+    *,
+    baseline: Baseline | None = None,
+) -> Scores:
+    """Read the two metrics; nothing is checked but their names.
+
+    Raises
+    ------
+    UsageError
+        If there is no such metric, or scores are to be compared with a baseline, which has no judge.
+    """
+    if baseline is not None:
+        contradict(option("judge", options.judge), option("baseline", baseline.path))
+    plain = as_judged(options)
+    try:
+        return select(read_frame(paths, plain, stdin))
+    except UsageError as error:
+        for role in ("human", "judge"):
+            name = getattr(options, role)
+            if option("metric", name) in error.what:
+                old, new = (option(one, "\0").split("\0")[0] for one in ("metric", role))
+                texts = [text.replace(old, new) for text in (error.what, error.found, error.hint)]
+                raise UsageError(texts[0], found=texts[1], hint=texts[2]) from None
+        raise
+
+
+def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
+    """One column, people's metric, of a table that holds both.
+
+    Raises
+    ------
+    InputError
+        If people scored different samples of the models, too few, or all; or the judge not all.
+    UsageError
+        If the samples belong to tasks.
+    """
+    if table.suite is not None and options.task != NO_TASKS:
+        raise UsageError(
+            f"{option('judge')} corrects samples of one kind, and these belong to tasks",
+            found=f"{len(table.suite.names)} tasks: {listing(table.suite.names, 4)}",
+            hint=f"pool them, {option('task', NO_TASKS)}, or read one task at a time with {option('where')}",
+        )
+    scores = table.as_draws()[:, :, 0]
+    human, judge = scores[:, :, 0], scores[:, :, 1]
+    notes: list[str] = []
+    kept = _scored_by_judge(table, judge, options, notes)
+    labelled = _labelled(table, ~np.isnan(human) & kept, options, notes)
+    _require_constant_neither(table, human[:, labelled], options)
+    first, rest = np.flatnonzero(labelled), np.flatnonzero(kept & ~labelled)
+    every = np.concatenate((first, rest))
+    why = _another_scale(table.metrics, human[:, first], judge[:, every])
+    raw = tuple(own[every] for own in judge)
+    corrections = []
+    for people, own in zip(human[:, first], raw, strict=True):
+        corrections.append(Correction.of(people, on_human_scale(people, own) if why else own))
+    names, sign = (str(options.human), str(options.judge)), table.metrics[1].sign
+    judged = Judged(*names, first, rest, tuple(corrections), raw, why, sign)
+    if why:
+        notes.append(
+            f"{why}: its scores are mapped onto those of {judged.human} by isotonic regression, "
+            "cross-fitted in 5 folds"
+        )
+    return _table(table, judged, kept, (*table.warnings, *notes), options)
+
+
+def _scored_by_judge(table: ScoreTable, judge: Floats, options: ReadOptions, notes: list[str]) -> Booleans:
+    """Samples of which the judge scored every model."""
+    lacking = np.isnan(judge)
+    whole: Booleans = np.asarray(~np.any(lacking, axis=0))
+    if whole.all():
+        return whole
+    if options.missing == "drop" and whole.any():
+        notes.append(
+            f"{DROPPED}{int((~whole).sum()):,} of {whole.size:,} samples: the judge lacks a model on them"
+        )
+        return whole
+    model, sample = (int(at) for at in np.argwhere(lacking)[0])
+    raise InputError(
+        f"the judge, {options.judge}, has to score every sample of every model",
+        found=f"{int(lacking.sum()):,} of {lacking.size:,} scores are missing; for example of "
+        f"{table.models[model]} on '{table.samples[sample]}'",
+        hint=f"{option('missing', 'drop')} leaves out the samples it did not score"
+        if whole.any()
+        else f"name a metric that every model has: {option('judge')}",
+    )
+
+
+def _labelled(table: ScoreTable, has: Booleans, options: ReadOptions, notes: list[str]) -> Booleans:
+    """Samples that people scored of every model."""
+    name, counts = options.human, has.sum(axis=1)
+    every: Booleans = np.asarray(np.all(has, axis=0))
+    if not (counts == counts[0]).all() or int(every.sum()) != counts[0]:
+        without = [model for model, count in zip(table.models, counts.tolist(), strict=True) if not count]
+        drops = options.missing == "drop" and not without
+        if not drops:
+            raise _different_labels(table, str(name), counts, every, without)
+        some = int(has.any(axis=0).sum() - every.sum())
+        notes.append(f"{some:,} samples that people scored of some models only count as not labelled")
+    n, total = int(every.sum()), int(has.shape[1])
+    if n < FEWEST_LABELS:
+        raise InputError(
+            f"{n} human scores a model are too few to correct a judge",
+            found=f"{name} on {n} of {total:,} samples",
+            hint=f"have people score at least {FEWEST_LABELS} samples, by chance, the same of each model",
+        )
+    if total - n < _FEWEST_OTHERS:
+        raise UsageError(
+            f"people scored {'every sample' if total == n else 'all samples but one'}: there is nothing for "
+            f"{option('judge', options.judge)} to add",
+            found=f"{name} on {n:,} of {total:,} samples",
+            hint=f"compare by what people said: {option('metric', name)} alone",
+        )
+    return every
+
+
+def _different_labels(
+    table: ScoreTable, name: str, counts: Integers, every: Booleans, without: Sequence[str]
+) -> InputError:
+    each = [f"{count:,} of {model}" for model, count in zip(table.models, counts.tolist(), strict=True)]
+    common = int(every.sum())
+    if without:
+        some = [model for model in table.models if model not in without]
+        what = f"people scored nothing of {listing(without, 4)}" if some else f"{name} holds no score"
+        hint = "have people score the same samples of every model"
+        if len(some) > 1:
+            hint += f", or compare those they scored: {option('models', ','.join(some))}"
+        return InputError(what, found=f"{name}: {listing(each, 4)}", hint=hint)
+    hint = "have people score the same samples of all models"
+    if common >= FEWEST_LABELS:
+        hint = (
+            f"{option('missing', 'drop')} goes on with the {common:,} samples that were scored of all models"
+        )
+    return InputError(
+        "people did not score the same samples of all models",
+        found=f"{name}: {listing(each, 4)}; {common:,} samples of all",
+        hint=hint,
+    )
+
+
+def _require_constant_neither(table: ScoreTable, human: Floats, options: ReadOptions) -> None:
+    if options.allow_constant or human.min() < human.max():
+        return
+    raise InputError(
+        f"metric '{options.human}' is constant, it cannot tell the models apart",
+        found=f"{human.flat[0] * table.metrics[0].sign:g} for every model and sample that people scored",
+        hint="have people score more samples",
+    )
+
+
+def _another_scale(specs: Sequence[MetricSpec], human: Floats, judge: Floats) -> str:
+    """Why a judge does not score on people's scale; empty where it does, as far as anybody can tell."""
+    people, other = specs
+    name = f"the judge {other.name} is on another scale"
+    if people.direction != other.direction or people.transform != other.transform:
+        return (
+            f"{name}, by its direction"
+            if people.transform == other.transform
+            else f"{name}, by its transform"
+        )
+    if people.bounds is not None and other.bounds is not None:
+        return "" if people.bounds == other.bounds else f"{name}, by its bounds"
+    low, high = float(human.min()), float(human.max())
+    if people.bounds is not None:
+        ends = sorted(people.sign * end for end in people.bounds)
+        if np.isfinite(ends).all() and people.transform == "none":
+            low, high = ends
+    reach = high - low
+    if judge.min() < low - _BEYOND * reach or judge.max() > high + _BEYOND * reach:
+        return f"{name}, with scores outside that of {people.name}"
+    if judge.max() - judge.min() < _NARROW * reach:
+        return f"{name}, of which its scores span less than a fifth"
+    return ""
+
+
+def _table(
+    table: ScoreTable, judged: Judged, kept: Booleans, warnings: tuple[str, ...], options: ReadOptions
+) -> ScoreTable:
+    """Rows by sample: what people said, if they did, then what the judge did."""
+    order, samples = by_sample(judged.labelled, judged.others)
+    left = np.flatnonzero(kept)
+    numbers = np.searchsorted(left, samples).astype(np.int64)
+    numbers.flags.writeable = False
+    values = []
+    for one in judged.corrections:
+        column = one.rows()[0][order][:, None]
+        column.flags.writeable = False
+        values.append(column)
+    rows = tuple(numbers for _ in table.models)
+    return replace(
+        table,
+        metrics=table.metrics[:1],
+        samples=tuple(table.samples[at] for at in left.tolist()),
+        values=tuple(values),
+        row_samples=rows,
+        clusters=rows,
+        has_draws=False,
+        warnings=warnings,
+        options=options,
+        suite=None,
+        scored=(),
+        judged=judged,
+    )

@@ -1,0 +1,142 @@
+"""What people's scores and a judge's are worth together: a sentence of verdicts, and an entry of ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from riskrank.asked.option import Settings
+from riskrank.errors import UsageError, option
+from riskrank.scores.table.judge import Judged
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.units import units_of
+from riskrank.studies.wording import names
+
+# So much more than the labels alone are worth is worth a sentence.
+_GAIN = 1.05
+
+
+@dataclass(frozen=True)
+class JudgedModelEntry:
+    """A model's means as the file has them: by people, by the judge on their samples and on all, corrected.
+
+    ``power`` is λ, how much of the judge is taken; ``worth`` how many labels would tell as much of the mean.
+    Where the judge is on another scale its means are on people's.
+    """
+
+    model: str
+    labelled_mean: float
+    judge_labelled_mean: float
+    judge_mean: float
+    mean: float
+    power: float
+    worth: float
+
+
+@dataclass(frozen=True)
+class JudgedEntry:
+    """A judge corrected by people, model by model."""
+
+    human: str
+    judge: str
+    labelled: int
+    samples: int
+    mapped: bool
+    models: Sequence[JudgedModelEntry]
+
+
+@dataclass(frozen=True)
+class JudgedChapter:
+    """What a document says of a judge and of the people who corrected it."""
+
+    entry: JudgedEntry
+
+    @property
+    def worth(self) -> str:
+        """What labels and judge are worth together, as a sentence."""
+        one = self.entry
+        n = one.labelled
+        worths = [model.worth for model in one.models]
+        useless = [model.model for model in one.models if model.worth < _GAIN * n]
+        if len(useless) == len(one.models):
+            against = all(model.power == 0 for model in one.models)
+            why = (
+                "its scores do not go with people's" if against else "it tells too little of people's scores"
+            )
+            return f"The judge adds nothing to the {n:,} labels: {why}."
+        low, high = (_rounded(end) for end in (min(worths), max(worths)))
+        span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        nothing = f", nothing for {names(useless, 3)}" if useless else ""
+        by_model = ", by model" if low != high else ""
+        return f"{n:,} labels and the judge are worth {span} labels{by_model}{nothing}."
+
+
+def refuse_with_judge(table: ScoreTable, settings: Settings) -> None:
+    """Refuse what says nothing of a judge's scores that people's correct.
+
+    Raises
+    ------
+    UsageError
+    """
+    if table.judged is None:
+        return
+    asked = [option("variance", "clt")] if getattr(settings, "variance", "") == "clt" else []
+    asked += [option(name, True) for name in ("paper_exact", "anytime") if getattr(settings, name, False)]
+    asked += [option(name) for name in ("stability", "cases", "each_sample") if getattr(settings, name, None)]
+    asked += [
+        option("on", text) for text in getattr(settings, "on", ()) if text.startswith(("pass^", "pass@"))
+    ]
+    if asked:
+        raise UsageError(
+            f"{asked[0]} says nothing of a judge's scores that people's correct",
+            found=f"{asked[0]} with {option('judge', table.judged.judge)}",
+            hint="leave out one of the two",
+        )
+
+
+def judged_chapter(table: ScoreTable) -> JudgedChapter | None:
+    """What there is to say of a table's judge; None where it has none."""
+    if table.judged is None:
+        return None
+    return JudgedChapter(judged_entry(table.judged, table))
+
+
+def judged_entry(judged: Judged, table: ScoreTable) -> JudgedEntry:
+    """Write down a judge's correction."""
+    units, n = units_of(judged.human, table.metrics), len(judged.labelled)
+
+    def mean(values: np.ndarray) -> float:
+        return float(units.of(np.array(values.mean())))
+
+    models = [
+        JudgedModelEntry(
+            model,
+            mean(one.human),
+            mean(one.judge[:n]),
+            mean(one.judge),
+            float(units.of(np.array(one.mean))),
+            one.power,
+            one.worth,
+        )
+        for model, one in zip(table.models, judged.corrections, strict=True)
+    ]
+    return JudgedEntry(judged.human, judged.judge, n, len(table.samples), bool(judged.why_mapped), models)
+
+
+def judged_meta(chapter: JudgedChapter | None) -> Mapping[str, Any]:
+    """The entry ``judge`` of a document's ``meta``, where there is a judge."""
+    return {} if chapter is None else {"judge": asdict(chapter.entry)}
+
+
+def sentences(chapter: JudgedChapter | None) -> tuple[str, ...]:
+    """What a verdict says of the judge, if there is one."""
+    return () if chapter is None else (chapter.worth,)
+
+
+def _rounded(worth: float) -> int:
+    """Two significant digits, which is more than is known."""
+    unit = 10 ** max(len(str(int(worth))) - 2, 0)
+    return round(worth / unit) * unit

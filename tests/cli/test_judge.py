@@ -1,0 +1,132 @@
+"""``--human`` and ``--judge`` from the command line: verdicts, documents, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.errors import UsageError
+
+ROOT = Path(__file__).parents[2]
+
+DATA = (str(ROOT / "sample_data" / "judge.csv"), "--wide", "--higher", "people,judge")
+BOTH = (*DATA, "--human", "people", "--judge", "judge")
+
+
+def plain_means():
+    """Means of every model by the formula."""
+    found = {}
+    for (model,), own in pl.read_csv(DATA[0]).group_by("model"):
+        people, judge = (own[name].to_numpy().astype(float) for name in ("people", "judge"))
+        has = ~np.isnan(people)
+        h, j = people[has], judge[has]
+        power = np.mean((h - h.mean()) * (j - j.mean())) / judge.var(ddof=1)
+        found[model] = h.mean() + power * (judge.mean() - j.mean())
+    return found
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
+def test_means_are_prediction_powered(run, command):
+    document = run(command, *BOTH, "--no-test", "--format", "json").document
+    wanted = plain_means()
+    told = {one["model"]: one["mean"] for one in document["meta"]["judge"]["models"]}
+    assert told == pytest.approx(wanted)
+    if command != "dominance":
+        assert {row["model"]: row["mean"] for row in document["results"]} == pytest.approx(wanted)
+    else:
+        for row in document["results"]:
+            assert row["mean_difference"] == pytest.approx(wanted[row["winner"]] - wanted[row["loser"]])
+    assert document["meta"]["settings"]["human"] == "people"
+    assert document["meta"]["judge"]["labelled"] == 150
+    assert "150 labels and the judge are worth" in document["meta"]["verdict"]
+
+
+def test_the_judge_alone_would_have_shipped_another(run):
+    alone = run("rank", *DATA, "--metric", "judge").stdout
+    corrected = run("rank", *BOTH).stdout
+    assert "Ship wordy" in alone
+    assert "Ship tuned" in corrected
+    assert "600 paired samples, 150 of them labelled" in corrected
+
+
+def test_a_gate_has_three_answers(run):
+    passed = run("gate", *BOTH, "--better", "tuned:base", "--format", "json")
+    row, wanted = passed.document["results"][0], plain_means()
+    assert row["estimate"] == pytest.approx(wanted["tuned"] - wanted["base"])
+    assert row["samples"] == 150
+    assert row["verdict"] == "pass"
+    assert run("gate", *BOTH, "--better", "wordy:base").status == 4
+    assert run("gate", *BOTH, "--not-worse", "small:tuned", "--margin", "0.2").status == 1
+
+
+def test_a_gate_on_tails_and_dominance(run):
+    result = run("gate", *BOTH, "--better", "tuned:small", "--on", "tvar@0.25", "--on", "ssd")
+    assert "worst 25 % of people" in result.stdout
+    assert "dominance in order 2 of people" in result.stdout
+    assert "labels would decide" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("gate", "--better", "tuned:base", "--on", "tvar@0.1"), ("15 of 150", "fewer than 20", "tvar@0.14")),
+        (("gate", "--better", "tuned:base", "--anytime"), ("--anytime", "--judge", "leave out")),
+        (("gate", "--better", "tuned:base", "--cases", "3"), ("--cases", "--judge", "leave out")),
+        (("gate", "--better", "tuned:base", "--on", "pass^3"), ("pass^3", "--judge", "leave out")),
+        (("gate", "--bless", "x.parquet"), ("--bless", "", "")),
+        (("rank", "--variance", "clt"), ("--variance clt", "--judge", "leave")),
+        (("rank", "--paper-exact"), ("--paper-exact", "--judge", "leave")),
+        (("rank", "--stability", "100"), ("--stability", "--judge", "leave")),
+        (("rank", "--method", "MWR(sample)"), ("MWR(sample)", "150 of 600", "MWR")),
+        (("rank", "--tasks", "random"), ("--tasks random", "no task", "")),
+        (("dominance", "--variance", "clt"), ("--variance clt", "--judge", "leave")),
+        (("mrm", "--risk", "negative-tvar", "--level", "0.05"), ("150", "0.05", "--level 0.13")),
+    ],
+)
+def test_what_a_judge_cannot_do_is_refused(refused, words, said):
+    command, *rest = words
+    lines = refused(command, *BOTH, *rest)
+    for part, line in zip(said, lines, strict=True):
+        assert part in line
+
+
+@pytest.mark.parametrize("command", ["gsd", "copa", "portfolio", "power", "diff", "report"])
+def test_other_commands_do_not_have_the_options(refused, command):
+    assert "--human" in refused(command, *BOTH)[1]
+
+
+def test_check_tells_what_the_judge_is_good_for(run):
+    result = run("check", *BOTH)
+    assert "Spearman's rank correlation with people 0.79 to 0.84" in result.stdout
+    assert "for wordy" in result.stdout
+    assert "with the judge 5" in result.stdout
+    document = run("check", *BOTH, "--format", "json").document
+    judge = document["meta"]["judge"]
+    wordy = next(one for one in judge["by_model"] if one["model"] == "wordy")
+    assert 0 < wordy["bias_low"] < wordy["bias"] < wordy["bias_high"]
+    assert document["meta"]["problems"] == []
+
+
+def test_chosen_labels_are_warned_of(run, write):
+    lines = (ROOT / "sample_data" / "judge.csv").read_text().splitlines()
+    rows = [line.split(",") for line in lines[1:]]
+    good = {row[1] for row in rows if row[0] == "base" and row[3] in "45"}
+    kept = [row if row[1] in good else [*row[:2], "", row[3]] for row in rows]
+    path = write("chosen.csv", "\n".join([lines[0], *(",".join(row) for row in kept)]) + "\n")
+    result = run("check", path, *BOTH[1:])
+    assert "do not look chosen by chance" in " ".join(result.stdout.split())
+    assert "base" in result.stdout
+
+
+def test_python_takes_both(run):
+    asked = {"wide": True, "human": "people", "judge": "judge", "higher": ["people", "judge"]}
+    result = rr.rank(DATA[0], **asked, no_test=True)
+    assert {row.model: row.mean for row in result.rows} == pytest.approx(plain_means())
+    read = rr.read(DATA[0], **asked)
+    assert rr.rank(read, no_test=True).to_json() == result.to_json()
+    with pytest.raises(UsageError, match="judge"):
+        rr.copa(read)
