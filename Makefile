@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # What is compiled is kept: two workers collect thousands of tests, and tests start programs.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual docs lock audit dist clean
+.PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual figures docs lock audit dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -104,6 +104,9 @@ readme: $(VENV)/.installed  ## run the examples of README and docs and write the
 
 manual: $(VENV)/.installed  ## write the man page and the shell completions again
 	$(BIN)/python tests/manual.py
+
+figures: $(VENV)/.extra-report  ## draw the pictures of README and docs again, in light and dark
+	$(BIN)/python tests/figures.py
 
 docs: $(VENV)/.group-docs  ## build the site from docs/, with a search that works offline: build/site
 	$(BIN)/python .ci/website.py

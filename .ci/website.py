@@ -49,6 +49,7 @@ SETTINGS = {
     "html_title": "riskrank",
     # Neither the sources nor who made the site: pages alone.
     "html_copy_source": False,
+    "html_extra_path": ["as-it-is"],
     "html_use_index": False,
     "html_show_sphinx": False,
     "html_show_copyright": False,
@@ -68,8 +69,8 @@ def manual():
 
 
 def moved(text: str) -> str:
-    """Links of a page, from the one folder in which the site holds all pages."""
-    return re.sub(r"\]\((?:\.\./|docs/)", "](", text)
+    """Links and pictures of a page, from the one folder in which the site holds all pages."""
+    return re.sub(r'(\]\(|src(?:set)?=")(?:\.\./|docs/)', r"\1", text)
 
 
 def reference(name: str) -> str:
@@ -111,6 +112,8 @@ def stage(folder: Path) -> None:
         (folder / path.name).write_text(text, encoding="utf-8")
     for path in (ROOT / "docs").glob("*.ipynb"):
         shutil.copy(path, folder)
+    # Copied as they are: pages name them in HTML, which no builder follows.
+    shutil.copytree(ROOT / "docs" / "figures", folder / "as-it-is" / "figures")
     readme = moved((ROOT / "README.md").read_text(encoding="utf-8"))
     (folder / "index.md").write_text(readme + contents(list(BY_NAME)), encoding="utf-8")
 

@@ -1,0 +1,99 @@
+"""Draw the pictures of the README and the guide again, in light and dark: ``make figures``.
+
+Each is what ``--plot`` draws, written as a report writes it: text stays text, so that a picture is small
+and can be searched, and its colours are those of a page in one of its two schemes. A slow test tells when
+one is behind.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+FIGURES = ROOT / "docs" / "figures"
+SCHEMES = ("light", "dark")
+
+sys.path.insert(0, str(ROOT))
+
+_DATA = ROOT / "sample_data"
+_DIAMONDS = {"scores": _DATA / "diamonds.parquet", "metrics_file": str(_DATA / "diamonds.toml")}
+_CLASSIFIERS = {"scores": _DATA / "classifiers.parquet", "metrics_file": str(_DATA / "classifiers.toml")}
+_SUITE = {"scores": _DATA / "suite", "wide": True, "higher": "correct"}
+
+
+@dataclass(frozen=True)
+class DocumentFigure:
+    """A picture of the guide: of which command on which table, and which of its pictures."""
+
+    name: str
+    command: str
+    table: dict[str, Any]
+    options: dict[str, Any]
+    picture: str
+
+
+# As the examples of their pages have it.
+TABLE = (
+    DocumentFigure("rank", "rank", _DIAMONDS, {"metric": "error_usd"}, "forest"),
+    DocumentFigure(
+        *("mrm", "mrm", _CLASSIFIERS),
+        *({"level": 0.05, "models": "neural_net,lda,naive_bayes,logistic", "no_test": True}, "scatter"),
+    ),
+    DocumentFigure("suites", "rank", _SUITE, {"metric": "correct"}, "taskforest"),
+    DocumentFigure(
+        *("gate", "gate", _CLASSIFIERS),
+        {
+            "not_worse": "neural_net:logistic",
+            "on": ["correct", "brier", "tvar@0.05:log_loss"],
+            "margin": "correct=0.02",
+            "resamples": 2000,
+        },
+        "intervals",
+    ),
+)
+
+
+def colors(scheme: str) -> dict[str, str]:
+    """The page's colours by name, in light or in the dark."""
+    css = (ROOT / "riskrank/shown/page/templates/page.css").read_text(encoding="utf-8")
+    blocks = re.findall(r"\{([^{}]*--paper:[^{}]*)", css)
+    return dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", blocks[SCHEMES.index(scheme)]))
+
+
+def drawn(figure: DocumentFigure) -> Iterator[tuple[str, str]]:
+    """Names of files, and the pictures in them."""
+    import riskrank as rr
+    from riskrank.shown.figures.fonts import browser_fonts
+    from riskrank.shown.page.svg import FONTS, Styles, to_inline
+
+    given = dict(figure.table)
+    result = getattr(rr, figure.command)(rr.read(given.pop("scores"), **given), **figure.options)
+    (caption,) = [text for name, text in result.pictures.items() if name.startswith(figure.picture)][:1]
+    styles = Styles()
+    with browser_fonts():
+        svg = to_inline(result.plot(figure.picture), styles, identity=figure.name, alternative=caption)
+    rules = f"svg{{font-family:{FONTS}}}text{{white-space:pre;stroke:none}}\n{styles.sheet(figure.name)}"
+    rules = rules.replace(f".{figure.name} ", "")
+    whole = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    whole = whole.replace("</title>", f"</title>\n<style>{rules}</style>\n", 1)
+    for scheme in SCHEMES:
+        known = colors(scheme)
+        text = re.sub(r"var\(--(\w+)\)", lambda found: known[found[1]], whole)  # noqa: B023
+        yield f"{figure.name}-{scheme}.svg", f"{text}\n"
+
+
+def main() -> int:
+    FIGURES.mkdir(exist_ok=True)
+    for figure in TABLE:
+        for name, text in drawn(figure):
+            (FIGURES / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
