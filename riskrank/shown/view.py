@@ -72,7 +72,8 @@ class Table:
     """A titled table; rows are as long as the columns.
 
     ``stub`` is the number of leading columns that say what a row is about; they are repeated where the
-    other columns need several tables. ``more`` is what only a reader who asks for it sees.
+    other columns need several tables. ``more`` is what only a reader who asks for it sees; ``part`` names the
+    part of a page it stands in, if not beside the answer.
     """
 
     title: str
@@ -80,6 +81,7 @@ class Table:
     rows: tuple[tuple[Cell | str, ...], ...]
     stub: int = 1
     more: bool = False
+    part: str = ""
 
     def with_columns(self, kept: Sequence[int]) -> Table:
         """The same table with some of its columns."""

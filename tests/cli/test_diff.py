@@ -218,3 +218,13 @@ def test_a_gate_lists_the_cases_of_the_group_that_failed(run, write):
     by_group = {one["group"]: {case["sample"] for case in one["cases"]} for one in document["meta"]["cases"]}
     assert set(by_group) == {None, "odd"}
     assert by_group["odd"] == {f"s{at:02}" for at in range(1, 40, 2)}
+
+
+def test_a_page_has_a_part_of_its_own_for_cases(run, own_metrics, tmp_path):
+    path = tmp_path / "gate.html"
+    asked = ("gate", own_metrics, "--not-worse", "new:old", "--lower", "seconds", "--on", "task")
+    run(*asked, "--resamples", "400", "--cases", "3", "-o", path)
+    page = path.read_text()
+    assert page.index('id="cases"') < page.index("Cases that new lost most in seconds on speed")
+    run(*asked, "--resamples", "400", "-o", path)
+    assert 'id="cases"' not in path.read_text()

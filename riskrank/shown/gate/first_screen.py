@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from riskrank.errors import option
 from riskrank.shown import numbers
@@ -131,7 +132,7 @@ def _lost(document: GateDocument) -> list[Section]:
     sections: list[Section] = []
     for one in document.lost:
         title = f"Cases that {one.new} lost most {'in' if one.task else 'on'} {one.metric}{one.place}"
-        sections.append(cases_table(one.cases, one.new, one.old, title))
+        sections.append(replace(cases_table(one.cases, one.new, one.old, title), part="cases"))
     return sections
 
 

@@ -47,7 +47,12 @@ def _whole(document: Document) -> Document:
     return document
 
 
+def _in_part(document: Document, part: str) -> list[Section]:
+    return [one for one in sections(document) if isinstance(one, Table) and one.part == part]
+
+
 STUDY = (
+    Entry("why", "cases", "Cases", _whole, words=lambda _, whole: _in_part(whole, "cases")),
     Entry("why", "figures", "Pictures", _whole, None),
     Entry("why", "details", "In detail", _whole, words=lambda _, whole: _asked_for(whole)),
 )
@@ -60,7 +65,7 @@ def answer(document: Document) -> list[Section]:
         return answer(document.ranking)  # type: ignore[attr-defined]  # the schema says which document it is
     lines = ("Verdict:", "Also:")
     shown = first_screen(sections(document))
-    return [one for one in shown if not (isinstance(one, Line) and one.label in lines)]
+    return [one for one in shown if not (one.label in lines if isinstance(one, Line) else one.part)]
 
 
 def chapters(document: Document) -> list[Chapter]:
