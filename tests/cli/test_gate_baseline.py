@@ -257,6 +257,13 @@ def test_the_very_files_that_were_blessed_are_no_news(run, write, bless):
     outcome = run("gate", f"new={write('old.csv', table)}", "--baseline", path, *CLAIM, *FEW)
     assert "byte for byte the files" in outcome.stderr
     assert "They are the very files that were blessed" in " ".join(outcome.stdout.split())
+    # Another model of the same file is news.
+    both = pl.concat([table, scores("v2", seed=5)])
+    path, given = bless(both, "--models", "v1"), write("old.csv", both)
+    claim = ("--not-worse", "v2:baseline", "--margin", "0.3")
+    outcome = run("gate", given, "--models", "v2", "--baseline", path, *claim, *FEW)
+    assert outcome.status in (0, 4), outcome.stderr
+    assert "very files" not in outcome.stdout
 
 
 @pytest.mark.parametrize(

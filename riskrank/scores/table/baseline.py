@@ -242,7 +242,7 @@ def read_baseline(path: str, limit: int | None = None) -> Baseline:
         raise InputError(
             f"{option('baseline', path)}: this is no baseline",
             found="no Parquet file" if source is None else "a table that nobody blessed",
-            hint=f"bless its scores: {how_to_bless(path)}; or compare two files of scores: "
+            hint=f"bless its scores: {how_to_bless('baseline.parquet')}; or compare two files of scores: "
             + by_door("new=NEW.csv old=OLD.csv", '["new=NEW.csv", "old=OLD.csv"]'),
         )
     baseline, digest = told

@@ -206,8 +206,13 @@ def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
 
 
 def _same_files(scores: Scores, baseline: Baseline) -> bool:
+    """Whether new scores are those of the files that were blessed, and not of another model in them."""
     digests = [file.sha256 for file in scores.notes.inputs if file != baseline.input_file()]
-    return bool(digests) and all(one is not None and one in baseline.digests for one in digests)
+    if not digests or not all(one is not None and one in baseline.digests for one in digests):
+        return False
+    cells = scores.frame.select("model", pl.col("sample", "metric").cast(pl.String), "score")
+    by_model = [cells.filter(pl.col("model") == name).drop("model").sort(pl.all()) for name in scores.models]
+    return all(one.equals(by_model[0]) for one in by_model)
 
 
 def _of_common_tasks(scores: Scores) -> Scores:
