@@ -405,6 +405,11 @@ COMMANDS = (
         refuses="power.study:claim_of",
         papers=(
             Paper(schema="power", documents="power.document:PowerDocument", view="power", figures="power"),
+            Paper(
+                schema="power-anytime",
+                documents="power.anytime:AnytimePowerDocument",
+                view="power_anytime",
+            ),
         ),
         pictures=("curves",),
         lacks=("group_by", *_OF_JUDGES),
@@ -412,8 +417,8 @@ COMMANDS = (
         needs=_SUITES,
         scores="SCORES...|DISTRIBUTION...",
         scores_words="A pilot table, or two or more distributions, the better first: normal:0.5,2, "
-        "lognormal:MU,SIGMA, beta:A,B, exponential:MEAN, uniform:LOW,HIGH, t:DF; NAME=normal:0.5,2 names "
-        "one.",
+        "lognormal:MU,SIGMA, beta:A,B, exponential:MEAN, uniform:LOW,HIGH, t:DF, bernoulli:P; "
+        "NAME=normal:0.5,2 names one.",
         own=True,
         examples=(
             (

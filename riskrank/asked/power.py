@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from riskrank.asked.dominance import ABSOLUTE, DIRECT, RELATIVE
-from riskrank.asked.option import METHOD, TESTS, ask
+from riskrank.asked.option import METHOD, TESTS, ask, options_of
 from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.asked.resampling import RejectionSettings
 from riskrank.asked.suites import SuiteSettings
@@ -77,3 +78,38 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         common=False,
     )
     simulations: int = ask(100, "Data sets to simulate per size.", metavar="R", least=1)
+    anytime: bool = ask(
+        False,
+        f"Samples until a gate with {option('anytime', True)} answers, for the effect of the pilot or of two "
+        "distributions: better, or not worse by a margin.",
+        common=False,
+    )
+    margin: float = ask(
+        0.0,
+        f"With {option('anytime', True)}: the claim is not worse by so much, in the place of better.",
+        metavar="VALUE",
+        common=False,
+    )
+    every: int = ask(
+        50, f"With {option('anytime', True)}: samples between two looks.", metavar="N", least=1, common=False
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        defaults = {one.name: one.default for one in options_of(PowerSettings)}
+        tests = ("order", "test", "threshold", "resamples", "variance", "correction", "paper_exact", "copula")
+        for name in tests if self.anytime else ("margin", "every"):
+            if getattr(self, name) != defaults[name]:
+                raise UsageError(
+                    f"{option(name)} is about dominance, and a gate that is looked at again is about means"
+                    if self.anytime
+                    else f"{option(name)} is about a gate that is looked at again",
+                    found=option("anytime", True) if self.anytime else f"no {option('anytime', True)}",
+                    hint="leave one of the two out" if self.anytime else f"add {option('anytime', True)}",
+                )
+        if not (math.isfinite(self.margin) and self.margin >= 0):
+            raise UsageError(
+                f"{option('margin')} is a difference that does not matter, a number not below 0",
+                found=f"{self.margin:g}",
+                hint=f"write it in the units of the scores, as in {option('margin', '0.02')}",
+            )

@@ -28,6 +28,10 @@ class Family:
         ``draw(rng, n, *parameters)``.
     quantile : callable
         ``quantile(u, *parameters)`` of probabilities u.
+    bounds : callable, optional
+        ``bounds(*parameters)``: the least and the largest value; None where there are none.
+    shares : tuple of str
+        Parameters that are at most 1.
     """
 
     parameters: tuple[str, ...]
@@ -35,6 +39,8 @@ class Family:
     positive: tuple[str, ...]
     draw: Callable[..., np.ndarray]
     quantile: Callable[..., np.ndarray]
+    bounds: Callable[..., tuple[float, float]] | None = None
+    shares: tuple[str, ...] = ()
 
 
 FAMILIES = {
@@ -59,6 +65,17 @@ FAMILIES = {
         ("a", "b"),
         lambda rng, n, a, b: rng.beta(a, b, n),
         lambda u, a, b: betaincinv(a, b, u),
+        lambda a, b: (0.0, 1.0),
+    ),
+    # Passed or not.
+    "bernoulli": Family(
+        ("p",),
+        (),
+        ("p",),
+        lambda rng, n, p: (rng.random(n) < p).astype(float),
+        lambda u, p: (np.asarray(u) > 1 - p).astype(float),
+        lambda p: (0.0, 1.0),
+        ("p",),
     ),
     "exponential": Family(
         ("mean",),
@@ -73,6 +90,7 @@ FAMILIES = {
         (),
         lambda rng, n, low, high: rng.uniform(low, high, n),
         lambda u, low, high: low + (high - low) * u,
+        lambda low, high: (low, high),
     ),
     "t": Family(
         ("df", "location", "scale"),
@@ -105,6 +123,12 @@ class Distribution:
     def sample(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """`size` independent draws, shape (size,)."""
         return FAMILIES[self.name].draw(rng, size, *self.parameters)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The least and the largest value; None where there are none."""
+        family = FAMILIES[self.name]
+        return None if family.bounds is None else family.bounds(*self.parameters)
 
     def quantile(self, probability: np.ndarray) -> np.ndarray:
         """The quantiles of probabilities inside (0, 1), of the same shape."""
@@ -153,6 +177,12 @@ def parse_distribution(text: str) -> Distribution:
                 f"{label} of {text!r} must be above 0",
                 found=f"{value:g}",
                 hint=f"write {name}:{','.join(family.parameters)}",
+            )
+        if label in family.shares and value > 1:
+            raise UsageError(
+                f"{label} of {text!r} must be at most 1",
+                found=f"{value:g}",
+                hint=f"write {name}:{','.join(family.parameters)} with a share",
             )
     if name == "uniform" and values[0] >= values[1]:
         raise UsageError(

@@ -27,6 +27,7 @@ from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.power.anytime import AnytimePowerDocument, anytime_between, anytime_of_pilot
 from riskrank.studies.power.document import PowerDocument, PowerRow
 from riskrank.studies.power.verdict import power_verdict
 from riskrank.studies.provenance import described_inputs, portfolio_settings
@@ -39,7 +40,7 @@ from riskrank.studies.task_scale import on_task_scale
 
 def power(
     table: ScoreTable, settings: PowerSettings | None = None, runtime: Runtime | None = None
-) -> PowerDocument:
+) -> PowerDocument | AnytimePowerDocument:
     """Say how often dominance would be significant with so many samples, and how many it takes.
 
     Data sets are drawn with replacement from a pilot; each is tested as ``dominance`` would test it. The
@@ -64,6 +65,8 @@ def power(
         If settings do not fit the table.
     """
     settings, runtime = settings or PowerSettings(), runtime or Runtime()
+    if settings.anytime:
+        return anytime_of_pilot(table, settings, runtime)
     table = on_task_scale(table, settings)
     check_portfolio(table, settings)
     pair = _pair(settings, table.models)
@@ -88,7 +91,7 @@ def power_between(
     distributions: Mapping[str, Distribution],
     settings: PowerSettings | None = None,
     runtime: Runtime | None = None,
-) -> PowerDocument:
+) -> PowerDocument | AnytimePowerDocument:
     """Say how often dominance between named distributions would be significant.
 
     Parameters
@@ -110,6 +113,8 @@ def power_between(
     settings, runtime = settings or PowerSettings(), runtime or Runtime()
     standard = vars(PortfolioSettings()) | vars(SuiteSettings())
     refuse_table_options(name for name, value in standard.items() if getattr(settings, name) != value)
+    if settings.anytime:
+        return anytime_between(distributions, settings, runtime)
     models = tuple(distributions)
     inference = inference_of(settings, runtime.jobs)
     plan = plan_from_distributions(

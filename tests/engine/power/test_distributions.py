@@ -16,6 +16,7 @@ MEAN_AND_SD = {
     "uniform:-1,5": (2.0, 6 / np.sqrt(12)),
     "t:10": (0.0, np.sqrt(10 / 8)),
     "t:10,4,0.5": (4.0, 0.5 * np.sqrt(10 / 8)),
+    "bernoulli:0.3": (0.3, np.sqrt(0.21)),
 }
 
 
@@ -29,13 +30,29 @@ def test_moments_against_theory(text):
     assert draws.std() == pytest.approx(sd, rel=0.02)
 
 
-@pytest.mark.parametrize("text", MEAN_AND_SD)
+@pytest.mark.parametrize("text", [text for text in MEAN_AND_SD if not text.startswith("bernoulli")])
 def test_quantiles_against_draws(text):
     distribution = parse_distribution(text)
     levels = np.array([0.05, 0.3, 0.5, 0.9])
     draws = distribution.sample(np.random.default_rng(1), 200_000)
     shares = (draws <= distribution.quantile(levels)[:, None]).mean(axis=1)
     assert shares == pytest.approx(levels, abs=5 * 0.5 / np.sqrt(200_000))
+
+
+def test_quantiles_of_passed_or_not():
+    distribution = parse_distribution("bernoulli:0.3")
+    assert distribution.quantile(np.array([0.1, 0.69, 0.71, 0.99])).tolist() == [0, 0, 1, 1]
+    assert set(distribution.sample(np.random.default_rng(0), 100)) == {0.0, 1.0}
+
+
+def test_bounds_hold_every_draw():
+    for text in MEAN_AND_SD:
+        distribution = parse_distribution(text)
+        if distribution.bounds is not None:
+            draws = distribution.sample(np.random.default_rng(2), 10_000)
+            assert distribution.bounds[0] <= draws.min() < draws.max() <= distribution.bounds[1]
+    assert parse_distribution("uniform:-2,3").bounds == (-2, 3)
+    assert parse_distribution("normal:0,1").bounds is None
 
 
 def test_every_family_is_tried():

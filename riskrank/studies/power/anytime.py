@@ -1,0 +1,290 @@
+"""How many samples until a gate that may be looked at again answers: the study behind ``power --anytime``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from riskrank.asked.option import told
+from riskrank.asked.power import PowerSettings
+from riskrank.engine.power.distributions import Distribution
+from riskrank.engine.power.stops import Stops, simulate_stops, size_of_one_look
+from riskrank.engine.types import Floats
+from riskrank.errors import UsageError, option
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import Document, Provenance
+from riskrank.studies.gate.margins import declared_range
+from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.provenance import provenance
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.targets import targets
+
+_SIZES = (100, 500, 1000)
+
+# Quantiles that stand for a distribution.
+_QUANTILES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class StopRow:
+    """Share of simulated runs whose gate has passed, or failed, by so many samples."""
+
+    metric: str | None
+    new: str
+    old: str
+    margin: float
+    size: int
+    passed: float
+    failed: float
+    standard_error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnytimePowerDocument(Document[StopRow]):
+    """When a gate that may be looked at again stops.
+
+    Attributes
+    ----------
+    metric : str or None
+        Column of the pilot's scores; None where distributions were planned with.
+    stops : Stops
+    every : int
+        Samples between two looks.
+    target : float
+        Share of the runs, and power of the single look beside.
+    single_look : int or None
+        Samples one look needs.
+    """
+
+    schema: ClassVar[str] = "power-anytime"
+    row_type: ClassVar[type] = StopRow
+
+    metric: str | None
+    stops: Stops
+    every: int
+    target: float
+    single_look: int | None
+
+    def meta(self) -> Mapping[str, Any]:
+        """Samples until the answer."""
+        low, high = self.stops.median_interval()
+        return {
+            "samples_until_answer": {
+                "median": self.stops.by_share(0.5),
+                "median_low": low,
+                "median_high": high,
+                "target": self.target,
+                "target_samples": self.stops.by_share(self.target),
+                "answered_by_limit": float(np.mean(np.isfinite(self.stops.answered))),
+                "limit": self.stops.limit,
+                "single_look": self.single_look,
+            }
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Effect:
+    """What is drawn from: differences of samples within a reach."""
+
+    metric: str | None
+    pair: tuple[str, str]
+    reach: float
+    draw: Callable[[np.random.Generator, int], Floats]
+    mean: float
+    variance: float
+
+
+def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtime) -> AnytimePowerDocument:
+    """Resample the samples of a pilot.
+
+    Raises
+    ------
+    UsageError
+        If there are several metrics, no pair, no bounds, clusters, or models with samples of their own.
+    """
+    asked = option("anytime", True)
+    if settings.pair is None and len(table.models) > 2:
+        raise UsageError(
+            f"{asked} plans one claim, about two models",
+            found=f"{len(table.models)} models and no {option('pair')}",
+            hint=f"name them: {option('pair', 'NEW:OLD')}",
+        )
+    pair = (0, 1) if settings.pair is None else resolve_pair(settings.pair, table.models, parameter="pair")
+    if len(table.metrics) > 1:
+        raise UsageError(
+            f"{asked} plans a claim on one metric",
+            found=f"{len(table.metrics)} metrics",
+            hint=f"choose one: {option('metric', table.metrics[0].name)}",
+        )
+    metric = table.metrics[0]
+    reach = declared_range(metric, table.column(0))
+    if reach is None:
+        raise UsageError(
+            f"{asked} needs bounds, and nobody declared those of {metric.name}",
+            found=f"scores of {metric.name} that are not all 0 or 1",
+            hint=f"write [{metric.name}] and bounds = [LOWEST, HIGHEST] into a file, and give it with "
+            f"{option('metrics_file', 'FILE.toml')}",
+        )
+    scores = targets(table, settings)[0].scores
+    for wrong, what, hint in (
+        (not scores.paired, option("unpaired", True), f"leave out {option('unpaired', True)}"),
+        (
+            scores.samples is not None,
+            option("cluster"),
+            f"leave out {option('cluster')}: samples are drawn one by one",
+        ),
+        (scores.weights is not None, "a suite of tasks", f"pool its tasks: {option('task', 'none')}"),
+    ):
+        if wrong:
+            raise UsageError(f"{asked} simulates samples that both models share", found=what, hint=hint)
+    means = scores.sample_means()
+    pilot = np.clip(means[pair[0]] - means[pair[1]], -reach, reach)
+    effect = _Effect(
+        metric.name,
+        (table.models[pair[0]], table.models[pair[1]]),
+        reach,
+        lambda rng, count: pilot[rng.integers(0, pilot.size, count)],
+        float(pilot.mean()),
+        float(pilot.var()),
+    )
+    found, described = _simulated(effect, settings, runtime)
+    return AnytimePowerDocument(
+        provenance=provenance("power", table, settings, described, seed=settings.seed),
+        **found,
+    )
+
+
+def anytime_between(
+    distributions: Mapping[str, Distribution], settings: PowerSettings, runtime: Runtime
+) -> AnytimePowerDocument:
+    """Draw independent scores from two distributions.
+
+    Raises
+    ------
+    UsageError
+        If there are more than two and no pair, or one is unbounded.
+    """
+    models = tuple(distributions)
+    if settings.pair is None and len(models) > 2:
+        raise UsageError(
+            f"{option('anytime', True)} plans one claim, about two models",
+            found=f"{len(models)} distributions and no {option('pair')}",
+            hint=f"name two of them: {option('pair', 'NEW:OLD')}",
+        )
+    pair = (0, 1) if settings.pair is None else resolve_pair(settings.pair, models, parameter="pair")
+    new, old = (distributions[models[at]] for at in pair)
+    if new.bounds is None or old.bounds is None:
+        raise UsageError(
+            f"{option('anytime', True)} needs scores within bounds",
+            found=str(new if new.bounds is None else old),
+            hint="plan with bernoulli:P, beta:A,B or uniform:LOW,HIGH, or with a pilot table",
+        )
+    reach = max(new.bounds[1], old.bounds[1]) - min(new.bounds[0], old.bounds[0])
+
+    def draw(rng: np.random.Generator, count: int) -> Floats:
+        return np.asarray(new.sample(rng, count) - old.sample(rng, count), dtype=np.float64)
+
+    quantiles = [one.quantile((np.arange(_QUANTILES) + 0.5) / _QUANTILES) for one in (new, old)]
+    mean = float(quantiles[0].mean() - quantiles[1].mean())
+    variance = float(quantiles[0].var() + quantiles[1].var())
+    effect = _Effect(None, (models[pair[0]], models[pair[1]]), reach, draw, mean, variance)
+    found, described = _simulated(effect, settings, runtime)
+    described = {"distributions": {name: str(one) for name, one in distributions.items()}} | described
+    return AnytimePowerDocument(
+        provenance=Provenance(
+            command="power",
+            seed=settings.seed,
+            resamples=None,
+            settings=told(settings),
+            method=described,
+            inputs=[],
+            models=models,
+            metrics=[],
+            samples=0,
+            warnings=[],
+        ),
+        **found,
+    )
+
+
+def _simulated(
+    effect: _Effect, settings: PowerSettings, runtime: Runtime
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Entries of the document, and how it was done."""
+    if settings.margin >= effect.reach:
+        raise UsageError(
+            f"{option('margin', f'{settings.margin:g}')} is no margin: no two scores differ by more",
+            found=f"scores within {effect.reach:g} of each other",
+            hint="give it in the units of the scores",
+        )
+    sizes = sorted(settings.sizes or _SIZES)
+    limit = max(settings.limit or 5 * sizes[-1], settings.every)
+    with runtime.progress("simulating"):
+        stops = simulate_stops(
+            effect.draw,
+            reach=effect.reach,
+            boundary=-settings.margin,
+            level=settings.alpha,
+            every=settings.every,
+            limit=limit,
+            repeats=settings.simulations,
+            seed=settings.seed,
+        )
+    new, old = effect.pair
+    rows = [_row(effect, settings, stops, size) for size in sizes]
+    single = size_of_one_look(
+        effect.mean,
+        effect.variance,
+        -settings.margin,
+        settings.alpha,
+        settings.target,
+    )
+    found = {
+        "rows": rows,
+        "verdict": _verdict(stops, new, old, settings, single),
+        "metric": effect.metric,
+        "stops": stops,
+        "every": settings.every,
+        "target": settings.target,
+        "single_look": single,
+    }
+    described = {
+        "anytime": True,
+        "margin": settings.margin,
+        "every": settings.every,
+        "simulations": settings.simulations,
+        "limit": limit,
+        "alpha": settings.alpha,
+    }
+    return found, described
+
+
+def _row(effect: _Effect, settings: PowerSettings, stops: Stops, size: int) -> StopRow:
+    passed, failed = (float(np.mean(one <= size)) for one in (stops.passed, stops.failed))
+    error = float(np.sqrt(passed * (1 - passed) / stops.passed.size))
+    return StopRow(effect.metric, *effect.pair, settings.margin, size, passed, failed, error)
+
+
+def _verdict(stops: Stops, new: str, old: str, settings: PowerSettings, single: int | None) -> str:
+    claim = f"{new} is better than {old}"
+    if settings.margin:
+        claim = f"{new} is not worse than {old} by {settings.margin:g}"
+    share, median = float(np.mean(np.isfinite(stops.answered))), stops.by_share(0.5)
+    if median is None:
+        return (
+            f"More than {stops.limit:,} samples until a gate that is looked at again answers whether "
+            f"{claim}, in the median; {100 * share:.0f} % of runs have an answer by then."
+        )
+    low, high = (f"{end:,}" if end else f"more than {stops.limit:,}" for end in stops.median_interval())
+    beside = ""
+    if single is not None:
+        beside = f" A single look takes {single:,} for a power of {100 * settings.target:g} %."
+    fails = float(np.mean(np.isfinite(stops.failed)))
+    wrong = f"; {100 * fails:.0f} % of runs refute it" if fails else ""
+    return (
+        f"About {median:,} samples ({low} to {high}) until a gate that is looked at again answers whether "
+        f"{claim}, in the median{wrong}.{beside}"
+    )

@@ -1,0 +1,101 @@
+"""``riskrank power --anytime``: samples until a gate that is looked at again has an answer."""
+
+from statistics import NormalDist
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.errors import UsageError
+
+
+def pilot(new, old, n=20_000, seed=0):
+    """Passed or not; half of what makes a sample hard is shared."""
+    rng = np.random.default_rng(seed)
+    luck = (rng.normal(size=n) + rng.normal(size=(2, n))) / np.sqrt(2)
+    quantile = NormalDist().inv_cdf
+    passed = [(luck[0] < quantile(new)), (luck[1] < quantile(old))]
+    rows = {"sample": [f"s{at:05}" for at in range(n)] * 2, "metric": "ok"}
+    return pl.DataFrame(
+        rows | {"model": ["new"] * n + ["old"] * n, "score": np.concatenate(passed).astype(float)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("models", "margin", "median"),
+    [((0.75, 0.70), 0.0, 1150), ((0.80, 0.70), 0.0, 300), ((0.70, 0.70), 0.05, 1200)],
+)
+def test_medians_of_0_1_scores(models, margin, median):
+    """Within a fifth: 200 runs have a median with an error of a tenth, and a pilot has one, too."""
+    settings = {"pair": "new:old", "anytime": True, "margin": margin, "simulations": 200, "limit": 8000}
+    meta = rr.power(pilot(*models), **settings).document.meta()["samples_until_answer"]
+    assert meta["median"] == pytest.approx(median, rel=0.25)
+    assert meta["median_low"] <= meta["median"] <= meta["median_high"]
+    assert meta["single_look"] < meta["median"]
+
+
+def test_distributions_of_the_method(run):
+    call = (
+        "power",
+        "new=beta:2.2,1.8",
+        "old=beta:2,2",
+        "--anytime",
+        "--simulations",
+        "400",
+        "--format",
+        "json",
+    )
+    outcome = run(*call)
+    assert outcome.document["schema"] == "riskrank/power-anytime"
+    meta = outcome.document["meta"]["samples_until_answer"]
+    assert meta["median"] == pytest.approx(400, rel=0.13)
+    assert meta["single_look"] == pytest.approx(314, abs=2)
+    shares = [row["passed"] for row in outcome.document["results"]]
+    assert shares == sorted(shares)
+    assert outcome.stdout == run(*call).stdout
+
+
+def test_the_page(run):
+    outcome = run("power", "new=bernoulli:0.8", "old=bernoulli:0.6", "--anytime", "--simulations", "50")
+    page = " ".join(outcome.stdout.split())
+    assert "until a gate that is looked at again answers whether new is better than old" in page
+    assert "A single look takes 79 for a power of 80 %." in page
+    assert len(outcome.stdout.splitlines()) <= 25
+
+
+def test_a_claim_that_does_not_hold_is_refuted(run):
+    outcome = run("power", "new=bernoulli:0.5", "old=bernoulli:0.8", "--anytime", "--simulations", "20")
+    assert "100 % of runs refute it" in " ".join(outcome.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("normal:1", "normal:0", "--anytime"), "needs scores within bounds"),
+        (("a=bernoulli:.7", "b=bernoulli:.6", "--margin", "0.1"), "--margin is about a gate"),
+        (("a=bernoulli:.7", "b=bernoulli:.6", "--anytime", "--threshold", "0.1"), "--threshold is about dom"),
+        (("a=bernoulli:.7", "b=bernoulli:.6", "--anytime", "--margin", "1"), "no two scores differ by more"),
+        (("a=bernoulli:.7", "b=bernoulli:.6", "--anytime", "--margin", "-1"), "not below 0"),
+        (("a=bernoulli:.7", "b=bernoulli:.6", "c=bernoulli:.5", "--anytime"), "plans one claim"),
+        (("a=bernoulli:1.7", "b=bernoulli:.6", "--anytime"), "must be at most 1"),
+    ],
+)
+def test_what_is_refused(run, given, words):
+    outcome = run("power", *given)
+    assert outcome.status == 2
+    assert words in outcome.stderr
+
+
+def test_what_is_refused_of_pilots():
+    frame = pilot(0.7, 0.6, n=50)
+    with pytest.raises(UsageError, match="nobody declared"):
+        rr.power(frame.with_columns(pl.col("score") * 0.7), pair="new:old", anytime=True)
+    with pytest.raises(UsageError, match="that both models share"):
+        rr.power(frame, pair="new:old", anytime=True, unpaired=True)
+    tasks = frame.with_columns(c=pl.col("sample").str.slice(1).cast(int) // 5)
+    with pytest.raises(UsageError, match="that both models share"):
+        rr.power(tasks, pair="new:old", anytime=True, cluster="c")
+    two = pl.concat([frame, frame.with_columns(metric=pl.lit("other"))])
+    with pytest.raises(UsageError, match="on one metric"):
+        rr.power(two, pair="new:old", anytime=True)
