@@ -32,7 +32,7 @@ CASES = [
     ("gsd", QUICK | {"models": ["A", "B"], "resamples": 20}),
     ("gsd", STILL | {"witness": "A:B", "models": ["A", "B"]}),
     ("copa", {"higher": "*", "jobs": 1}),
-    ("copa", {"higher": "*", "bootstrap": 20, "jobs": 1}),
+    ("copa", {"higher": "*", "resample_models": 20, "jobs": 1}),
     ("copa", {"higher": "*", "compare": True}),
     ("copa", {"higher": "*", "why": "A"}),
     ("copa", {"higher": "*", "sweep": "acc", "steps": 50}),

@@ -309,8 +309,9 @@ COMMANDS = (
         words=f"""Rank models by objectives that have no common unit, such as accuracy, CO2 and price.
 
         Every value becomes the share of the other models that do better; a weighted norm of these ranks
-        orders the models. The table has one row a model, or is averaged over the samples. Every objective
-        needs a direction: {option("metrics_file")}, {option("lower")} or {option("higher")}.
+        orders the models. The table has one row a model, or is averaged over the samples, which then say who
+        is on the front for sure. Every objective needs a direction: {option("metrics_file")},
+        {option("lower")} or {option("higher")}.
 
         The norm's p says how much a bad objective is forgiven. The default, inf, looks at the worst weighted
         rank: it can reach every model of the Pareto front and answers to the weights. p = 1, the mean rank,
@@ -345,10 +346,10 @@ COMMANDS = (
         pictures=("parallel", "boxes", "front", "bump"),
         # It may have one row a model, and what is missing is decided by model. Averages of millions of the
         # largest scores are still numbers.
-        needs={"sample_optional": True, "allow_constant": True, "missing": "keep", "largest": 1e303},
+        needs={"sample_optional": True, "allow_constant": True, "missing": "keep", "largest": 1e303}
+        | _SUITES,
         reading="copa:ObjectiveReading",
         lacks=("group_by", *_OF_JUDGES),
-        refused=("cluster",),
         examples=(
             (
                 "Choose by three objectives without a common unit:",

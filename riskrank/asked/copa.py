@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import ClassVar
 
-from riskrank.asked.option import METHOD, Settings, ask
+from riskrank.asked.gate import margins
+from riskrank.asked.option import METHOD, ByName, Settings, ask, differing
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.resampling import FamilySettings
+from riskrank.asked.suites import TaskScopeSettings
 from riskrank.asked.values import parts_of
 from riskrank.errors import UsageError, listing, option
 
@@ -15,9 +18,12 @@ from riskrank.errors import UsageError, listing, option
 _HOMES: tuple[tuple[str, tuple[str | None, ...]], ...] = (
     ("steps", ("sweep", "sweep_p")),
     ("top", (None, "compare")),
-    ("bootstrap", (None,)),
+    ("resample_models", (None,)),
     ("ccdf", (None,)),
 )
+
+# What is asked of samples, which only the ranking looks at.
+OF_SAMPLES = ("margin", "resamples", "alpha", "correction", "seed", "no_test", "tasks")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +55,12 @@ class ObjectiveSettings(Settings):
         choices=("error", "drop", "worst"),
         panel="Input",
     )
+    objective: tuple[str, ...] = ask(
+        (),
+        "An objective that is not the mean of its metric: NAME:tvar@0.05 (or cvar@0.05: the mean of the "
+        "worst 5 %), NAME:total; NAME:mean keeps the mean beside it.",
+        metavar="NAME:STATISTIC",
+    )
     require: tuple[str, ...] = ask(
         (),
         "Choose only among such models, in the units of the file; they are ranked among all.",
@@ -66,7 +78,26 @@ class ObjectiveSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CopaSettings(ObjectiveSettings):
+class FrontSettings(TaskScopeSettings, FamilySettings):
+    """How to say who is on the front for sure, where there are samples."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    margin: ByName = ask(
+        (),
+        "Up to what a model counts as as good on an objective, in its units.",
+        metavar="NAME=VALUE",
+        unset="0",
+    )
+    no_test: bool = ask(False, "Values as they are: no tests of the front, no resampling.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._normalise("margin", margins(self.margin))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopaSettings(ObjectiveSettings, FrontSettings):
     """The norm, and what to ask."""
 
     PANEL: ClassVar[str] = METHOD
@@ -97,11 +128,12 @@ class CopaSettings(ObjectiveSettings):
         commas=True,
         common=False,
     )
-    bootstrap: int | None = ask(
-        None, "How often the choice stays in B resampled populations.", metavar="B", least=1
-    )
-    seed: int | None = ask(
-        None, f"Seed of {option('bootstrap')}.", metavar="N", unset="0", least=0, common=False
+    resample_models: int | None = ask(
+        None,
+        "How often the choice stays in B populations of models drawn from these.",
+        metavar="B",
+        least=1,
+        common=False,
     )
     ccdf: bool = ask(False, "Show how each model's ranks spread over the objectives.", common=False)
     top: int | None = ask(None, "Only the N best models, in every format.", metavar="N", least=1)
@@ -152,17 +184,11 @@ class CopaSettings(ObjectiveSettings):
                     found=f"{option(name)} without {option('sweep')} or {option('sweep_p')}",
                     hint=f"add {option('sweep', 'NAME')}, or leave it out",
                 )
-            raise UsageError(
-                f"{option(name)} says nothing about {option(question)}",
-                found=f"{option(name)} with {option(question)}",
-                hint=f"leave out {option(name)}",
-            )
-        if self.seed is not None and self.bootstrap is None:
-            raise UsageError(
-                f"{option('seed')} has nothing to seed",
-                found=f"{option('seed')} without {option('bootstrap')}",
-                hint=f"add {option('bootstrap', 1000)}",
-            )
+            raise _says_nothing(name, question)
+        told = differing(self) if question is not None else {}
+        for name in OF_SAMPLES:
+            if name in told:
+                raise _says_nothing(name, question)
         if self.sweep_p and self.p:
             raise UsageError(
                 f"{option('sweep_p')} takes every p, so that none can be given",
@@ -175,6 +201,14 @@ class CopaSettings(ObjectiveSettings):
                 found=option("p", listing(f"{order:g}" for order in self.p)),
                 hint="ask them one by one",
             )
+
+
+def _says_nothing(name: str, question: str | None) -> UsageError:
+    return UsageError(
+        f"{option(name)} says nothing about {option(str(question))}",
+        found=f"{option(name)} with {option(str(question))}",
+        hint=f"leave out {option(name)}",
+    )
 
 
 def norm_order(given: float | str) -> float:

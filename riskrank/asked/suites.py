@@ -25,8 +25,8 @@ class TaskTableSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuiteSettings(Settings):
-    """What a suite of tasks is asked."""
+class TaskScopeSettings(Settings):
+    """Of which tasks an answer speaks."""
 
     PANEL: ClassVar[str] = METHOD
 
@@ -36,6 +36,12 @@ class SuiteSettings(Settings):
         choices=(FIXED, RANDOM),
         common=False,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteSettings(TaskScopeSettings):
+    """What a suite of tasks is asked."""
+
     task_scale: str | None = ask(
         None,
         "Of a suite: what scores count as: themselves, ranks within the task, shares of their bounds.",

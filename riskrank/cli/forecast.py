@@ -23,9 +23,9 @@ _LONG = 60.0
 _SILENT = 10.0
 # Bytes that a resample leaves behind for each model until all are there, measured and rounded down; those
 # of a relabelling for each sample; and those of one replicate of other kinds.
-_KEPT = {"mrm": 300, "rank": 80, "report": 80, "dominance": 100, "gate": 8}
+_KEPT = {"mrm": 300, "rank": 80, "report": 80, "dominance": 100, "gate": 8, "copa": 100}
 _SIGN = 8
-_KEPT_AT_ALL = {("power", "resamples"): 100, ("power", "simulations"): 80, ("copa", "bootstrap"): 10}
+_KEPT_AT_ALL = {("power", "resamples"): 100, ("power", "simulations"): 80, ("copa", "resample_models"): 10}
 
 
 def machine_memory() -> int:
@@ -76,7 +76,7 @@ def require_room_for_replicates(
     insist: bool,
 ) -> None:
     """The same of a number of resamples or simulations, where one was asked for; a table may be none."""
-    for name in ("resamples", "simulations", "bootstrap"):
+    for name in ("resamples", "simulations", "resample_models"):
         if not str(values.get(name)).isdecimal():
             continue
         count = int(str(values[name]))

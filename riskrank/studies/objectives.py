@@ -26,8 +26,11 @@ from riskrank.errors import InputError, UsageError, did_you_mean, listing, optio
 from riskrank.scores.table.averages import ModelAverages, model_averages
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import require_directions
-from riskrank.studies.grouping import refuse_clusters
-from riskrank.studies.metric_means import MetricMeans, metric_means
+from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.objective_columns import ObjectiveColumn, objective_columns, oriented_values
+from riskrank.studies.objective_names import objective_names
+from riskrank.studies.rounding import decimals_of
+from riskrank.studies.targets import draws_tasks
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,8 @@ class Objectives:
         Models left out of the population.
     warnings : tuple of str
         Of the population.
-    means : tuple of MetricMeans
-        What the values are means of; empty for a table without samples.
+    columns : tuple of ObjectiveColumn
+        The scores of the models behind every objective; empty for a table without samples.
     """
 
     population: Population
@@ -97,7 +100,7 @@ class Objectives:
     given_weights: Mapping[str, float]
     dropped: tuple[str, ...]
     warnings: tuple[str, ...]
-    means: tuple[MetricMeans, ...] = ()
+    columns: tuple[ObjectiveColumn, ...] = ()
 
     def weighted(self, weights: Floats) -> ObjectiveTable:
         """The objectives with their weights."""
@@ -107,8 +110,20 @@ class Objectives:
             larger_is_better=self.larger_is_better,
             weights=weights,
             constraints=[constraint.text(self.population.metrics) for constraint in self.constraints],
-            means=self.means,
+            means=[_means(*one) for one in zip(self.columns, self.values.T, strict=True)]
+            if self.columns
+            else (),
         )
+
+
+def _means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
+    """An objective as it is shown: as many digits as are sure."""
+    there = np.flatnonzero([own.size > 0 for own in column.values])
+    errors = np.full(values.shape, np.nan)
+    errors[there] = column.of(there.tolist()).errors()
+    decimals = decimals_of((100 if column.share else 1) * errors)
+    name, declared = column.name.name, column.spec.declared
+    return MetricMeans(name, column.lower, declared, column.share, values, errors, decimals)
 
 
 def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
@@ -131,7 +146,6 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     InputError
         For missing scores that nobody treated, and constraints no model meets.
     """
-    refuse_clusters(table, command="copa", why="it draws no samples: models are its population")
     require_directions(table, command="copa", metrics="objectives")
     averages = model_averages(table)
     kept = np.arange(len(table.models))
@@ -140,14 +154,27 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
         kept, note = _treat_missing(table, averages, settings.missing)
         notes.append(note)
     models = tuple(table.models[i] for i in kept)
-    metrics = tuple(spec.name for spec in table.metrics)
-    values = averages.raw[kept]
-    constraints = tuple(parse_constraint(text, metrics) for text in settings.require)
+    asked = objective_names(settings.objective, [spec.name for spec in table.metrics])
+    names, at = tuple(one.name for one in asked), [one.metric for one in asked]
+    columns: list[ObjectiveColumn] = []
+    oriented, values = averages.oriented[:, at], averages.raw[:, at]
+    if len(table.samples) > 1:
+        columns = [
+            one.of(kept.tolist()) for one in objective_columns(table, asked, random=draws_tasks(settings))
+        ]
+    elif settings.objective:
+        _require_samples(settings.objective)
+    oriented, values = oriented[kept], values[kept]
+    for k, column in enumerate(columns):
+        if column.name.name != column.spec.name:
+            oriented[:, k] = oriented_values(column, oriented[:, k])
+            values[:, k] = column.raw(oriented[:, k])
+    constraints = tuple(parse_constraint(text, names) for text in settings.require)
     ranked = population(
-        averages.oriented[kept],
+        oriented,
         names=models,
-        metrics=metrics,
-        feasible=feasible_models(values, constraints, names=models, metrics=metrics) if constraints else None,
+        metrics=names,
+        feasible=feasible_models(values, constraints, names=models, metrics=names) if constraints else None,
         ties=settings.ties,
         denominator=settings.denominator,
         missing="worst" if settings.missing == "worst" else "error",
@@ -155,12 +182,31 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     return Objectives(
         population=ranked,
         values=values,
-        larger_is_better=averages.larger_is_better,
+        larger_is_better=averages.larger_is_better[at],
         constraints=constraints,
-        given_weights={spec.name: spec.weight for spec in table.metrics if spec.weight is not None},
+        given_weights={
+            one.name: weight / at.count(one.metric)
+            for one in asked
+            if (weight := table.metrics[one.metric].weight) is not None
+        },
         dropped=tuple(np.delete(table.models, kept).tolist()),
         warnings=(*notes, *_population_warnings(ranked)),
-        means=metric_means(table) if len(table.samples) > 1 else (),
+        columns=tuple(columns),
+    )
+
+
+def _require_samples(asked: Sequence[str]) -> None:
+    """A value a model is neither a tail nor a sum of anything; its mean is itself.
+
+    Raises
+    ------
+    UsageError
+    """
+    raise UsageError(
+        f"{option('objective', asked[0])} is a statistic of samples",
+        found="one value a model",
+        hint=f"leave out {option('objective')}, or name the column of the samples: "
+        f"{option('columns', 'sample=COL')}",
     )
 
 

@@ -1,9 +1,9 @@
 """Measure the tests on simulated tables whose truth is known: ``make calibrate``.
 
 Family-wise error with identical models, boundaries, power, rank sets, answers that used to go wrong,
-intervals, hidden risks, gates, dominance of vectors, and what other packages say of the same tables. Results
-are appended to a file as they come: an interrupted run goes on where it stopped, as long as the code it
-measures is the same. At the end the page docs/calibration.md is written.
+intervals, hidden risks, gates, dominance of vectors, suites, fronts, and what other packages say of the same
+tables. Results are appended to a file as they come: an interrupted run goes on where it stopped, as long as
+the code it measures is the same. At the end the page docs/calibration.md is written.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from calibration_answers import ANSWER_CASES, ROW_CASES, answer_rows, row_name, 
 from calibration_boundaries import boundaries
 from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED
 from calibration_effects import COVERAGE, RISKS
+from calibration_fronts import FRONT_CASES, front_rows
 from calibration_gsd import CORRELATIONS, gsd_key, gsd_rows
 from calibration_page import Page
 from calibration_rivals import CASES, RIVALS, rival_task
@@ -99,6 +100,10 @@ def suite_jobs(tables: int) -> list[Job]:
     return [Job("suites", one.key, suite_rows, one, tables // one.costs) for one in SUITE_CASES]
 
 
+def front_jobs(tables: int) -> list[Job]:
+    return [Job("fronts", one.name, front_rows, one, tables // one.costs) for one in FRONT_CASES]
+
+
 def rival_jobs(tables: int) -> list[Job]:
     return [
         Job(
@@ -129,6 +134,7 @@ PARTS = {
     "gates": gate_jobs,
     "gsd": gsd_jobs,
     "suites": suite_jobs,
+    "fronts": front_jobs,
     "rivals": rival_jobs,
 }
 

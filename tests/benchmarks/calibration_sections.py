@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from calibration_answers import ANSWER_CASES, ROW_CASES, row_name
+from calibration_fronts import FRONT_CASES
 from calibration_gsd import CORRELATIONS, DELTAS, LEVEL, SAMPLES, gsd_key
 from calibration_suites import SUITE_CASES
 from calibration_text import LEAST_TABLES, LEAST_TABLES_OF_PAIRS, OK, mean, share, shown, table
@@ -62,6 +63,18 @@ number of true pairs found where one model is ahead of all others; tasks weigh a
 promised, one Monte-Carlo error on top. Task effects are no difference between models on tasks like these. To
 ask of such models which is better on *these* tasks, and to take the answer for one about others, errs many
 times more often: that line shows how often, and is no promise.
+
+"""
+
+
+FRONTS = f"""## Fronts with doubt
+
+`copa` where objectives are means over samples: the share of tables in which a model is called off the Pareto
+front though it is on it, or on it though it is off, and the mean number called so rightly, of how many.
+*Barely on*: all models are equal on one objective but for next to nothing, and far apart on the others.
+*Barely off*: pairs along a trade-off, the second of each worse by next to nothing everywhere. *Mixed*: 0/1,
+lognormal and normal objectives. Of either mistake at most {LEVEL:g} is promised, two Monte-Carlo errors on
+top.
 
 """
 
@@ -173,3 +186,23 @@ def suites(page) -> str:
         rows.append([case.name, case.scope, f"{len(outcomes):,}", *map(shown, rates), *found, kept])
     orders = "false, order 1", "false, order 2", "found, order 1", "found, order 2"
     return SUITES + table(("suite", "asked of", "tables", *orders, "kept"), rows)
+
+
+def fronts(page) -> str:
+    """Mistakes about the front, and what is found."""
+    rows = []
+    for case in FRONT_CASES:
+        outcomes = page.found("fronts", case.name)
+        if outcomes is None:
+            continue
+        rates = [share(column) for column in outcomes.T[:2]]
+        worst = max(rates, key=lambda rate: rate[0] - rate[1])
+        kept = worst[0] <= LEVEL + 2 * worst[1]
+        mark = page.mark(kept, f"fronts, {case.name}: {shown(worst)}", tables=len(outcomes))
+        of = int(case.off.sum()), int(case.on.sum())
+        found = [
+            f"{column.mean():.1f} of {all_}" if all_ else "–"
+            for column, all_ in zip(outcomes.T[2:], of, strict=True)
+        ]
+        rows.append([case.name, f"{len(outcomes):,}", *map(shown, rates), *found, mark])
+    return FRONTS + table(("tables of", "tables", "false off", "false on", "off", "on", f"≤ {LEVEL:g}"), rows)

@@ -62,7 +62,9 @@ def test_ten_questions_about_few_documents_carry_no_test(refused, write, quick):
     assert found == "found: 4"
 
 
-@pytest.mark.parametrize(("command", "options"), [("gsd", ("--higher", "*")), ("copa", ("--higher", "*"))])
+@pytest.mark.parametrize(
+    ("command", "options"), [("gsd", ("--higher", "*")), ("copa", ("--higher", "*", "--sweep", "acc"))]
+)
 def test_commands_that_draw_no_samples_refuse_clusters(refused, grouped, command, options):
     for named in (("--cluster", "doc"), ("--columns", "cluster=doc")):
         what, _, hint = refused(command, grouped, *options, *named)

@@ -259,17 +259,17 @@ def test_compare_ranks_only_feasible_models_but_scores_the_whole_population():
     assert {row["rank"] for row in bound} == {1, 2, 3, 4}
 
 
-def test_bootstrap_depends_on_its_seed_alone(small):
+def test_resampled_populations_depend_on_its_seed_alone(small):
     _, _, arguments = small
     one, same, other = (
-        as_json(*arguments, "--bootstrap", "200", "--seed", seed).stdout for seed in ("1", "1", "2")
+        as_json(*arguments, "--resample-models", "200", "--seed", seed).stdout for seed in ("1", "1", "2")
     )
     assert one == same
     document = json.loads(one)
-    shares = [row["chosen_share"] for row in document["results"]]
-    assert shares != [row["chosen_share"] for row in json.loads(other)["results"]]
+    shares = [row["population_share"] for row in document["results"]]
+    assert shares != [row["population_share"] for row in json.loads(other)["results"]]
     assert sum(shares) == pytest.approx(1)
-    assert document["meta"]["bootstrap"]["survival"] == shares[0]
+    assert document["meta"]["populations"]["survival"] == shares[0]
     assert (document["meta"]["seed"], document["meta"]["resamples"]) == (1, 200)
 
 
@@ -464,10 +464,14 @@ def test_one_objective_is_ranked_by_itself():
         (("--sweep", "co2", "--steps", "0"), "--steps must be at least 1", "default"),
         (("--sweep", "co2", "--top", "3"), "--top says nothing about --sweep", "leave out --top"),
         (("--sweep-p", "--p", "2"), "--sweep-p takes every p", "leave out --p"),
-        (("--seed", "1"), "--seed has nothing to seed", "--bootstrap"),
-        (("--bootstrap", "9", "--seed", "-1"), "--seed must not be negative", "0"),
-        (("--bootstrap", "0"), "--bootstrap must be at least 1", "leave out"),
-        (("--compare", "--bootstrap", "9"), "--bootstrap says nothing about --compare", "leave out"),
+        (("--seed", "1"), "--seed has nothing to seed", "--resample-models"),
+        (("--resample-models", "9", "--seed", "-1"), "--seed must not be negative", "0"),
+        (("--resample-models", "0"), "--resample-models must be at least 1", "leave out"),
+        (
+            ("--compare", "--resample-models", "9"),
+            "--resample-models says nothing about --compare",
+            "leave out",
+        ),
         (("--compare", "--ccdf"), "--ccdf says nothing about --compare", "leave out"),
         (("--why", "x", "--p", "1", "--p", "2"), "--why works with one p", "one by one"),
         (("--why", "postbot/gpt2-medium-emailge"), "there is no model", "postbot/gpt2-medium-emailgen"),

@@ -16,7 +16,7 @@ from riskrank.cli.memory import resident_memory
         ("power", "TABLE", "--resamples"),
         ("power", "TABLE", "--simulations"),
         ("gsd", "TABLE", "--higher", "*", "--resamples"),
-        ("copa", "TABLE", "--higher", "*", "--bootstrap"),
+        ("copa", "TABLE", "--higher", "*", "--resample-models"),
     ],
 )
 def test_a_billion_replicates_of_any_kind_are_refused_at_once(refused, write, monkeypatch, words):
@@ -161,7 +161,8 @@ def test_no_silence_is_told_where_work_is_done_or_its_pace_was(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words", [("gate", "--better", "A:B"), ("copa", "--bootstrap", "50"), ("gsd",), ("rank", "--jobs", "1")]
+    "words",
+    [("gate", "--better", "A:B"), ("copa", "--resample-models", "50"), ("gsd",), ("rank", "--jobs", "1")],
 )
 def test_silence_is_watched_wherever_it_may_be_long(run, table, monkeypatch, words):
     watched = []

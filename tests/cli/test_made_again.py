@@ -22,7 +22,7 @@ MIXES = {
     "mrm": ("--no-test --risk gini-tail --level 0.1 --weight acc=2 --weight f1=1", "--resamples 40"),
     "gsd": ("--no-test --digits 1 --delta 0,0.001", "--resamples 20 --ordinal f1 --witness A:B"),
     "copa": (
-        "--p inf,2 --require 'acc >= -9' --bootstrap 20",
+        "--p inf,2 --require 'acc >= -9' --resample-models 20",
         "--sweep acc --steps 50 --missing worst",
         "--compare",
         "--why A",

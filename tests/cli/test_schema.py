@@ -30,7 +30,7 @@ LINES = [
     "gsd few.csv --higher * --no-test --witness A:B",
     "gsd few.csv --higher * --no-test --delta 0,0.001",
     "copa t.csv --higher *",
-    "copa t.csv --higher * --bootstrap 20 --require 'acc >= -3' --ccdf",
+    "copa t.csv --higher * --resample-models 20 --require 'acc >= -3' --ccdf",
     "copa t.csv --higher * --compare",
     "copa t.csv --higher * --why A",
     "copa t.csv --higher * --sweep acc --p 2,inf --steps 50",

@@ -207,7 +207,7 @@ def test_models_without_a_score(missing, kept):
 
 @pytest.mark.parametrize(
     "question",
-    [{}, {"sweep": "co2"}, {"sweep_p": True}, {"compare": True}, {"why": "m3"}, {"bootstrap": 20}],
+    [{}, {"sweep": "co2"}, {"sweep_p": True}, {"compare": True}, {"why": "m3"}, {"resample_models": 20}],
 )
 def test_every_document_has_typed_rows_and_a_view(values, question):
     document = study(values + 1, **question)
@@ -230,8 +230,7 @@ def test_every_document_has_typed_rows_and_a_view(values, question):
         ({"steps": 5}, "steps needs a sweep"),
         ({"sweep": "a", "top": 3}, "top says nothing about sweep"),
         ({"against": "saw", "ccdf": True}, "ccdf says nothing about compare"),
-        ({"seed": 1}, "seed has nothing to seed"),
-        ({"bootstrap": 10, "seed": -1}, "seed must not be negative"),
+        ({"resample_models": 10, "seed": -1}, "seed must not be negative"),
         ({"top": 0}, "top must be at least 1"),
         ({"sweep_p": True, "p": 2}, "sweep_p takes every p"),
         ({"why": "a", "p": [1, 2]}, "why works with one p"),
@@ -246,6 +245,7 @@ def test_settings_are_checked_at_the_door(options, what):
 @pytest.mark.parametrize(
     ("options", "what"),
     [
+        ({"seed": 1}, "seed has nothing to seed"),
         ({"sweep": "c02"}, "there is no objective 'c02'"),
         ({"sweep": "p"}, "sweep_p=True turns it"),
         ({"sweep": "co2", "weight": {"co2": 0.1}}, "gives it every weight"),

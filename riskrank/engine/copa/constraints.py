@@ -47,8 +47,8 @@ class Constraint:
             )
 
     def holds(self, values: Floats) -> Booleans:
-        """Tell for which models it holds; never for a missing value."""
-        column = values[:, self.objective]
+        """Tell for which models it holds, values of shape (..., K); never for a missing value."""
+        column = values[..., self.objective]
         return _HOLDS[self.relation](column, self.bound) & ~np.isnan(column)
 
     def text(self, metrics: Sequence[str]) -> str:

@@ -104,6 +104,11 @@ class Comparison:
         """The difference of unbounded means for Johnson's modified t; None where there is no need of it."""
         if self.level is not None or (self.bounded and not self.drawn_tasks):
             return None
+        return self.mean_difference
+
+    @property
+    def mean_difference(self) -> MeanDifference:
+        """The difference of the means, new minus old, with its cumulants."""
         if self.new.tasks is not None and self.old.tasks is not None:
             first = TaskSide(self.new.values, self.new.clusters, self.new.tasks)
             second = TaskSide(self.old.values, self.old.clusters, self.old.tasks)

@@ -71,7 +71,7 @@ def differences(comparisons: Sequence[Comparison], *, resamples: int, seed: int)
                 )
             for at in suites:
                 one = comparisons[at]
-                found[at][rows] = _of_tasks(one.new, weights[0], one.level) - _of_tasks(
+                found[at][rows] = statistics(one.new, weights[0], one.level) - statistics(
                     one.old, weights[1], one.level
                 )
     return found
@@ -83,7 +83,7 @@ def difference(comparison: Comparison) -> float:
     if level is None:
         return comparison.new.mean - comparison.old.mean
     new, old = (
-        float(_of_tasks(side, np.ones((1, len(side.sizes))), level)[0])
+        float(statistics(side, np.ones((1, len(side.sizes))), level)[0])
         for side in (comparison.new, comparison.old)
     )
     return new - old
@@ -119,15 +119,25 @@ def tail_means(side: Side, weights: Floats, level: float) -> Floats:
     return tails
 
 
-def _of_tasks(side: Side, drawn: Floats, level: float | None) -> Floats:
-    """Means or tail means of one model's suite in every resample, or with a judge."""
+def statistics(side: Side | TailSide, drawn: Floats, level: float | None) -> Floats:
+    """Means or tail means of one model in every resample, weighted over the tasks of a suite, or with a judge.
+
+    Parameters
+    ----------
+    side : Side or TailSide
+    drawn : ndarray, shape (B, units)
+        How much each unit counts, before tasks are weighed.
+    level : float or None
+        Share of the worst scores whose mean it is; None for the mean of all.
+    """
     if isinstance(side, TailSide):
         assert level is not None
         return side.tails(drawn, level)
     weights = side.weigh(drawn)
-    if level is None:
-        return weighted_sums(weights, side.sums)
-    return tail_means(side, weights, level)
+    if level is not None:
+        return tail_means(side, weights, level)
+    sums = weighted_sums(weights, side.sums)
+    return sums if side.tasks is not None else sums / weighted_sums(weights, side.sizes.astype(np.float64))
 
 
 class _Means:

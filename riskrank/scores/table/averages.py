@@ -9,6 +9,7 @@ import numpy as np
 
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.suite import Suite
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,7 +40,7 @@ class ModelAverages:
 
 
 def model_averages(table: ScoreTable) -> ModelAverages:
-    """Average the scores of every model on every metric.
+    """Average the scores of every model on every metric, of a suite weighted over its tasks.
 
     An average over fewer samples than the others have is not comparable with theirs, so it is missing as
     soon as one of its scores is. Metrics may have samples of their own: a score is expected on the samples
@@ -78,12 +79,26 @@ def _means(table: ScoreTable, known: np.ndarray) -> np.ndarray:
     """Average with exact sums: models with the same scores in another order stay tied."""
     means = np.full((len(table.models), known.shape[1]), np.nan)
     ends = np.cumsum([len(rows) for rows in table.values])
+    suite = table.suite if table.options.weighs_tasks else None
     for i, (rows, has) in enumerate(zip(table.values, np.split(known, ends[:-1]), strict=True)):
         for k in range(known.shape[1]):
-            scores = rows[has[:, k], k].tolist()
-            if scores:
-                means[i, k] = math.fsum(scores) / len(scores)
+            scores = rows[has[:, k], k]
+            if scores.size and suite is None:
+                means[i, k] = math.fsum(scores.tolist()) / scores.size
+            elif scores.size and suite is not None:
+                means[i, k] = _macro_mean(scores, suite, suite.of_sample[table.row_samples[i][has[:, k]]])
     return means
+
+
+def _macro_mean(scores: np.ndarray, suite: Suite, tasks: np.ndarray) -> float:
+    """The weighted mean over the tasks that there are scores of."""
+    there = np.unique(tasks).tolist()
+    parts = [scores[tasks == task].tolist() for task in there]
+    weights = [float(suite.weights[task]) for task in there]
+    if not any(weights):
+        return math.fsum(scores.tolist()) / scores.size
+    weighed = [weight * math.fsum(own) / len(own) for weight, own in zip(weights, parts, strict=True)]
+    return math.fsum(weighed) / math.fsum(weights)
 
 
 def _place(

@@ -121,7 +121,8 @@ def of_one_column(
     of_task : dict of str to MetricSpec, or None
         The metric of each task.
     """
-    if not scores.has("task") or len(specs) < 2 or not scores.options.weighs_tasks:
+    apart = scores.options.missing == "keep"  # where metrics are objectives, each keeps its name
+    if not scores.has("task") or len(specs) < 2 or not scores.options.weighs_tasks or apart:
         return scores, specs, None
     has = _has(scores)
     if (has.sum(axis=1) > 1).any():

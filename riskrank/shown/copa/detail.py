@@ -10,6 +10,7 @@ from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
 from riskrank.errors import by_door, listing, option
 from riskrank.shown import numbers
+from riskrank.shown.copa.doubt import doubt_sections
 from riskrank.shown.copa.objectives import (
     objective_cells,
     objective_columns,
@@ -38,13 +39,15 @@ def details(document: CopaDocument) -> list[Section]:
         sections.append(_ccdf_table(document, models))
     sections += _tie_lines(table, leading)
     sections.append(_front_line(table))
+    if document.doubt is not None:
+        sections += doubt_sections(document, document.doubt, models)
     if len(document.sweeps) > 1:
         sections.append(_knob_table(document))
     sections.append(Line(_other_orders(document), "Other p:"))
     if document.influence is not None:
         sections.append(Line(_influence(table, document.influence), "Influence:"))
-    if document.bootstrap is not None:
-        sections.append(Line(_stability(table, document.bootstrap), "Stability:"))
+    if document.populations is not None:
+        sections.append(Line(_stability(table, document.populations), "Stability:"))
     sections.append(_reading(table, leading))
     return sections
 
@@ -59,7 +62,7 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
     head.append(Column("front", "center"))
     if table.constraints:
         head.append(Column("meets", "center"))
-    if document.bootstrap is not None:
+    if document.populations is not None:
         head.append(Column("chosen\nin"))
     head.append(Column("weakest", "left"))
     rows = []
@@ -70,8 +73,8 @@ def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
         cells.append("yes" if table.population.front[i] else "–")
         if table.constraints:
             cells.append("yes" if table.population.feasible[i] else Cell("no", "yellow"))
-        if document.bootstrap is not None:
-            cells.append(_percent(document.bootstrap.share(i)))
+        if document.populations is not None:
+            cells.append(_percent(document.populations.share(i)))
         cells.append(weakest_objective(table, i))
         rows.append(cells)
     by = f"p = {numbers.order(leading.p)}"

@@ -10,6 +10,7 @@ import numpy as np
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.copa.detail import details
+from riskrank.shown.copa.doubt import front_cell
 from riskrank.shown.copa.objectives import objective_columns
 from riskrank.shown.view import (
     MOST_METRICS,
@@ -23,10 +24,13 @@ from riskrank.shown.view import (
     asked_for,
     by_model,
 )
+from riskrank.studies.copa.meeting import together
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.objectives import ObjectiveTable
 from riskrank.studies.rounding import decimals_apart, rounded
 from riskrank.studies.wording import counted, names
+
+_MEETS = {"shown": "", "violated": "yellow", "open": "dim"}
 
 
 def view(document: CopaDocument) -> list[Section]:
@@ -43,7 +47,7 @@ def view(document: CopaDocument) -> list[Section]:
     asked = [option("sweep", _swept(document)), option("sweep_p", True), option("explain", True)]
     return [
         _table(document, models),
-        *map(Line, [*below, _front(table), *_firm(document)]),
+        *map(Line, [*below, *_suite(document), _front(document), *_firm(document)]),
         Line(", ".join(asked), "Also:"),
         *asked_for(details(document)),
     ]
@@ -59,14 +63,31 @@ def _table(document: CopaDocument, models: Sequence[int]) -> Table:
     for k in shown:
         column = objective_columns(table)[k]
         columns.append((column, _values(table, k)))
-    columns.append((Column("front", "center"), lambda i: "*" if table.population.front[i] else ""))
-    if table.constraints:
-        able = table.population.feasible
-        columns.append((Column("allowed", "center"), lambda i: "yes" if able[i] else Cell("no", "yellow")))
-    if document.bootstrap is not None:
-        share = document.bootstrap.share
-        columns.append((Column("chosen in"), lambda i: f"{100 * share(i):.0f} %"))
+    columns += _of_front(document)
+    if document.populations is not None:
+        share = document.populations.share
+        head = "chosen in" if document.doubt is None else "of populations\nchosen in"
+        columns.append((Column(head), lambda i: f"{100 * share(i):.0f} %"))
     return by_model("", columns, models)
+
+
+def _of_front(document: CopaDocument) -> list[OfModel]:
+    """Who is on the front, and who meets the constraints: as measured, or as far as samples show."""
+    table, doubt = document.objectives, document.doubt
+    front, able = table.population.front, table.population.feasible
+    if doubt is None:
+        found: list[OfModel] = [(Column("front", "center"), lambda i: "*" if front[i] else "")]
+        if table.constraints:
+            found.append((Column("allowed", "center"), lambda i: "yes" if able[i] else Cell("no", "yellow")))
+        return found
+    meets = [together(answers) for answers in doubt.answers]
+    found = [(Column("front", "center"), lambda i: front_cell(doubt, i))]
+    if table.constraints:
+        found.append((Column("allowed", "center"), lambda i: Cell(meets[i], _MEETS[meets[i]])))
+    shares = doubt.shares
+    found.append((Column("on front\nin"), lambda i: f"{100 * shares.front[i]:.0f} %"))
+    found.append((Column("chosen\nin"), lambda i: f"{100 * shares.chosen[i]:.0f} %"))
+    return found
 
 
 def _told(table: ObjectiveTable) -> list[int]:
@@ -83,9 +104,14 @@ def _values(table: ObjectiveTable, k: int) -> Callable[[int], str]:
     return lambda i: "missing" if np.isnan(values[i]) else said(float(values[i]))
 
 
-def _front(table: ObjectiveTable) -> str:
+def _front(document: CopaDocument) -> str:
     """What the mark of the front means, and how many models have it."""
+    table, doubt = document.objectives, document.doubt
     population = table.population
+    if doubt is not None:
+        count = f"{doubt.resamples:,} resamples of {doubt.samples}"
+        shown = f"on, off: shown at {doubt.alpha:g}, each for all models together; open: neither"
+        return f"{shown}. Shares are of {count}."
     front, able = int(population.front.sum()), int(population.feasible.sum())
     text = (
         f"* front: no other model is at least as good everywhere and better somewhere ({front:,} of {able:,})"
@@ -93,6 +119,14 @@ def _front(table: ObjectiveTable) -> str:
     if table.constraints:
         text += f"; {able:,} of {len(population.names):,} models meet {names(table.constraints, 3)}"
     return f"{text}."
+
+
+def _suite(document: CopaDocument) -> list[str]:
+    """Of a suite, what its values are, and what is asked."""
+    if not document.tasks:
+        return []
+    asked = "tasks like these" if document.doubt is not None and document.doubt.of_tasks else "these tasks"
+    return [f"Values are means over {document.tasks}; asked of {asked}."]
 
 
 def _firm(document: CopaDocument) -> list[str]:

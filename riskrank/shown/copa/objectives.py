@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,8 @@ from riskrank.studies.objectives import ObjectiveTable
 # What a person reads at a glance, where nobody says how many models to show.
 _MOST_CELLS = 160
 _FEWEST_ROWS, _MOST_ROWS = 5, 20
+# What follows the name of a metric whose mean the objective is not.
+_STATISTIC = re.compile(r":(total|tvar@[0-9.]+)$")
 
 
 def usual_rows(table: ObjectiveTable) -> int:
@@ -21,9 +24,10 @@ def usual_rows(table: ObjectiveTable) -> int:
 
 
 def objective_columns(table: ObjectiveTable) -> list[Column]:
-    """Heads of the objectives, with an arrow towards the better values."""
+    """Heads of the objectives, with an arrow towards the better values; what they are beside means below."""
     arrows = ("↑" if larger else "↓" for larger in table.larger_is_better)
-    return [Column(f"{name} {arrow}") for name, arrow in zip(table.population.metrics, arrows, strict=True)]
+    names = [_STATISTIC.sub(r"\n\1", name) for name in table.population.metrics]
+    return [Column(f"{name} {arrow}") for name, arrow in zip(names, arrows, strict=True)]
 
 
 def objective_cells(table: ObjectiveTable, models: Sequence[int]) -> list[list[Cell]]:

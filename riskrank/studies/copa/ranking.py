@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
+from riskrank.asked.copa import CopaSettings
 from riskrank.engine.copa.choice import CopaRanking, listed, rank_models
 from riskrank.engine.copa.ranks import ccdf_quantiles
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, bootstrap_choice, leave_one_out
@@ -19,31 +22,13 @@ from riskrank.studies.copa.base import (
     provenance,
     weights_of,
 )
+from riskrank.studies.copa.doubt import FrontDoubt, front_doubt
+from riskrank.studies.copa.rows import CCDF_PROBABILITIES, ONLY_OF_SAMPLES, CopaRow, copa_rows
 from riskrank.studies.copa.settings import USUAL_ORDERS, order_key
-from riskrank.studies.copa.verdict import copa_verdict
+from riskrank.studies.copa.verdict import copa_verdict, doubtful_verdict
 from riskrank.studies.objectives import ObjectiveTable
-
-CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class CopaRow:
-    """One model; the dictionaries hold an entry an objective, or one a p."""
-
-    model: str
-    rank: int | None
-    norm: float
-    pareto: bool
-    feasible: bool
-    u: dict[str, float]
-    tied_with: list[str]
-    values: dict[str, float]
-    ranks: dict[str, int | None]
-    norms: dict[str, float]
-    ccdf_mean: float
-    ccdf_quantiles: dict[str, float]
-    choice_without: str | None
-    chosen_share: float | None
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.wording import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +45,15 @@ class CopaDocument(CopaBase[CopaRow]):
         Of each weight, to show what that knob does; empty for a single objective.
     influence : ModelInfluence or None
         None for fewer than three models.
-    bootstrap : ChoiceBootstrap or None
-        None if nobody asked.
+    populations : ChoiceBootstrap or None
+        Choices in resampled populations of models; None if nobody asked.
+    doubt : FrontDoubt or None
+        What samples say of the front; None where nothing is known.
     ccdf_quantiles, ccdf_mean : ndarray
         Shares of models that do not do better, over the objectives: quantiles at ``CCDF_PROBABILITIES``,
         shape (N, 5), and means, shape (N,).
+    tasks : str
+        Of a suite its tasks, and how they weigh, in words; else empty.
     top : int or None
         Number of models shown; None for as many as one reads at a glance.
     ccdf : bool
@@ -78,9 +67,11 @@ class CopaDocument(CopaBase[CopaRow]):
     others: tuple[CopaRanking, ...]
     sweeps: tuple[Sweep, ...]
     influence: ModelInfluence | None
-    bootstrap: ChoiceBootstrap | None
+    populations: ChoiceBootstrap | None
+    doubt: FrontDoubt | None
     ccdf_quantiles: Floats
     ccdf_mean: Floats
+    tasks: str
     top: int | None
     ccdf: bool
 
@@ -98,6 +89,13 @@ class CopaDocument(CopaBase[CopaRow]):
     def weight_ranges(self) -> tuple[WeightRange, ...]:
         """What each weight does, the others in proportion; empty for a single objective."""
         return weight_ranges(self.sweeps, self.leading.chosen, self.objectives.weights)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of a row's fields, in order; what was not looked for has none."""
+        left_out: tuple[str, ...] = ONLY_OF_SAMPLES if self.doubt is None else ()
+        left_out += () if self.populations is not None else ("population_share",)
+        return tuple(name for name in super().fields if name not in left_out)
 
     def found(self) -> dict[str, Any]:
         """The choice and how firm it is."""
@@ -119,82 +117,94 @@ class CopaDocument(CopaBase[CopaRow]):
                 for k, found in enumerate(self.weight_ranges)
             ],
             "influence": None if self.influence is None else _influence(table, self.influence),
-            "bootstrap": None if self.bootstrap is None else _bootstrap(table, self.bootstrap),
+            "populations": None if self.populations is None else _populations(table, self.populations),
+            **({} if self.doubt is None else {"dominance": _dominance(table, self.doubt)}),
         }
 
 
-def rank(asked: Asked) -> CopaDocument:
+def rank(asked: Asked, runtime: Runtime | None = None) -> CopaDocument:
     """Rank the models by every p, and try what would change the choice."""
     settings, population = asked.settings, asked.objectives.population
     weights, notes = weights_of(asked.objectives)
     table = asked.objectives.weighted(weights)
     p = settings.orders[0]
-    bootstrap = None
-    if settings.bootstrap is not None:
-        bootstrap = bootstrap_choice(
-            population, weights, p=p, resamples=settings.bootstrap, seed=settings.seed or 0
-        )
+    with (runtime or Runtime()).progress("resampling"):
+        populations = None
+        if settings.resample_models is not None:
+            populations = bootstrap_choice(
+                population, weights, p=p, resamples=settings.resample_models, seed=settings.seed
+            )
+        found = front_doubt(asked, weights)
+    doubt, unsure = (None, found) if isinstance(found, str) else (found, "")
     rankings = tuple(rank_models(population, weights, p=order) for order in settings.orders)
     influence = leave_one_out(population, weights, p=p) if len(population.names) > 2 else None
     quantiles, mean = ccdf_quantiles(population.u, CCDF_PROBABILITIES)
+    if doubt is not None:
+        notes = [*notes, *doubt.notes]
+    said = (
+        copa_verdict(table, rankings[0], unsure)
+        if doubt is None
+        else doubtful_verdict(table, rankings[0], doubt)
+    )
+    drawn = settings.resample_models if doubt is None else doubt.resamples
     return CopaDocument(
         provenance=provenance(
             asked,
-            described_weights(table) | described_orders(settings.orders),
+            described_weights(table) | described_orders(settings.orders) | _described_tests(settings, doubt),
             notes,
-            seed=None if bootstrap is None else settings.seed or 0,
-            resamples=settings.bootstrap,
+            seed=None if drawn is None else settings.seed,
+            resamples=drawn,
         ),
-        rows=_rows(table, rankings, influence, bootstrap, quantiles, mean)[: settings.top],
-        verdict=copa_verdict(table, rankings[0]),
+        rows=copa_rows(table, rankings, influence, populations, doubt, quantiles, mean)[: settings.top],
+        verdict=said.verdict,
+        more=said.more,
         objectives=table,
         dropped=asked.objectives.dropped,
         rankings=rankings,
         others=tuple(rank_models(population, weights, p=order) for order in reversed(USUAL_ORDERS)),
         sweeps=sweep_each_weight(population, weights, p=p) if len(weights) > 1 else (),
         influence=influence,
-        bootstrap=bootstrap,
+        populations=populations,
+        doubt=doubt,
         ccdf_quantiles=quantiles,
         ccdf_mean=mean,
+        tasks=_tasks(asked),
         top=settings.top,
         ccdf=settings.ccdf,
     )
 
 
-def _rows(
-    table: ObjectiveTable,
-    rankings: tuple[CopaRanking, ...],
-    influence: ModelInfluence | None,
-    bootstrap: ChoiceBootstrap | None,
-    quantiles: Floats,
-    mean: Floats,
-) -> list[CopaRow]:
-    """One row a model, best first."""
-    population, leading, name = table.population, rankings[0], table.name
-    levels = [f"{probability:g}" for probability in CCDF_PROBABILITIES]
-    tied = leading.ties()
-    rows = []
-    for i in listed(population, leading):
-        without = -1 if influence is None else int(influence.choice[i])
-        rows.append(
-            CopaRow(
-                model=name(i),
-                rank=leading.place(i),
-                norm=leading.norm[i].item(),
-                pareto=bool(population.front[i]),
-                feasible=bool(population.feasible[i]),
-                u=table.by_metric(population.u[i]),
-                tied_with=[name(j) for j in tied.get(int(leading.tie[i]), ()) if j != i],
-                values=table.by_metric(table.values[i]),
-                ranks={order_key(ranking.p): ranking.place(i) for ranking in rankings},
-                norms={order_key(ranking.p): ranking.norm[i].item() for ranking in rankings},
-                ccdf_mean=mean[i].item(),
-                ccdf_quantiles=dict(zip(levels, quantiles[i].tolist(), strict=True)),
-                choice_without=name(without) if without >= 0 else None,
-                chosen_share=None if bootstrap is None else bootstrap.share(i),
-            )
-        )
-    return rows
+def _tasks(asked: Asked) -> str:
+    suite = asked.table.suite
+    if suite is None or not asked.table.options.weighs_tasks:
+        return ""
+    alike = np.ptp(suite.weights) < 1e-12
+    return f"{counted(len(suite.names), 'task')}, {'weighed alike' if alike else 'by their weights'}"
+
+
+def _described_tests(settings: CopaSettings, doubt: FrontDoubt | None) -> dict[str, Any]:
+    """How the front was tested, where it was."""
+    if doubt is None:
+        return {}
+    return {
+        "alpha": settings.alpha,
+        "correction": settings.correction,
+        "family": "ordered pairs of models for off the front, models for on it",
+        "margin": dict(settings.margin),
+        "tasks": settings.tasks,
+    }
+
+
+def _dominance(table: ObjectiveTable, doubt: FrontDoubt) -> list[dict[str, Any]]:
+    """The dominations that are shown."""
+    return [
+        {
+            "winner": table.name(i),
+            "loser": table.name(j),
+            "p_adjusted": float(doubt.states.dominates[i, j]),
+        }
+        for i, j in np.argwhere(doubt.states.dominates <= doubt.alpha).tolist()
+    ]
 
 
 def _influence(table: ObjectiveTable, influence: ModelInfluence) -> dict[str, Any]:
@@ -206,10 +216,10 @@ def _influence(table: ObjectiveTable, influence: ModelInfluence) -> dict[str, An
     }
 
 
-def _bootstrap(table: ObjectiveTable, bootstrap: ChoiceBootstrap) -> dict[str, Any]:
+def _populations(table: ObjectiveTable, bootstrap: ChoiceBootstrap) -> dict[str, Any]:
     return {
         "survival": bootstrap.survival,
         "runners_up": [
-            {"model": table.name(i), "chosen_share": bootstrap.share(i)} for i in bootstrap.runners_up
+            {"model": table.name(i), "population_share": bootstrap.share(i)} for i in bootstrap.runners_up
         ],
     }

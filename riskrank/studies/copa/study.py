@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from riskrank.asked.copa import CopaSettings
+from riskrank.asked.suites import SuiteSettings
+from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.base import Asked, CopaBase
 from riskrank.studies.copa.comparison import compare
 from riskrank.studies.copa.explanation import explain
 from riskrank.studies.copa.ranking import rank
 from riskrank.studies.copa.sweep import sweep_one_weight, sweep_orders
+from riskrank.studies.grouping import refuse_clusters
 from riskrank.studies.objectives import objectives
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.task_scale import on_task_scale
 
 __all__ = ["copa"]
 
-_ANSWERS: dict[str | None, Callable[[Asked], CopaBase]] = {
-    None: rank,
+_ANSWERS: dict[str, Callable[[Asked], CopaBase]] = {
     "why": explain,
     "sweep": sweep_one_weight,
     "sweep_p": sweep_orders,
@@ -50,10 +53,10 @@ def copa(table: ScoreTable, settings: CopaSettings | None = None, runtime: Runti
         For objectives without a direction, and names that are none.
     """
     settings = settings or CopaSettings()
-    found = objectives(table, settings)
-    answer = _ANSWERS[settings.question]
-    asked = Asked(table=table, settings=settings, objectives=found)
-    if settings.bootstrap is None:
-        return answer(asked)
-    with (runtime or Runtime()).progress("resampling"):
-        return answer(asked)
+    if table.suite is not None and table.suite.specs is not None:
+        table = on_task_scale(table, SuiteSettings())
+    asked = Asked(table=table, settings=settings, objectives=objectives(table, settings))
+    if settings.question is None:
+        return rank(asked, runtime)
+    refuse_clusters(table, command=f"copa {option(settings.question)}", why="it draws no samples")
+    return _ANSWERS[settings.question](asked)

@@ -1,19 +1,126 @@
-"""Which model COPA chooses, in which sense it is the best, and where it is weak."""
+"""Which model COPA chooses, in which sense it is the best, where it is weak, and how sure that is."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from riskrank.engine.copa.choice import CopaRanking
+from riskrank.engine.copa.front_states import OFF, ON, OPEN, SHOWN
+from riskrank.studies.copa.doubt import FrontDoubt
+from riskrank.studies.copa.meeting import together
 from riskrank.studies.objectives import ObjectiveTable
-from riskrank.studies.wording import percent
+from riskrank.studies.said import Said, fitting
+from riskrank.studies.wording import counted, names, percent
+
+# Models whose doubt is told one by one.
+_MOST_OPEN = 2
 
 
-def copa_verdict(table: ObjectiveTable, ranking: CopaRanking) -> str:
-    """Which model is chosen, in which sense it is the best, and where it is weak."""
-    return (
-        f"{_chosen(table, ranking)}. Nothing says how sure that is: places are those of the values as given."
+def copa_verdict(table: ObjectiveTable, ranking: CopaRanking, unsure: str) -> Said:
+    """Which model is chosen, in which sense it is the best, and why nothing is known of how sure that is."""
+    return Said(f"{_chosen(table, ranking)}. Nothing says how sure that is: {unsure}.", ())
+
+
+def doubtful_verdict(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDoubt) -> Said:
+    """Which model is chosen, how sure that and the front are, and what decides it."""
+    return fitting(
+        [
+            _choice(table, ranking, doubt),
+            _front(table, ranking, doubt),
+            f"{_chosen(table, ranking)}.".replace("Choose ", "Why ", 1),
+        ]
     )
+
+
+def _choice(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDoubt) -> str:
+    chosen, shares = ranking.chosen, doubt.shares.chosen
+    state = doubt.states.state[chosen]
+    told = {
+        ON: "surely on the front",
+        OPEN: f"whether it is on the front is open ({why_open(table, doubt, chosen)})",
+        OFF: "though another model is as good on everything, up to the margins",
+    }[state]
+    if together(doubt.answers[chosen]) != SHOWN:
+        told = _unmet(table, doubt, chosen)
+    drawn = "resampled tasks" if doubt.of_tasks else "resamples"
+    text = f"Choose {table.name(chosen)}: {told}; chosen in {_share(shares[chosen])} of {drawn}"
+    other = int(np.argsort(-shares, kind="stable")[0])
+    if other == chosen and shares[chosen] < 0.5 and len(shares) > 1:
+        other = int(np.argsort(-shares, kind="stable")[1])
+    return text + (f", {table.name(other)} in {_share(shares[other])}." if other != chosen else ".")
+
+
+def _share(share: float) -> str:
+    """A share of resamples; all of them is no certainty."""
+    return "over 99 %" if share > 0.99 else "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+
+
+def _front(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDoubt) -> str:
+    """Who else is on the front, who is off it, and of whom it is open."""
+    others = [i for i in ranking.order.tolist() if i != ranking.chosen]
+    by_state = {state: [i for i in others if doubt.states.state[i] == state] for state in (ON, OPEN, OFF)}
+    parts = [
+        *_on(table, by_state[ON]),
+        *_open(table, by_state[OPEN], doubt),
+        *_off(table, by_state[OFF], doubt),
+    ]
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _on(table: ObjectiveTable, models: Sequence[int]) -> Iterator[str]:
+    if models:
+        verb = "is" if len(models) == 1 else "are"
+        yield f"{names([table.name(i) for i in models])} {verb} on it too"
+
+
+def _open(table: ObjectiveTable, models: Sequence[int], doubt: FrontDoubt) -> Iterator[str]:
+    if len(models) > _MOST_OPEN:
+        yield f"{names([table.name(i) for i in models])} are open"
+    elif models:
+        yield " and ".join(f"{table.name(i)} is open ({why_open(table, doubt, i)})" for i in models)
+
+
+def _off(table: ObjectiveTable, models: Sequence[int], doubt: FrontDoubt) -> Iterator[str]:
+    dominated = [i for i in models if doubt.states.dominator[i] >= 0]
+    if len(dominated) == 1:
+        by = table.name(int(doubt.states.dominator[dominated[0]]))
+        yield f"{table.name(dominated[0])} is off it ({by} is as good on everything)"
+    elif len(dominated) > _MOST_OPEN + 1:
+        yield f"{counted(len(dominated), 'model')} are off it"
+    elif dominated:
+        yield f"{names([table.name(i) for i in dominated])} are off it"
+
+
+def _unmet(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
+    """Constraints that a model is not shown to meet."""
+    pairs = zip(table.constraints, doubt.answers[i], strict=True)
+    return f"not shown to meet {names([text for text, answer in pairs if answer != SHOWN], 3)}"
+
+
+def why_open(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
+    """What is lacking to say whether a model is on the front.
+
+    ``mid is as good on all 3, not shown on cost``
+    """
+    rival = int(doubt.states.rival[i])
+    if together(doubt.answers[i]) != SHOWN and doubt.states.stands[i] <= doubt.alpha:
+        return _unmet(table, doubt, i)
+    metrics, name = table.population.metrics, table.name(rival)
+    values = table.population.objectives
+    margins = np.array([one.margin for one in doubt.evidence])
+    if np.all(values[rival] >= values[i] - margins):
+        unshown = [
+            metric
+            for metric, one in zip(metrics, doubt.evidence, strict=True)
+            if one.as_good[rival, i] > doubt.alpha
+        ]
+        everywhere = {1: metrics[0], 2: "both"}.get(len(metrics), f"all {len(metrics)}")
+        some = "any" if len(unshown) == len(metrics) > 1 else names(unshown, 3)
+        lacking = f"not shown on {some}" if unshown else "not shown among so many pairs"
+        return f"{name} is as good on {everywhere}, {lacking}"
+    return f"nowhere shown to be better than {name}"
 
 
 def _chosen(table: ObjectiveTable, ranking: CopaRanking) -> str:

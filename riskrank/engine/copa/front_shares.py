@@ -1,0 +1,99 @@
+"""How often a model is on the Pareto front, and is COPA's choice, where samples are drawn again (method §13).
+
+Shares of resamples, not tests: two equal models are each on the front about half of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.copa.choice import name_key, norm_keys, pick
+from riskrank.engine.copa.norms import checked_p, power_norm
+from riskrank.engine.copa.population import Population
+from riskrank.engine.copa.ranks import divisor, tie_share
+from riskrank.engine.types import Booleans, Floats
+from riskrank.engine.weights import normalised_weights
+
+# Comparisons of two models made at once.
+_PAIRS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class FrontShares:
+    """Shares of the resamples.
+
+    Attributes
+    ----------
+    front : ndarray, shape (N,)
+        In which each model may be chosen and no other that may dominates it.
+    chosen : ndarray, shape (N,)
+        In which COPA chooses it; they sum to less than 1 if in some resample no model may be chosen.
+    """
+
+    front: Floats
+    chosen: Floats
+
+
+def front_shares(
+    models: Population,
+    drawn: Floats,
+    allowed: Booleans,
+    weights: Sequence[float] | Floats | None = None,
+    *,
+    p: float,
+) -> FrontShares:
+    """Find the front and choose in every resample.
+
+    Parameters
+    ----------
+    models : Population
+    drawn : ndarray, shape (B, N, K)
+        Its objectives in B resamples, larger is better.
+    allowed : ndarray of bool, shape (B, N)
+        The models that meet the constraints there.
+    weights, p
+        As in `rank_models`.
+
+    Returns
+    -------
+    FrontShares
+    """
+    weights, p = normalised_weights(weights, models.metrics, kind="objective"), checked_p(p)
+    resamples, N, _ = drawn.shape
+    everybody = np.arange(N)
+    front, chosen = np.zeros(N), np.zeros(N)
+    step = max(_PAIRS // (N * N), 1)
+    for start in range(0, resamples, step):
+        rows = slice(start, start + step)
+        on_front, ranks = _fronts_and_ranks(models, drawn[rows], allowed[rows])
+        terms = ranks * weights
+        norm = np.where(allowed[rows], power_norm(terms, p), np.inf)
+        keys = [_off(on_front), *norm_keys(terms), name_key(models, everybody)]
+        possible = allowed[rows].any(axis=1)
+        front += on_front.sum(axis=0)
+        chosen += np.bincount(pick(norm, keys)[possible], minlength=N)
+    return FrontShares(front / resamples, chosen / resamples)
+
+
+def _off(on_front: Booleans):  # type: ignore[no-untyped-def]
+    return lambda rows, at: (~on_front[rows, at]).astype(np.float64)
+
+
+def _fronts_and_ranks(models: Population, drawn: Floats, allowed: Booleans) -> tuple[Booleans, Floats]:
+    """Who is on the front in each resample, (B, N), and relative ranks among all models, (B, N, K)."""
+    share, scale = tie_share(models.ties), divisor(drawn.shape[1], models.denominator)
+    ranks = np.empty(drawn.shape)
+    matches = np.ones((*drawn.shape[:2], drawn.shape[1]), dtype=bool)
+    exceeds = np.zeros_like(matches)
+    for k in range(drawn.shape[2]):
+        own, other = drawn[:, :, None, k], drawn[:, None, :, k]
+        above, matched = other > own, other >= own
+        matches &= matched
+        exceeds |= above
+        counts = (1 - share) * above.sum(axis=2) + share * (matched.sum(axis=2) - 1)
+        ranks[:, :, k] = np.where(models.missing[:, k], 1.0, counts / scale)
+    dominated = (matches & exceeds & allowed[:, None, :]).any(axis=2)
+    return allowed & ~dominated, ranks

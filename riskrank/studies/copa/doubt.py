@@ -1,0 +1,216 @@
+"""How sure the front and the choice are, where objectives are measured on samples (method §13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.asked.copa import CopaSettings
+from riskrank.engine.copa.front_evidence import ObjectiveEvidence, objective_evidence
+from riskrank.engine.copa.front_shares import FrontShares, front_shares
+from riskrank.engine.copa.front_states import FrontStates, front_states
+from riskrank.engine.copa.objective_scores import ObjectiveScores
+from riskrank.engine.copa.replicates import ObjectiveReplicates, replicates
+from riskrank.engine.sampling.expanded_percentile import expanded_share
+from riskrank.engine.types import Floats
+from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.studies.copa.base import Asked
+from riskrank.studies.copa.meeting import meeting, together
+from riskrank.studies.copa.samples import drawn_together, objective_scores
+from riskrank.studies.copa.unsure import few_scores, reason_against, refuse_in_vain
+from riskrank.studies.objective_columns import ObjectiveColumn
+from riskrank.studies.wording import counted
+
+# Resamples of an automatic number: shares to a point, and what the family of a tail mean asks for, up to
+# what may be kept and what it may cost.
+_FEWEST, _MOST, _WORK = 2000, 40_000, 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class FrontDoubt:
+    """What samples say of the front.
+
+    Attributes
+    ----------
+    states : FrontStates
+    evidence : tuple of K ObjectiveEvidence
+    shares : FrontShares
+    low, high : ndarray, shape (N, K)
+        Intervals of the values, each by itself, in the units of the file; NaN where nothing can be said.
+    answers : tuple of N tuples of str
+        By model and constraint whether it is ``shown`` to be met, ``violated`` or ``open``.
+    resamples : int
+    alpha : float
+    samples : str
+        What was drawn again, in words.
+    of_tasks : bool
+        Whether whole tasks were: it speaks of tasks like these.
+    notes : tuple of str
+        What a reader must know before believing it.
+    """
+
+    states: FrontStates
+    evidence: tuple[ObjectiveEvidence, ...]
+    shares: FrontShares
+    low: Floats
+    high: Floats
+    answers: tuple[tuple[str, ...], ...]
+    resamples: int
+    alpha: float
+    samples: str
+    of_tasks: bool
+    notes: tuple[str, ...]
+
+
+def front_doubt(asked: Asked, weights: Floats) -> FrontDoubt | str:
+    """Test who is on the front, or say why nothing is known of it.
+
+    Raises
+    ------
+    UsageError
+        If something is asked of samples that the table has not, or a margin names no objective.
+    InputError
+        If tests were asked for and there are too few samples.
+    """
+    settings, found = asked.settings, asked.objectives
+    margins = _margins(settings, found.population.metrics)
+    reason = reason_against(asked)
+    if reason:
+        refuse_in_vain(settings, reason)
+        return reason
+    objectives, units = objective_scores(found, margins)
+    resamples = _resamples(settings, objectives, units, len(found.constraints))
+    drawn = replicates(
+        objectives, units, together=drawn_together(found.columns), resamples=resamples, seed=settings.seed
+    )
+    evidence = tuple(
+        objective_evidence(one, drawn.low[..., k], drawn.high[..., k]) for k, one in enumerate(objectives)
+    )
+    answers: tuple[tuple[str, ...], ...] = tuple(() for _ in units)
+    if found.constraints:
+        answers = meeting(found.constraints, found.columns, objectives, drawn, settings)
+    population = found.population
+    states = front_states(
+        evidence,
+        alpha=settings.alpha,
+        correction=settings.correction,
+        allowed=population.feasible,
+        meets=[together(one) for one in answers],
+    )
+    raw = _raw(found.columns, drawn.plain)
+    allowed = np.ones(raw.shape[:2], dtype=bool)
+    for constraint in found.constraints:
+        allowed &= constraint.holds(raw)
+    low, high = _intervals(found.columns, objectives, drawn, settings.alpha)
+    return FrontDoubt(
+        states=states,
+        evidence=evidence,
+        shares=front_shares(population, drawn.plain, allowed, weights, p=settings.orders[0]),
+        low=low,
+        high=high,
+        answers=answers,
+        resamples=resamples,
+        alpha=settings.alpha,
+        samples=_samples(objectives, found.columns),
+        of_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
+        notes=(
+            *few_scores(objectives, found.columns),
+            *_unshowable(objectives, found.columns, settings, resamples),
+        ),
+    )
+
+
+def _margins(settings: CopaSettings, objectives: Sequence[str]) -> dict[str, float]:
+    """Margins by objective."""
+    for name, value in settings.margin:
+        if name not in objectives:
+            raise UsageError(
+                f"{option('margin', f'{name}={value:g}' if name else f'{value:g}')} names no objective",
+                found=f"the objectives are {listing(objectives)}",
+                hint=did_you_mean(
+                    name,
+                    objectives,
+                    write=lambda near, value=value: option("margin", f"{near}={value:g}"),  # type: ignore[misc]
+                    otherwise=f"each has its own unit: {option('margin', f'{objectives[0]}=0.01')}",
+                ),
+            )
+    return dict(settings.margin)
+
+
+def _resamples(
+    settings: CopaSettings, objectives: Sequence[ObjectiveScores], units: Sequence[int], constraints: int
+) -> int:
+    """Resamples: those asked for, or as many as what is counted in them can need."""
+    if settings.resamples != "auto":
+        return int(settings.resamples)
+    N = len(units)
+    wanted = [float(_FEWEST)]
+    for one in objectives:
+        if one.scores is None:
+            continue
+        families = [N * (N - 1)] if one.level is not None else []
+        families += [2 * N * constraints] if constraints else []
+        wanted += [5 / max(_least_share(settings, family, one), 1e-12) for family in families]
+    most = _WORK / (max(units) * N * len(objectives))
+    return int(max(_FEWEST / 2, min(max(wanted), _MOST, max(most, _FEWEST))))
+
+
+def _least_share(settings: CopaSettings, family: int, objective: ObjectiveScores) -> float:
+    """Share of resamples that has to be seen to show a claim of a family."""
+    level = settings.alpha / (1 if settings.correction == "none" else family)
+    return float(expanded_share(level, float(objective.independent().min())))
+
+
+def _raw(columns: Sequence[ObjectiveColumn], oriented: Floats) -> Floats:
+    """Values in the units of the file; NaN where they are missing."""
+    known = np.where(np.isinf(oriented), np.nan, oriented)
+    return np.stack([column.raw(known[..., k]) for k, column in enumerate(columns)], axis=-1)
+
+
+def _intervals(
+    columns: Sequence[ObjectiveColumn],
+    objectives: Sequence[ObjectiveScores],
+    drawn: ObjectiveReplicates,
+    alpha: float,
+) -> tuple[Floats, Floats]:
+    """Ends of intervals in the units of the file, the smaller one first."""
+    each = [drawn.interval(one, k, 1 - alpha) for k, one in enumerate(objectives)]
+    ends = [_raw(columns, np.stack(side, axis=-1)) for side in zip(*each, strict=True)]
+    return np.minimum(*ends), np.maximum(*ends)
+
+
+def _samples(objectives: Sequence[ObjectiveScores], columns: Sequence[ObjectiveColumn]) -> str:
+    """How much was drawn again."""
+    counts: list[int] = []
+    units = set()
+    for one in objectives:
+        if one.scores is not None:
+            counts += one.scores.cluster_counts
+            units.add(one.scores.unit)
+    low, high = min(counts), max(counts)
+    unit = units.pop() if len(units) == 1 else "samples"
+    tasks = columns[0].tasks
+    of = f" of {counted(len(tasks.names), 'task')}" if tasks is not None and not tasks.random else ""
+    return f"{low:,}{'' if low == high else f' to {high:,}'} {unit}{of}"
+
+
+def _unshowable(
+    objectives: Sequence[ObjectiveScores],
+    columns: Sequence[ObjectiveColumn],
+    settings: CopaSettings,
+    resamples: int,
+) -> list[str]:
+    """Tail means that no number of these resamples can show anything of."""
+    notes = []
+    for one, column in zip(objectives, columns, strict=True):
+        if one.scores is None or one.level is None:
+            continue
+        N = len(one.values)
+        if _least_share(settings, N * (N - 1), one) < 1 / (resamples + 1):
+            notes.append(
+                f"{resamples:,} resamples are too few to show who is dominated on {column.name.name}: what "
+                "that decides stays open"
+            )
+    return notes

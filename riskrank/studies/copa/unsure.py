@@ -1,0 +1,93 @@
+"""Why nothing is known of how sure a front is, and what a reader must know where something is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.asked.copa import OF_SAMPLES, CopaSettings
+from riskrank.asked.option import differing
+from riskrank.engine.copa.objective_scores import ObjectiveScores
+from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, found_samples
+from riskrank.errors import InputError, UsageError, option
+from riskrank.studies.copa.base import Asked
+from riskrank.studies.copa.samples import models_with
+from riskrank.studies.objective_columns import ObjectiveColumn
+
+# Models whose pairs are tested: their number grows with the square.
+_MOST_MODELS = 200
+
+
+def reason_against(asked: Asked) -> str:
+    """Why nothing can be said of how sure the front is; empty where something can."""
+    found, columns = asked.objectives, asked.objectives.columns
+    if asked.settings.no_test:
+        return f"with {option('no_test', True)} nothing is tested"
+    if not columns or all(column.fixed for column in columns):
+        return "places are those of the values as given"
+    if len(found.population.names) > _MOST_MODELS:
+        return f"pairs of more than {_MOST_MODELS} models are not tested"
+    for column in columns:
+        there = models_with(column)
+        if column.fixed or there.size < 2:
+            continue
+        scores = column.of(there.tolist()).scores()
+        name = column.name.name
+        if scores.strata is not None:
+            if scores.strata.random:
+                scores.strata.require_testable()
+                continue
+            fewest = min(int(scores.strata.counts(model).min()) for model in range(scores.models))
+            if fewest < 2:
+                return f"it takes 2 samples a task, and of {name} there is 1"
+        if scores.effective_size < FEWEST_SAMPLES:
+            few = f"of {name} there are {found_samples(scores)}"
+            return f"it takes {FEWEST_SAMPLES} {scores.unit} a model, and {few}"
+    return ""
+
+
+def refuse_in_vain(settings: CopaSettings, reason: str) -> None:
+    """Refuse what is asked of samples where nothing is done with them."""
+    asked = [name for name in OF_SAMPLES if name in differing(settings) and name != "no_test"]
+    if settings.seed and settings.resample_models is not None:
+        asked = [name for name in asked if name != "seed"]
+    if not asked:
+        return
+    name = asked[0]
+    if name == "seed" and not settings.no_test:
+        raise UsageError(
+            f"{option('seed')} has nothing to seed",
+            found=f"{option('seed', settings.seed)}, and {reason}",
+            hint=f"leave it out, or add {option('resample_models', 1000)}",
+        )
+    if reason.startswith("it takes"):
+        raise InputError(
+            f"{option(name)} is about how sure the front is, and there are too few samples",
+            found=reason,
+            hint=f"score more samples, or leave out {option(name)}: places are then those of the values",
+        )
+    raise UsageError(
+        f"{option(name)} is about how sure the front is, and nothing is known of that",
+        found=reason,
+        hint=f"leave out {option(name)}"
+        if settings.no_test
+        else f"leave out {option(name)}, or give the scores of every sample",
+    )
+
+
+def few_scores(objectives: Sequence[ObjectiveScores], columns: Sequence[ObjectiveColumn]) -> list[str]:
+    """Objectives of which little can be known."""
+    notes = []
+    for one, column in zip(objectives, columns, strict=True):
+        if one.scores is None:
+            continue
+        count, unit = min(one.scores.cluster_counts), one.scores.unit
+        if count < FEW_SAMPLES and unit != "tasks":
+            notes.append(
+                f"only {count} {unit}: answers on {column.name.name} below {FEW_SAMPLES} are fragile"
+            )
+        if one.level is not None and count * one.level < 5:
+            notes.append(
+                f"{column.name.name} looks at {count * one.level:.2g} of {count} {unit}: fewer than 5 tell "
+                "little of a tail"
+            )
+    return notes

@@ -1,0 +1,89 @@
+"""What ``copa`` compares models by: the mean of a metric, its total, or the mean of its worst scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from riskrank.errors import UsageError, did_you_mean, listing, option
+
+MEAN, TOTAL, TAIL = "mean", "total", "tvar"
+_TAILS = (TAIL, "cvar")
+_EXAMPLES = (MEAN, TOTAL, "tvar@0.05")
+
+
+@dataclass(frozen=True)
+class ObjectiveName:
+    """An objective: a metric and the statistic of its scores.
+
+    Attributes
+    ----------
+    metric : int
+    statistic : {"mean", "total", "tvar"}
+    level : float or None
+        Share of the worst scores, of ``tvar``.
+    name : str
+        The metric's where the objective is its mean, else ``latency:tvar@0.05``.
+    """
+
+    metric: int
+    statistic: str
+    level: float | None
+    name: str
+
+
+def objective_names(asked: Sequence[str], metrics: Sequence[str]) -> list[ObjectiveName]:
+    """Objectives by metric: those asked for, else the mean.
+
+    Raises
+    ------
+    UsageError
+        If one names no metric, or no statistic.
+    """
+    found = list(dict.fromkeys(_objective(text, metrics) for text in asked))
+    return [
+        one
+        for at, metric in enumerate(metrics)
+        for one in [given for given in found if given.metric == at] or [ObjectiveName(at, MEAN, None, metric)]
+    ]
+
+
+def _objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
+    name, separator, statistic = text.rpartition(":")
+    if text in metrics or not separator:
+        name, statistic = text, MEAN
+    if name not in metrics:
+        raise UsageError(
+            f"{option('objective', text)} is about no metric",
+            found=f"the metrics are {listing(metrics)}",
+            hint=did_you_mean(
+                name,
+                metrics,
+                write=lambda near: option("objective", f"{near}:{statistic}"),
+                otherwise=f"write {option('objective', f'{metrics[0]}:tvar@0.05')}",
+            ),
+        )
+    at = list(metrics).index(name)
+    kind, _, level = statistic.partition("@")
+    if statistic == MEAN:
+        return ObjectiveName(at, MEAN, None, name)
+    if statistic == TOTAL:
+        return ObjectiveName(at, TOTAL, None, f"{name}:{TOTAL}")
+    if kind in _TAILS:
+        share = _share(level)
+        if 0 < share < 1:
+            return ObjectiveName(at, TAIL, share, f"{name}:{TAIL}@{share:g}")
+    raise UsageError(
+        f"{option('objective', text)} is no statistic of {name}",
+        found=f"{statistic or 'nothing'}; there are {', '.join(_EXAMPLES)}"
+        + (", with a share between 0 and 1" if kind in _TAILS else ""),
+        hint=f"write {option('objective', f'{name}:tvar@0.05')} for the mean of the worst 5 %, or leave it "
+        "out for the mean of all",
+    )
+
+
+def _share(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

@@ -1,0 +1,174 @@
+"""Fronts whose truth is known: models called off that are on, and on that are off; what is found.
+
+Used by ``make calibrate``. Objectives of a model are correlated over the samples, and models share their
+difficulty. The hard truths lie at a boundary: whoever is on the front by next to nothing, and whoever is off
+it by next to nothing.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from riskrank.engine.copa.front_evidence import objective_evidence
+from riskrank.engine.copa.front_states import OFF, ON, front_states
+from riskrank.engine.copa.objective_scores import ObjectiveScores
+from riskrank.engine.copa.replicates import replicates
+from riskrank.engine.sampling.design import ClusteredScores
+
+CORRELATION = 0.5
+# Far apart, in standard deviations of a score, whatever n is.
+_FAR = 3.0
+# Resamples of tail means.
+_RESAMPLES = 4000
+
+
+@dataclass(frozen=True)
+class FrontCase:
+    """Tables of one kind.
+
+    Attributes
+    ----------
+    truth : str
+        ``barely on``: all equal on the first objective but for next to nothing, far apart on the others, so
+        that everybody is on the front; ``barely off``: pairs along a trade-off, the second of each worse by
+        next to nothing everywhere; ``equal``; ``chain``: each better than the next everywhere; ``line``: a
+        trade-off.
+    k, d, n : int
+        Models, objectives, samples.
+    kind : str
+        Scores: ``normal``, ``0/1``, ``lognormal`` or ``mixed``, by objective.
+    level : float or None
+        Share of the worst scores whose mean the objectives are.
+    costs : int
+        So many times fewer tables are made.
+    """
+
+    truth: str
+    k: int
+    d: int
+    n: int
+    kind: str = "mixed"
+    level: float | None = None
+    costs: int = 1
+
+    @property
+    def name(self) -> str:
+        """The case in words."""
+        of = "" if self.level is None else f", means of the worst {100 * self.level:g} %"
+        return f"{self.truth}, {self.k} models, {self.d} objectives, n = {self.n:,}, {self.kind}{of}"
+
+    @property
+    def on(self) -> np.ndarray:
+        """Who is on the front; of equal models nobody is called on or off rightly."""
+        if self.truth == "barely off":
+            return np.arange(self.k) % 2 == 0
+        if self.truth == "chain":
+            return np.arange(self.k) == 0
+        return np.full(self.k, self.truth != "equal")
+
+    @property
+    def off(self) -> np.ndarray:
+        """Who is off it."""
+        return ~self.on & (self.truth != "equal")
+
+    def shifts(self) -> np.ndarray:
+        """How much better each model is on each objective, in standard deviations, shape (k, d)."""
+        place = np.arange(self.k, dtype=np.float64)
+        found = np.zeros((self.k, self.d))
+        if self.truth == "barely on":
+            found[:, 1:] = -_FAR * place[:, None]
+        if self.truth == "barely off":
+            found[:, 0], found[:, 1] = _FAR * (place // 2), -_FAR * (place // 2)
+        if self.truth == "chain":
+            found[:] = -0.3 * place[:, None]
+        if self.truth == "line":
+            found[:, 0], found[:, 1] = 0.3 * place, -0.3 * place
+        return found
+
+    def draw(self, rng: np.random.Generator) -> list[ObjectiveScores]:
+        """One table."""
+        shared, own = rng.normal(size=(1, self.n, 1)), rng.normal(size=(self.k, self.n, 1))
+        noise = rng.normal(size=(self.k, self.n, self.d))
+        latent = np.sqrt(0.4) * shared + np.sqrt(0.2) * own + np.sqrt(0.4) * noise
+        found = []
+        for objective, shift in enumerate(self.shifts().T):
+            found.append(self._objective(_scores(latent[..., objective], shift, self._kind(objective))))
+        return found
+
+    def _kind(self, objective: int) -> str:
+        return (
+            ("0/1", "lognormal", "normal", "lognormal")[objective % 4] if self.kind == "mixed" else self.kind
+        )
+
+    def _objective(self, scores: np.ndarray) -> ObjectiveScores:
+        units = tuple(np.arange(self.n) for _ in range(self.k))
+        worst = max(round((self.level or 1.0) * self.n), 1)
+        return ObjectiveScores(
+            values=np.sort(scores, axis=1)[:, :worst].mean(axis=1),
+            scores=ClusteredScores.build([*scores]),
+            models=np.arange(self.k),
+            units=units,
+            level=self.level,
+            limits=(0.0, 1.0) if np.isin(scores, (0, 1)).all() else None,
+        )
+
+
+def _scores(latent: np.ndarray, shift: np.ndarray, kind: str) -> np.ndarray:
+    """Scores of all models on one objective, larger is better; equal shifts have equal distributions."""
+    if kind == "0/1":
+        most = max(float(np.abs(shift).max()), 1.5)  # beyond it hardly any score is another
+        return (latent + 1.5 / most * shift[:, None] > 0.3).astype(float)
+    if kind == "lognormal":  # of a cost less is better, and a few are large
+        return -np.exp(latent) + 2 * shift[:, None]
+    return latent + shift[:, None]
+
+
+TRUTHS = ("barely on", "barely off", "equal")
+FRONT_CASES = (
+    *(
+        FrontCase(truth, k, d, n, costs=1 if k == 5 else 4)
+        for truth in TRUTHS
+        for k, d in ((5, 2), (5, 4), (20, 2), (20, 4))
+        for n in (50, 200, 1000)
+    ),
+    *(
+        FrontCase(truth, 5, 2, n, kind)
+        for truth in TRUTHS
+        for n in (50, 200)
+        for kind in ("0/1", "lognormal")
+    ),
+    *(FrontCase(truth, 5, 2, 400, "lognormal", 0.1, costs=4) for truth in TRUTHS),
+    *(FrontCase(truth, 5, d, n, "normal") for truth in ("chain", "line") for d in (2, 4) for n in (50, 400)),
+)
+
+
+def front_rows(case: FrontCase, seeds: Sequence[int]) -> list[list[float]]:
+    """Tables: whether any model is called off falsely, and on; how many are called so rightly."""
+    outcomes = []
+    for seed in seeds:
+        objectives = case.draw(np.random.default_rng([seed, zlib.crc32(case.name.encode())]))
+        low = high = None
+        if case.level is not None:
+            drawn = replicates(objectives, [case.n] * case.k, together=True, resamples=_RESAMPLES, seed=seed)
+            low, high = drawn.low, drawn.high
+        evidence = [
+            objective_evidence(
+                one, None if low is None else low[..., at], None if high is None else high[..., at]
+            )
+            for at, one in enumerate(objectives)
+        ]
+        state = np.array(front_states(evidence).state)
+        off, on = state == OFF, state == ON
+        outcomes.append(
+            [
+                int(np.any(off & ~case.off)),
+                int(np.any(on & ~case.on)),
+                int(np.count_nonzero(off & case.off)),
+                int(np.count_nonzero(on & case.on)),
+            ]
+        )
+    return outcomes

@@ -1,0 +1,212 @@
+"""Who is on the front for sure: against rules written out plainly, and what may never happen."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from riskrank.engine.copa.front_evidence import ObjectiveEvidence, objective_evidence
+from riskrank.engine.copa.front_states import front_states
+from riskrank.engine.copa.objective_scores import ObjectiveScores
+from riskrank.engine.gates.caution import Comparison
+from riskrank.engine.sampling.design import ClusteredScores
+
+
+def measured(scores, margin=0.0, level=None, limits=None, paired=True):
+    """An objective of models, a list of scores each."""
+    scores = [np.asarray(own, dtype=float) for own in scores]
+    worst = [np.sort(own)[: max(round((level or 1) * own.size), 1)] for own in scores]
+    return ObjectiveScores(
+        values=np.array([own.mean() for own in worst]),
+        scores=ClusteredScores.build(scores, paired=paired),
+        models=np.arange(len(scores)),
+        units=tuple(np.arange(own.size) for own in scores),
+        level=level,
+        limits=limits,
+        margin=margin,
+    )
+
+
+def priced(*values, margin=0.0):
+    return ObjectiveScores(values=np.array(values, dtype=float), margin=margin)
+
+
+def holm(p_values):
+    """Holm's adjusted p-values, one after the other."""
+    found, largest = [0.0] * len(p_values), 0.0
+    for place, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[at]))
+        found[at] = largest
+    return found
+
+
+def states_by_loops(evidence, alpha):
+    """Method §13 word by word, without margins: every objective was tested for every pair."""
+    models = range(len(evidence[0].as_good))
+    pairs = list(itertools.permutations(models, 2))
+    dominated = holm([max(one.as_good[j, i] for one in evidence) for j, i in pairs])
+    off = {i for (_, i), p in zip(pairs, dominated, strict=True) if p <= alpha}
+    largest = [
+        max(min(1.0, len(evidence) * min(one.better[i, j] for one in evidence)) for j in models if j != i)
+        for i in models
+    ]
+    on = {i for i, p in zip(models, holm(largest), strict=True) if p <= alpha}
+    return tuple("off" if i in off else "on" if i in on else "open" for i in models)
+
+
+P_VALUES = st.sampled_from([1e-9, 1e-5, 0.001, 0.004, 0.01, 0.02, 0.05, 0.3, 0.9])
+
+
+@st.composite
+def p_values_of_pairs(draw):
+    """P-values of all pairs on some objectives, of which not both directions can be small."""
+    N, K = draw(st.integers(2, 6)), draw(st.integers(1, 4))
+    found = []
+    for _ in range(K):
+        p = draw(arrays(float, (N, N), elements=P_VALUES))
+        p = np.where(np.triu(np.ones((N, N), dtype=bool)), p, np.maximum(p, 1 - p.T))
+        np.fill_diagonal(p, 1.0)
+        found.append(ObjectiveEvidence(p, p, ~np.eye(N, dtype=bool), 0.0))
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(p_values_of_pairs(), st.sampled_from([0.01, 0.05, 0.2]))
+def test_against_the_method_word_by_word(evidence, alpha):
+    assert front_states(evidence, alpha=alpha).state == states_by_loops(evidence, alpha)
+
+
+@settings(max_examples=100, deadline=None)
+@given(p_values_of_pairs(), st.randoms(use_true_random=False))
+def test_names_and_order_of_models_and_objectives_change_nothing(evidence, random):
+    order = list(range(len(evidence[0].as_good)))
+    random.shuffle(order)
+    at = np.ix_(order, order)
+    moved = [
+        ObjectiveEvidence(one.as_good[at], one.better[at], one.tested[at], 0.0) for one in evidence[::-1]
+    ]
+    before, after = front_states(evidence), front_states(moved)
+    assert after.state == tuple(before.state[i] for i in order)
+    assert np.array_equal(after.stands, before.stands[order])
+
+
+@settings(max_examples=60, deadline=None)
+@given(arrays(float, (4, 20, 2), elements=st.floats(-5, 5, width=16)), st.sampled_from([0.0, 0.5]))
+def test_no_model_is_off_by_one_that_is_off_by_it_and_the_best_is_never_off(scores, margin):
+    objectives = [measured(list(scores[..., k]), margin) for k in range(2)]
+    found = front_states([objective_evidence(one) for one in objectives], alpha=0.2)
+    for i, j in itertools.combinations(range(4), 2):
+        assert not (found.dominates[i, j] <= 0.2 and found.dominates[j, i] <= 0.2)
+    assert found.state[int(objectives[0].values.argmax())] != "off"
+
+
+@pytest.mark.parametrize("limits", [(0.0, 1.0), None])
+def test_means_are_compared_as_a_gate_compares_them_with_one_sample_more(limits):
+    rng = np.random.default_rng(2)
+    scores = (rng.random((3, 40)) < [[0.9], [0.6], [0.5]]).astype(float)
+    objective = measured(list(scores), limits=limits)
+    found = objective_evidence(objective)
+    for i, j in itertools.permutations(range(3), 2):
+        away = scores[i] - scores[j]
+        if away.mean() <= 0:
+            assert found.better[i, j] == 1
+            continue
+        ends = limits or (scores[[i, j]].min(), scores[[i, j]].max())
+        below = away[away < np.quantile(away, 0.5, method="inverted_cdf")]
+        away = np.append(away, (ends[0] - ends[1] + below.sum()) / (1 + below.size))
+        n = away.size
+        from scipy import stats
+
+        student = stats.ttest_1samp(away, 0, alternative="greater").pvalue
+        assert found.better[i, j] >= student * (1 - 1e-9)
+        difference = Comparison.of(objective.scores, i, j, None, ends, True).against().mean_difference
+        assert found.better[i, j] == pytest.approx(max(student, difference.johnson_p_value(0)))
+        assert difference.samples == n
+
+
+def test_equal_scores_show_nothing_and_equal_prices_are_equal():
+    same = np.ones((2, 30))
+    found = front_states([objective_evidence(measured(list(same), limits=(0.0, 1.0)))])
+    assert found.state == ("open", "open")
+    both = [priced(3, 3), priced(1, 1)]
+    assert front_states([objective_evidence(one) for one in both]).state == ("open", "open")
+
+
+def test_prices_are_compared_as_they_are():
+    evidence = [objective_evidence(priced(-1, -2, -3)), objective_evidence(priced(5, 6, 4))]
+    found = front_states(evidence)
+    assert found.state == ("on", "on", "off")
+    assert found.dominator.tolist() == [-1, -1, 0]
+    assert found.stands[:2].tolist() == [0, 0]
+
+
+def test_a_price_beside_scores_costs_no_power_and_may_be_what_keeps_a_model_on():
+    rng = np.random.default_rng(1)
+    score = rng.normal(size=60)
+    quality = measured([score + 1, score + rng.normal(size=60) * 0.1])
+    dear, cheap = objective_evidence(priced(-2, -1)), objective_evidence(priced(-1, -2))
+    assert front_states([objective_evidence(quality), dear]).state == ("on", "on")
+    found = front_states([objective_evidence(quality), cheap])
+    assert found.state == ("on", "off")
+    assert found.best_on[0, 1] == 1  # known, not only shown
+
+
+def test_a_model_without_a_value_is_the_worst_there():
+    rng = np.random.default_rng(4)
+    scores = rng.normal(size=(2, 50))
+    whole = measured([scores[0] + 1, scores[1], scores[1] - 3])
+    part = ObjectiveScores(
+        values=np.array([scores[0].mean(), scores[1].mean(), -np.inf]),
+        scores=ClusteredScores.build(list(scores)),
+        models=np.arange(2),
+        units=(np.arange(50),) * 2,
+    )
+    found = front_states([objective_evidence(whole), objective_evidence(part)])
+    assert found.state[2] == "off"
+
+
+def test_a_margin_lets_a_cheaper_model_beat_one_that_is_hardly_better():
+    rng = np.random.default_rng(5)
+    shared = rng.normal(size=400)
+    near = [shared + 0.01, shared + rng.normal(size=400) * 0.05]
+    price = objective_evidence(priced(-5, -1))
+    assert front_states([objective_evidence(measured(near)), price]).state != ("off", "on")
+    assert front_states([objective_evidence(measured(near, margin=0.1)), price]).state == ("off", "on")
+
+
+def test_two_models_within_all_margins_do_not_rule_each_other_out():
+    rng = np.random.default_rng(6)
+    shared = rng.normal(size=300)
+    one = measured([shared + 0.02, shared + rng.normal(size=300) * 0.01], margin=0.5)
+    other = measured([shared, shared + 0.02 + rng.normal(size=300) * 0.01], margin=0.5)
+    assert front_states([objective_evidence(one), objective_evidence(other)]).state == ("open", "open")
+
+
+def test_who_is_not_allowed_rules_nobody_out_and_is_off_if_that_is_shown():
+    evidence = [objective_evidence(priced(3, 2, 1))]
+    allowed = np.array([False, True, True])
+    found = front_states(evidence, allowed=allowed, meets=("violated", "shown", "shown"))
+    assert found.state == ("off", "on", "off")
+    found = front_states(evidence, allowed=allowed, meets=("open", "open", "shown"))
+    assert found.state == ("open", "open", "off")
+
+
+def test_more_pairs_ask_for_more():
+    rng = np.random.default_rng(8)
+    noise = rng.normal(size=(9, 40))
+    noise = (noise - noise.mean(axis=1, keepdims=True)) / noise.std(axis=1, keepdims=True)
+    near = [np.full(40, 0.45), *noise]
+    few = front_states([objective_evidence(measured(near[:2]))])
+    many = front_states([objective_evidence(measured(near))])
+    assert few.state == ("on", "off")
+    assert many.state[1] == "open"
+
+
+def test_unpaired_models_have_samples_of_their_own():
+    rng = np.random.default_rng(9)
+    scores = [rng.normal(1, 1, 40), rng.normal(0, 1, 25)]
+    found = front_states([objective_evidence(measured(scores, paired=False))])
+    assert found.state == ("on", "off")
