@@ -89,7 +89,14 @@ class FrontSettings(TaskScopeSettings, FamilySettings):
         metavar="NAME=VALUE",
         unset="0",
     )
-    no_test: bool = ask(False, "Values as they are: no tests of the front, no resampling.")
+    no_test: bool = ask(False, "Values as they are: no tests of the front, no resampling.", common=False)
+    resamples: int | str = ask(
+        "auto",
+        "Resamples of the samples: a number, or as many as are needed.",
+        metavar="auto|B",
+        common=False,
+    )
+    seed: int = ask(0, "Seed of the random streams.", metavar="N", least=0, common=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -102,6 +102,12 @@ class ObjectiveColumn:
         found: Floats = original_units(flat.reshape(-1, 1), [self.spec]).reshape(flat.shape)
         return found
 
+    @property
+    def freedom(self) -> Floats:
+        """Degrees of freedom of the standard errors by model: units less the tasks they are of."""
+        strata = 1 if self.tasks is None or self.tasks.random else len(self.tasks.names)
+        return np.array([float(np.unique(keys).size - strata) for keys in self.keys])
+
     def errors(self) -> Floats:
         """Standard errors of the values by model, in the units of the file; what is not known is NaN."""
         found = []

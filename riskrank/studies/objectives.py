@@ -123,7 +123,7 @@ def _means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
     errors[there] = column.of(there.tolist()).errors()
     decimals = decimals_of((100 if column.share else 1) * errors)
     name, declared = column.name.name, column.spec.declared
-    return MetricMeans(name, column.lower, declared, column.share, values, errors, decimals)
+    return MetricMeans(name, column.lower, declared, column.share, values, errors, decimals, column.freedom)
 
 
 def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:

@@ -126,8 +126,8 @@ def test_named_and_ignored_files(run, project):
 def test_general_settings_go_to_commands_that_have_them(run, project):
     project('top = 1\nsweep = "acc"\nmissing = "drop"\ncopula = "empirical"\n')
     assert run("check", "scores.csv").status == 0
-    project('cluster = "cluster"\nhigher = ["*"]\n', "c.toml")  # copa only knows --cluster to refuse it
-    assert run("copa", "scores.csv", "--config", "c.toml").status == 0
+    project('cluster = "cluster"\nhigher = ["*"]\n', "c.toml")  # gsd only knows --cluster to refuse it
+    assert run("gsd", "scores.csv", "--no-test", "--config", "c.toml").status == 0
     planned = run(
         "power", "normal:1,1", "normal:0,1", "--sizes", "20", "--simulations", "2", "--format", "json"
     )

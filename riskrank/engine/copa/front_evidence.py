@@ -2,7 +2,7 @@
 
 Means are compared by Student's t and Johnson's, the larger p-value, with the one sample more of gates that
 speaks against the claim; tail means by counting resamples with that sample. The family of all ordered pairs
-asks for p-values that few resamples can show; t knows them (method §13).
+asks for p-values that few resamples can show; t knows them (method §7).
 """
 
 from __future__ import annotations

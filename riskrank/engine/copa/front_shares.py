@@ -1,4 +1,4 @@
-"""How often a model is on the Pareto front, and is COPA's choice, where samples are drawn again (method §13).
+"""How often a model is on the Pareto front, and is COPA's choice, where samples are drawn again (method §7).
 
 Shares of resamples, not tests: two equal models are each on the front about half of the time.
 """

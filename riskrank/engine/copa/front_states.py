@@ -1,4 +1,4 @@
-"""Who is on the Pareto front for sure, who is off it for sure, and of whom that is open (method §13).
+"""Who is on the Pareto front for sure, who is off it for sure, and of whom that is open (method §7).
 
 "j dominates i" is an intersection–union claim: shown if j is shown to be as good on every objective (the
 largest of the p-values), Holm over all ordered pairs. Where margins or equal prices leave open whether j is

@@ -1,4 +1,4 @@
-"""An objective of several models with the scores behind it, from which its doubt is known (method §13)."""
+"""An objective of several models with the scores behind it, from which its doubt is known (method §7)."""
 
 from __future__ import annotations
 

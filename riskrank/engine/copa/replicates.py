@@ -1,4 +1,4 @@
-"""Objectives drawn again: one resample of the samples for all models and objectives (method §13).
+"""Objectives drawn again: one resample of the samples for all models and objectives (method §7).
 
 Each unit of resampling weighs as much as an exponential number says (Rubin's Bayesian bootstrap, as in
 gates), and the same for every objective it has a score of, and for every model where they share samples.

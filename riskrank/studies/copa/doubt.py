@@ -1,4 +1,4 @@
-"""How sure the front and the choice are, where objectives are measured on samples (method §13)."""
+"""How sure the front and the choice are, where objectives are measured on samples (method §7)."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def doubtful_verdict(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDo
         [
             _choice(table, ranking, doubt),
             _front(table, ranking, doubt),
-            f"{_chosen(table, ranking)}.".replace("Choose ", "Why ", 1),
+            f"{_chosen(table, ranking, ties=False)}.".replace("Choose ", "Why ", 1),
         ]
     )
 
@@ -123,7 +123,7 @@ def why_open(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
     return f"nowhere shown to be better than {name}"
 
 
-def _chosen(table: ObjectiveTable, ranking: CopaRanking) -> str:
+def _chosen(table: ObjectiveTable, ranking: CopaRanking, *, ties: bool = True) -> str:
     population, chosen = table.population, ranking.chosen
     able = int(population.feasible.sum())
     name = table.name(chosen)
@@ -143,6 +143,6 @@ def _chosen(table: ObjectiveTable, ranking: CopaRanking) -> str:
         places = "its mean place" if ranking.p == 1 else f"its place by all objectives (p = {ranking.p:g})"
         text = f"Choose {name}: {places} is the best of {able:,} models{equal}; it is weakest {weak}"
     second = ranking.order[1]
-    if ranking.tie[second] == ranking.tie[chosen]:
+    if ties and ranking.tie[second] == ranking.tie[chosen]:
         text += f"; {table.name(second)} is as good, and ties are broken by smaller p"
     return text

@@ -44,7 +44,7 @@ def holm(p_values):
 
 
 def states_by_loops(evidence, alpha):
-    """Method §13 word by word, without margins: every objective was tested for every pair."""
+    """Method §7 word by word, without margins: every objective was tested for every pair."""
     models = range(len(evidence[0].as_good))
     pairs = list(itertools.permutations(models, 2))
     dominated = holm([max(one.as_good[j, i] for one in evidence) for j, i in pairs])
