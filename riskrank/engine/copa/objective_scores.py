@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.side import Side
 from riskrank.engine.gates.replicates import statistics
+from riskrank.engine.gates.side import Side
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
 

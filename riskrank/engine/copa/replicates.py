@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.copa.objective_scores import ObjectiveScores
-from riskrank.engine.gates.side import Side
 from riskrank.engine.gates.replicates import statistics
+from riskrank.engine.gates.side import Side
 from riskrank.engine.sampling.expanded_percentile import expanded_share
 from riskrank.engine.sampling.resamples import blocks
 from riskrank.engine.types import Floats, Integers

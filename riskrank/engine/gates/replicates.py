@@ -120,7 +120,7 @@ def tail_means(side: Side, weights: Floats, level: float) -> Floats:
 
 
 def statistics(side: Side | TailSide, drawn: Floats, level: float | None) -> Floats:
-    """Means or tail means of one model in every resample, weighted over the tasks of a suite, or with a judge.
+    """Means or tail means of one model in every resample, of a suite by its tasks, or with a judge.
 
     Parameters
     ----------
