@@ -210,6 +210,19 @@ def test_what_is_not_alike_is_refused_with_what_is(told, write, bless, old, new,
     assert all(text in error for text in found), error
 
 
+def test_one_task_may_be_counted_otherwise(told, write, bless):
+    path = bless(scores("v1", seed=2, tasks=("a", "b", "c")))
+    parts = {"a": 1, "b": 0, "c": 0}
+
+    def error(**starts):
+        new = pl.concat([scores(tasks=(task,), start=start) for task, start in (parts | starts).items()])
+        return told("gate", f"new={write('new.csv', new)}", "--baseline", path, *CLAIM)
+
+    assert "baseline may count from 0 and new from 1" in error()
+    assert "may count" not in error(b=2)
+    assert "may count" not in error(a=0, b=5)
+
+
 def test_another_filter_of_an_export_counts_other_scores(told, run, tmp_path):
     """The same samples of the same metric, and other scores: of all that may change the least seen."""
 

@@ -72,14 +72,15 @@ def hint_for_shift(scores: Scores, covered: np.ndarray) -> str:
 
 
 def _first_numbers(numbering: _Numbering, covered: np.ndarray) -> list[int]:
-    """Where each model begins to count, if they differ in nothing else; else nothing."""
+    """Where each model begins to count in series that are shifted; nothing where more than that differs."""
     first: set[tuple[int, ...]] = set()
     for series in np.unique(numbering.series):
         numbers = [np.sort(numbering.numbers[has & (numbering.series == series)]) for has in covered]
         if not all(own.size and np.array_equal(own - own[0], numbers[0] - numbers[0][0]) for own in numbers):
             return []
         first.add(tuple(int(own[0]) for own in numbers))
-    return [*first.pop()] if len(first) == 1 else []
+    shifted = [one for one in first if len(set(one)) > 1]
+    return [*shifted[0]] if len(shifted) == 1 else []
 
 
 def _numbering(samples: Sequence[str]) -> _Numbering | None:
