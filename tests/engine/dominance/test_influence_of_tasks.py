@@ -1,5 +1,7 @@
 """Standard errors of a suite's ratios without resampling, against resampling within tasks and plain rows."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -36,13 +38,19 @@ def influence(scores, order, tasks=True):
     )
 
 
+@cache
+def resampled(paired):
+    """A suite and its resamples, which hold both orders."""
+    scores = suite([800, 2000, 4000], [0.5, 0.3, 0.2], paired=paired)
+    with Bootstrap([BootstrapColumn(scores)], seed=1) as bootstrap:
+        return scores, bootstrap.extend({0: 600})[0]
+
+
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("order", [1, 2])
 def test_errors_against_resampling_within_tasks(order, paired):
-    scores = suite([800, 2000, 4000], [0.5, 0.3, 0.2], paired=paired)
+    scores, drawn = resampled(paired)
     found = influence(scores, order)
-    with Bootstrap([BootstrapColumn(scores)], seed=1) as bootstrap:
-        drawn = bootstrap.extend({0: 600})[0]
     off = ~np.eye(3, dtype=bool)
     assert found.ratio[off] == pytest.approx(weighted_matrices(scores)[order - 1][off], abs=1e-9)
     # Near 0 and 1 a ratio is no linear function of the scores, however many there are.
