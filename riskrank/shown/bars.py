@@ -36,7 +36,7 @@ class Axis:
         return min(max((value - self.low) / width, 0.0), 1.0) if width > 0 else 0.5
 
 
-def with_bars(column: OfModel, mean: MetricMeans, shown: Sequence[int], tones: Sequence[str]) -> OfModel:
+def with_bars(column: OfModel, mean: MetricMeans, shown: Sequence[int], tones: Sequence[str] = ()) -> OfModel:
     """A column of raw means with the interval of each beside it.
 
     Parameters
@@ -45,7 +45,7 @@ def with_bars(column: OfModel, mean: MetricMeans, shown: Sequence[int], tones: S
     mean : MetricMeans
     shown : sequence of int
         Models with a row.
-    tones : sequence of k str
+    tones : sequence of k str, optional
         Of each model: ``lead``, ``risk`` or nothing.
     """
     low, high = mean.ends
@@ -53,7 +53,8 @@ def with_bars(column: OfModel, mean: MetricMeans, shown: Sequence[int], tones: S
     head, cell = column
 
     def drawn(i: int) -> Cell:
-        bar = scale.bar(float(mean.mean[i]), float(low[i]), float(high[i]), tone=tones[i])
+        tone = tones[i] if tones else ""
+        bar = scale.bar(float(mean.mean[i]), float(low[i]), float(high[i]), tone=tone)
         return Cell(text_of(cell(i)), bar=bar)
 
     return replace(head, axis=(mean.said(scale.low), mean.said(scale.high))), drawn

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import option
-from riskrank.shown.view import Column, Line, OfModel, Table
+from riskrank.shown.bars import with_bars
+from riskrank.shown.view import Column, Line, OfModel, Table, by_model
 from riskrank.studies.document import Provenance
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.tails import TailMeans
@@ -56,15 +58,19 @@ def side_by_side(
     what : str
         What the notes are.
     """
-    by_name = {mean.name: mean for mean in means}
-    metrics = [by_name.get(name) for name in columns]
+    by_name, shown = {mean.name: mean for mean in means}, list(order)
 
-    def cell(at: int, mean: MetricMeans | None, i: int) -> str:
-        return f"{mean.of(i)} ({note(at, i)})" if mean else note(at, i)
+    def noted(at: int, mean: MetricMeans, i: int) -> str:
+        return f"{mean.of(i)} ({note(at, i)})"
 
-    heads = [f"{head(mean)}\n({what})" if mean else name for name, mean in zip(columns, metrics, strict=True)]
-    rows = tuple((models[i], *(cell(at, mean, i) for at, mean in enumerate(metrics))) for i in order)
-    return Table("", (Column("model", "left"), *map(Column, heads)), rows)
+    made: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
+    for at, name in enumerate(columns):
+        mean = by_name.get(name)
+        if mean is None:
+            made.append((Column(name), partial(note, at)))
+        else:
+            made.append(with_bars((Column(f"{head(mean)}\n({what})"), partial(noted, at, mean)), mean, shown))
+    return by_model("", made, shown, stub=1)
 
 
 def seen(scores: ClusteredScores) -> str:

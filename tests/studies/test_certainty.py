@@ -48,6 +48,14 @@ def test_disagreement_if_the_first_of_each_metric_is_another():
     assert "No model comes first everywhere" in found.verdict
 
 
+def test_firsts_that_differ_by_chance_are_tied():
+    """Two metrics with a first each, and no test that puts either behind: there may be one best model."""
+    noise = table({"a": [0.0, 0.0], "b": [0.0, 0.0]}, metrics=("p", "q"), seed=3)
+    found = rank(noise, per_metric=True, resamples=400, jobs=1)
+    assert len({one.first for one in found.document.leading.values()}) == 2
+    assert found.document.certainty == "tied"
+
+
 def crowd():
     """A is first among clones, though B is ahead of it head to head and in mean."""
     rng = np.random.default_rng(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.bars import with_bars
 from riskrank.shown.mean_risk.detail import details
 from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
 from riskrank.shown.view import (
@@ -61,16 +62,18 @@ def _alone(document: MeanRiskDocument, name: str, study: MeanRiskStudy) -> Table
     """One column: place, places under single risks, means of all metrics, worst cases."""
     models, means, tail = document.provenance.models, document.means, document.tails.get(name)
     order, places, rank = order_of(study), _places(study), study.models.rank
+    shown = order[:MOST_ROWS]
+    tones = ["lead" if i == order[0] else "" for i in range(len(models))]
     columns: list[OfModel] = [
         (Column("place"), lambda i: places[i]),
         (Column("model", "left"), lambda i: Cell(models[i], "bold" if i == order[0] else "")),
-        *((Column(head(mean)), mean.of) for mean in means[:MOST_METRICS]),
+        *(with_bars((Column(head(mean)), mean.of), mean, shown, tones) for mean in means[:MOST_METRICS]),
         *([] if tail is None else worst(name, means, tail)),
     ]
     if rank.shape[1] > 1:
         single = Column("place by\none measure", spare=True)
         columns.append((single, lambda i: numbers.rank_interval(int(rank[i].min()), int(rank[i].max()))))
-    return by_model("", columns, order[:MOST_ROWS])
+    return by_model("", columns, shown)
 
 
 def _side_by_side(document: MeanRiskDocument) -> Table:

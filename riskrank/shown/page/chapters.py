@@ -52,15 +52,15 @@ def _in_part(document: Document, part: str) -> list[Section]:
 
 
 STUDY = (
-    Entry("why", "cases", "Cases", _whole, words=lambda _, whole: _in_part(whole, "cases")),
     Entry("why", "figures", "Pictures", _whole, None),
     Entry("why", "details", "In detail", _whole, words=lambda _, whole: _asked_for(whole)),
+    Entry("cases", "lost", "Case by case", _whole, words=lambda _, whole: _in_part(whole, "cases")),
 )
 """What the page of one study holds after its answer, a row a part, as that of a report."""
 
 
 def answer(document: Document) -> list[Section]:
-    """What a terminal shows first, without the verdict and without what to ask next: a page holds all."""
+    """What a terminal shows first, less the verdict, what to ask next, and what has a chapter of its own."""
     if document.schema == "report":
         return answer(document.ranking)  # type: ignore[attr-defined]  # the schema says which document it is
     lines = ("Verdict:", "Also:")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _FOLDER = "templates"
+# Characters up to which a name stays on one line.
+_LINE = 28
 _JOINTS = re.compile(r"(?<=\w[-_./:@])(?=\w)")
 
 
@@ -135,7 +137,8 @@ def _breakable(text: str) -> Markup:
     """A long name may go on in the next line after what joins its words, and not within one."""
     from markupsafe import Markup, escape
 
-    return Markup("<wbr>").join(escape(part) for part in _JOINTS.split(visible(text)))
+    parts = _JOINTS.split(visible(text)) if len(text) > _LINE else [visible(text)]
+    return Markup("<wbr>").join(map(escape, parts))
 
 
 def _shown(value: Any) -> Any:

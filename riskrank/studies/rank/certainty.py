@@ -17,7 +17,7 @@ NOT_DECIDED, NOT_TESTED = "not decided", "not tested"
 MEANING = {
     CLEAR: "the first is significantly better than every other",
     TIED: "the tests do not put every other behind the first",
-    DISAGREEMENT: "the evidence does not agree on one first model",
+    DISAGREEMENT: "the tests do not agree on one first model",
     FEW: f"nothing is told apart for sure by fewer than {FEW_SAMPLES}",
     NOT_DECIDED: "more resamples would tell whether the first is ahead",
     NOT_TESTED: "the order is that of these samples, and nothing says how sure it is",
@@ -42,7 +42,9 @@ def certainty(columns: Collection[Leading], inference: Inference) -> str:
     if not columns or not tested:
         return NOT_TESTED
     refuted = any(one.recommendation is not None and not one.recommendation.holds for one in columns)
-    if refuted or len({one.first for one in columns}) > 1:
+    # Models that no first of any column is ahead of: without one, no model can be the first of all.
+    left = [{one.first, *one.identical, *one.level, *one.undecided} for one in columns]
+    if refuted or not set.intersection(*left):
         return DISAGREEMENT
     if any(one.level or not one.others for one in columns):
         few = min(one.scores.effective_size for one in columns) < FEW_SAMPLES

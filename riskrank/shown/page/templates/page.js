@@ -48,7 +48,7 @@
     tools.className = "tools";
     input.type = "search";
     count.setAttribute("role", "status");
-    label.append("Filter rows of “" + table.caption.textContent + "”: ", input);
+    label.append("Filter rows of “" + table.parentElement.getAttribute("aria-label") + "”: ", input);
     tools.append(label, count);
     table.parentElement.before(tools);
     input.addEventListener("input", function () {
