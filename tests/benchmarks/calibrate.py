@@ -28,6 +28,7 @@ from calibration_suites import SUITE_CASES, suite_rows
 from calibration_tables import boundary_task, coverage_rows, disaster_task, risk_rows, table_task
 from gate_simulation import CASES as GATES
 from gate_simulation import gate_rows
+from suite_gate_simulation import SUITE_GATES, suite_gate_rows
 
 
 def identical_jobs(tables: int) -> list[Job]:
@@ -97,7 +98,8 @@ def gsd_jobs(tables: int) -> list[Job]:
 
 
 def suite_jobs(tables: int) -> list[Job]:
-    return [Job("suites", one.key, suite_rows, one, tables // one.costs) for one in SUITE_CASES]
+    gates = [Job("suites", one.key, suite_gate_rows, one, 2 * tables, 20) for one in SUITE_GATES]
+    return [*(Job("suites", one.key, suite_rows, one, tables // one.costs) for one in SUITE_CASES), *gates]
 
 
 def front_jobs(tables: int) -> list[Job]:

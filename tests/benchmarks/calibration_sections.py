@@ -9,6 +9,7 @@ from calibration_gsd import CORRELATIONS, DELTAS, LEVEL, SAMPLES, gsd_key
 from calibration_suites import SUITE_CASES
 from calibration_text import LEAST_TABLES, LEAST_TABLES_OF_PAIRS, OK, mean, share, shown, table
 from gate_simulation import CASES, Case
+from suite_gate_simulation import SUITE_GATES
 
 MOST_FALSE = 0.07
 LEAST_ROWS = 0.93
@@ -63,6 +64,14 @@ number of true pairs found where one model is ahead of all others; tasks weigh a
 promised, one Monte-Carlo error on top. Task effects are no difference between models on tasks like these. To
 ask of such models which is better on *these* tasks, and to take the answer for one about others, errs many
 times more often: that line shows how often, and is no promise.
+
+"""
+
+SUITE_GATES_WORDS = """
+Gates over suites at their boundary: share of tables in which a claim "not worse by more than the margin" is
+shown, or refuted, of a new model that loses just the margin, in the mean over tasks (`macro`) or on every one
+(`task`, one family; any of its claims). At most 0.05 is promised, 0.04 of 0/1 scores, one Monte-Carlo error
+on top; and the share in which all true differences lie in their intervals.
 
 """
 
@@ -185,7 +194,23 @@ def suites(page) -> str:
         found = [shown(mean(column)) if case.ahead else "–" for column in outcomes.T[2:4]]
         rows.append([case.name, case.scope, f"{len(outcomes):,}", *map(shown, rates), *found, kept])
     orders = "false, order 1", "false, order 2", "found, order 1", "found, order 2"
-    return SUITES + table(("suite", "asked of", "tables", *orders, "kept"), rows)
+    found = table(("suite", "asked of", "tables", *orders, "kept"), rows)
+    return f"{SUITES}{found}{SUITE_GATES_WORDS}{_gates_of_suites(page)}"
+
+
+def _gates_of_suites(page) -> str:
+    """What gates over suites show and refute at their boundary."""
+    rows = []
+    for case in SUITE_GATES:
+        outcomes = page.found("suites", case.key)
+        if outcomes is None:
+            continue
+        rates = [share(column) for column in outcomes.T]
+        worst = max(rates[:2], key=lambda rate: rate[0] - rate[1])
+        what = f"gate over a suite, {case.key}: {shown(worst)}"
+        kept = page.mark(worst[0] <= case.promised + worst[1], what, tables=len(outcomes))
+        rows.append([case.key, f"{len(outcomes):,}", *map(shown, rates), kept])
+    return table(("claims", "tables", "shown", "refuted", "intervals hold", "kept"), rows)
 
 
 def fronts(page) -> str:

@@ -107,7 +107,7 @@ SUITE_CASES = (
     *(SuiteCase(SMALL, k, kind) for k in (5, 2) for kind in KINDS),
     *(SuiteCase(LOPSIDED, 2, kind) for kind in KINDS),
     *(SuiteCase(LARGE, 5, kind, costs=8) for kind in ("0/1", "lognormal", "5-point")),
-    *(SuiteCase((30,) * tasks, k, random=True, effect=0.3) for k in (2, 4) for tasks in (6, 8, 12)),
+    *(SuiteCase((30,) * tasks, k, random=True, effect=0.3) for k in (2, 4) for tasks in (6, 8, 9, 12)),
     SuiteCase(TWENTY, 2, effect=0.3, promised=False),
     SuiteCase(TWENTY, 2, random=True, effect=0.3),
     SuiteCase(TWENTY, 5, ahead=0.35),

@@ -181,3 +181,20 @@ def test_an_interval_may_be_open():
     assert _holds(-1.0, None, 5.0)
     assert not _holds(-1.0, None, -2.0)
     assert not _holds(None, 1.0, 5.0)
+
+
+def test_gates_of_suites_lie_at_their_boundary():
+    from suite_gate_simulation import LOSS, SUITE_GATES
+
+    assert len({case.key for case in SUITE_GATES}) == len(SUITE_GATES)
+    assert {case.on for case in SUITE_GATES} == {"macro", "task"}
+    rng = np.random.default_rng(0)
+    for case in SUITE_GATES:
+        tables = [case.draw(rng) for _ in range(60)]
+        lost = np.mean([[np.diff(scores.mean(axis=1))[0] for scores in tables] for tables in tables], axis=0)
+        assert case.losses.mean() == pytest.approx(LOSS[case.kind])
+        assert lost.mean() == pytest.approx(LOSS[case.kind], abs=0.05)
+        built = case.columns(rng)
+        assert len(built) == (1 if case.on == "macro" else len(case.sizes))
+        for scores in built:
+            require_testable(scores)
