@@ -69,7 +69,7 @@ def test_the_verdict_names_tasks_on_either_side_and_answers_both_questions():
         "Ship m1: significantly better than m2 on x0 on these 8 tasks. Against m2: macro mean "
     )
     assert "better on 7, worse on 1 (gsm8k); leaving out any task changes nothing." in said
-    assert "Whether m1 is better than m2 on tasks like these: shown (p = 0.0" in said
+    assert "Whether m1 is better than m2 on tasks like these: shown (Student's t, p = 0.0" in said
     assert len(said.split()) <= 70
 
 
@@ -204,7 +204,7 @@ def test_dominance_says_it_too():
 def test_tasks_like_these_are_ranked_and_these_are_answered_beside():
     document = ranked(CLEAR, tasks="random")
     assert "on tasks like these 8" in document.verdict
-    assert "Whether m1 is better than m2 on these 8 tasks themselves: shown (p < 1e-6)." in document.verdict
+    assert "on these 8 tasks themselves: shown (Student's t, p < 1e-6)." in document.verdict
     assert document.meta()["suite"]["scope"] == "random"
     assert not any("only 7 tasks" in warning for warning in document.provenance.warnings)
 

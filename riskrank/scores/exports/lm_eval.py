@@ -20,13 +20,13 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.exports.gathering import (
     Gathering,
     check_used,
-    choose,
     files_of,
     model_of,
     refuse_rules,
     wanted_metrics,
 )
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.lm_eval_filters import ChosenFilters, chosen_filters
 from riskrank.scores.exports.lm_eval_results import Results
 from riskrank.scores.exports.lm_eval_rows import bounds_of, frame_of
 from riskrank.scores.files.beginnings import first_bytes
@@ -102,7 +102,7 @@ def read(files: Sequence[LabelledPath], rules: ExportRules) -> Export:
         check_used("filter", rules.filters, [name for part in parts for name in part.rows["filter"].unique()])
     parts = _wanted(parts, gathering)
     _note_repeated_runs(parts, gathering)
-    filters = _chosen_filters(parts, rules)
+    filters = chosen_filters([(part.task, part.rows) for part in parts], rules)
     dates = Counter((part.model, part.task) for part in parts)
     for part in parts:
         repeated = dates[part.model, part.task] > 1
@@ -242,22 +242,11 @@ def _direction(name: str, told: Mapping[str, str]) -> str | None:
     return told.get(name) or told.get(name.rpartition(",")[0])
 
 
-def _chosen_filters(parts: Sequence[_Part], rules: ExportRules) -> dict[str, tuple[str, ...]]:
-    """Filters to keep, a task at a time: the same ones for every model."""
-    there: dict[str, dict[str, None]] = defaultdict(dict)
-    for part in parts:
-        there[part.task].update(dict.fromkeys(part.rows["filter"].unique(maintain_order=True)))
-    return {
-        task: choose("filter", rules.filters, names, what="filters", where=f"task {task}")
-        for task, names in there.items()
-    }
-
-
-def _named(part: _Part, filters: tuple[str, ...], *, repeated: bool) -> pl.DataFrame:
+def _named(part: _Part, filters: ChosenFilters, *, repeated: bool) -> pl.DataFrame:
     metric = pl.col("metric")
-    if len(filters) > 1:
+    if filters.spelled:
         metric = pl.concat_str(metric, "filter", separator=",")
-    frame = part.rows.filter(pl.col("filter").is_in(filters)).select(
+    frame = part.rows.filter(pl.col("filter").is_in(filters.names)).select(
         model=pl.lit(part.model),
         sample=pl.lit(f"{part.task}/") + pl.col("doc"),
         metric=metric,

@@ -67,7 +67,7 @@ def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int)
     whom = f"{chapter.models[first]} is better than {chapter.models[other]}"
     where = "on tasks like these" if asked == RANDOM else f"on these {len(chapter.names)} tasks themselves"
     answer, size = "shown" if p <= chapter.alpha else "not shown", f"= {p:.2g}" if p >= 1e-6 else "< 1e-6"
-    yield f"Whether {whom} {where}: {answer} (p {size})."
+    yield f"Whether {whom} {where}: {answer} (Student's t, p {size})."
 
 
 def between(chapter: SuiteChapter, column: str, first: int, other: int) -> Iterator[str]:

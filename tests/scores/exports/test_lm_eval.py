@@ -155,6 +155,20 @@ def test_tasks_of_a_run_are_a_suite(runs, asked):
     assert means == pytest.approx([(2.5 / 4 + 0.5) / 2, (2.5 / 4 + 1 + 0.5) / 2])
 
 
+def test_a_metric_may_name_its_filter(runs):
+    """As the harness prints it: ``em,loose``; a task without that filter asks as before."""
+    rows = [row(i, name, em=value) for name, value in (("strict", 0), ("loose", 1)) for i in range(3)]
+    root = runs({"sums": rows, "other": [row(0, acc=1.0)]})
+    export = read(root, metrics=("em,loose", "acc"))
+    assert means(export, "task", "metric") == {("other", "acc"): 1.0, ("sums", "em,loose"): 1.0}
+    assert means(read(root, metrics=("sums=em,strict",)), "metric") == {("em,strict",): 0.0, ("acc",): 1.0}
+    # The rule, where it is given, decides alone.
+    ruled = read(root, metrics=("em,loose", "acc"), filters=("strict", "none"))
+    assert means(ruled, "metric") == {("em",): 0.0, ("acc",): 1.0}
+    with pytest.raises(UsageError, match="task sums: several filters"):
+        read(root, metrics=("em,lose",))
+
+
 def test_the_same_filter_counts_for_every_model(runs):
     runs({"t": [row(0, "strict", em=0), row(0, "loose", em=1)]})
     root = runs({"t": [row(0, "loose", em=1)]}, model="org/b")
