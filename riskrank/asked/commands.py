@@ -343,7 +343,7 @@ COMMANDS = (
                 figures="copa.pictures",
             ),
         ),
-        pictures=("parallel", "boxes", "front", "bump"),
+        pictures=("doubt", "parallel", "boxes", "front", "bump"),
         # It may have one row a model, and what is missing is decided by model. Averages of millions of the
         # largest scores are still numbers.
         needs={"sample_optional": True, "allow_constant": True, "missing": "keep", "largest": 1e303}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from riskrank.asked.copa import CopaSettings
 from riskrank.asked.dominance import DIRECT, DominanceSettings
 from riskrank.asked.gsd import GsdSettings
 from riskrank.asked.mrm import MeanRiskSettings
@@ -59,6 +60,14 @@ class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
             no_test=self.no_test,
             tasks=RANDOM if self.tasks == RANDOM else None,
         )
+
+    @property
+    def choice(self) -> CopaSettings:
+        """Settings of the choice without a common unit."""
+        if self.no_test:
+            return CopaSettings(no_test=True)
+        names = ("alpha", "seed", "correction", "tasks")
+        return CopaSettings(**{name: getattr(self, name) for name in names})
 
     @property
     def _portfolio(self) -> dict[str, Any]:

@@ -266,7 +266,7 @@ REPORT = (
         words=lambda study, _: gsd.details(study),
     ),
     Entry(
-        *("method", "copa", CHAPTERS["choice"], attrgetter("choice"), ("parallel", "boxes")),
+        *("method", "copa", CHAPTERS["choice"], attrgetter("choice"), ("doubt", "parallel", "boxes")),
         lead=_in_short,
         words=lambda study, _: copa.details(study),
     ),

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from riskrank.asked.copa import CopaSettings
 from riskrank.asked.option import told
 from riskrank.asked.rank import RankSettings
 from riskrank.asked.report import ReportSettings
@@ -150,7 +149,7 @@ def report(
         )
     grouped, table = table, replace(table, groups=None, group_names=())
     # What is cheap to refuse comes first: nobody waits for a bootstrap to learn of a direction.
-    choice = copa(table, CopaSettings()) if settings.copa else None
+    choice = copa(table, settings.choice, runtime) if settings.copa else None
     assert choice is None or isinstance(choice, CopaDocument)
     found = rank(grouped, settings.ranking, runtime)
     # As if nobody had asked for groups.

@@ -15,6 +15,7 @@ from riskrank.studies.objective_columns import ObjectiveColumn
 
 # Models whose pairs are tested: their number grows with the square.
 _MOST_MODELS = 200
+_MANY = f"pairs of more than {_MOST_MODELS} models are not tested"
 
 
 def reason_against(asked: Asked) -> str:
@@ -25,7 +26,7 @@ def reason_against(asked: Asked) -> str:
     if not columns or all(column.fixed for column in columns):
         return "places are those of the values as given"
     if len(found.population.names) > _MOST_MODELS:
-        return f"pairs of more than {_MOST_MODELS} models are not tested"
+        return _MANY
     for column in columns:
         there = models_with(column)
         if column.fixed or there.size < 2:
@@ -48,6 +49,8 @@ def reason_against(asked: Asked) -> str:
 def refuse_in_vain(settings: CopaSettings, reason: str) -> None:
     """Refuse what is asked of samples where nothing is done with them."""
     asked = [name for name in OF_SAMPLES if name in differing(settings) and name != "no_test"]
+    if reason == _MANY:
+        return  # which is said, and is nobody's mistake
     if settings.seed and settings.resample_models is not None:
         asked = [name for name in asked if name != "seed"]
     if not asked:

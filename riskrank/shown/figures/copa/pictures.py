@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import combinations
+
+import numpy as np
 
 from riskrank.engine.copa.sweep import Sweep
 from riskrank.shown.figures.bump import bump, draw_bump
 from riskrank.shown.figures.copa.boxes import draw_boxes
+from riskrank.shown.figures.copa.doubt import DoubtfulPoints, draw_doubt
 from riskrank.shown.figures.copa.front import draw_front
 from riskrank.shown.figures.copa.parallel import draw_parallel
 from riskrank.shown.figures.marks import renumbered
@@ -18,6 +22,7 @@ from riskrank.studies.copa import (
     OrderSweepDocument,
     WeightSweepDocument,
 )
+from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.objectives import ObjectiveTable
 
 Documents = CopaDocument | ComparisonDocument | OrderSweepDocument | WeightSweepDocument
@@ -49,7 +54,7 @@ def _pictures(document: Documents) -> list[Picture]:
 
 def _of_ranking(document: CopaDocument) -> list[Picture]:
     table = document.objectives
-    found = []
+    found = [] if document.doubt is None else _doubts(table, document.doubt)
     if len(table.population.metrics) > 1:
         caption = "Ranks of every model on every objective, joined by lines; the first ones in colour."
         found.append(Picture("parallel", caption, partial(_parallel, document)))
@@ -58,6 +63,20 @@ def _of_ranking(document: CopaDocument) -> list[Picture]:
     for sweep in document.sweeps:
         assert sweep.objective is not None
         found += _fronts(table, sweep, f"@{table.population.metrics[sweep.objective]}")
+    return found
+
+
+def _doubts(table: ObjectiveTable, doubt: FrontDoubt) -> list[Picture]:
+    """Every pair of objectives, those of most weight first."""
+    points = DoubtfulPoints(
+        table.values, doubt.low, doubt.high, table.larger_is_better, doubt.states.state, 1 - doubt.alpha
+    )
+    metrics, order = table.population.metrics, np.argsort(-table.weights, kind="stable").tolist()
+    found = []
+    for x, y in combinations(order, 2):
+        caption = f"Models by {metrics[x]} and {metrics[y]} with intervals: on the front, off it, open."
+        picture = partial(draw_doubt, table.population, points, x, y)
+        found.append(Picture(f"doubt@{metrics[x]}@{metrics[y]}", caption, picture))
     return found
 
 

@@ -8,6 +8,7 @@ from riskrank.engine.copa.ranks import ccdf_quantiles
 from riskrank.engine.copa.sweep import sweep_weight
 from riskrank.errors import UsageError
 from riskrank.shown.figures.copa.boxes import draw_boxes
+from riskrank.shown.figures.copa.doubt import DoubtfulPoints, draw_doubt
 from riskrank.shown.figures.copa.front import draw_front
 from riskrank.shown.figures.copa.parallel import draw_parallel
 
@@ -54,6 +55,34 @@ def test_front_legible(legible, names, count):
     legible(lambda: draw_front(models, values, larger, sweep, 1))
 
 
+def doubtful(count, values, larger):
+    state = tuple(("on", "off", "open")[at % 3] for at in range(count))
+    wide = 0.05 * np.ptp(values, axis=0)
+    return DoubtfulPoints(values, values - wide, values + wide, larger, state, 0.95)
+
+
+def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
+    models, values, larger = example(names(6))
+    points = doubtful(6, values, larger)
+    (axes, *_) = (axes for axes in draw_doubt(models, points, 1, 2).axes if axes.get_xlabel())
+    assert [axes.get_xlabel()[-8:], axes.get_ylabel()[-8:]] == ["→ better", "→ better"]
+    lines = [line.get_xydata() for line in axes.lines]
+    for model in range(6):
+        across, along, point = lines[3 * model : 3 * model + 3]
+        assert across[:, 0] == pytest.approx([points.low[model, 1], points.high[model, 1]])
+        assert along[:, 1] == pytest.approx([points.low[model, 2], points.high[model, 2]])
+        assert point[0] == pytest.approx(values[model, [1, 2]])
+        face = axes.lines[3 * model + 2].get_markerfacecolor()
+        assert face == {"on": "#0072B2", "off": "#b3b3b3", "open": "white"}[points.state[model]]
+
+
+@pytest.mark.parametrize("count", [2, 12, 60])
+def test_doubt_legible(legible, names, count):
+    models, values, larger = example(names(count))
+    values[1, 1] = np.nan
+    legible(lambda: draw_doubt(models, doubtful(count, values, larger), 0, 1))
+
+
 @pytest.mark.parametrize(("count", "objectives"), [(2, 3), (12, 7), (60, 2), (90, 12)])
 def test_boxes_and_parallel_legible(legible, names, count, objectives):
     models, _, _ = example(names(count), objectives)
@@ -94,3 +123,11 @@ def test_pictures_of_every_question(legible, table, options, kinds):
     if not kinds:
         with pytest.raises(UsageError, match="no picture"):
             result.plot()
+
+
+def test_samples_bring_the_picture_of_the_front_with_its_doubt():
+    rng = np.random.default_rng(2)
+    table = {"model": [f"m{i % 3}" for i in range(90)], "sample": [f"s{i // 3}" for i in range(90)]}
+    table |= {"acc": rng.random(90), "cost": rng.random(90)}
+    result = rr.copa(table, wide=True, lower=["cost"], higher=["acc"])
+    assert next(iter(result.pictures)) == "doubt@acc@cost"

@@ -1,0 +1,111 @@
+"""The Pareto front with its doubt: models on two objectives, with intervals, by what is shown of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.copa.front_states import OFF, ON
+from riskrank.engine.copa.population import Population
+from riskrank.engine.types import Booleans, Floats
+from riskrank.shown.figures.marks import model_mark
+from riskrank.shown.figures.names import fitted
+from riskrank.shown.figures.scatter import COLUMN, name_points
+from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, PALETTE, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.units import Unit
+
+_NAMED = 12
+_STYLES: dict[str, dict[str, Any]] = {
+    ON: {"marker": "o", "markersize": 6.0, "markerfacecolor": PALETTE[0], "markeredgecolor": PALETTE[0]},
+    OFF: {"marker": "o", "markersize": 3.5, "markerfacecolor": GREY, "markeredgecolor": GREY},
+}
+_OPEN: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 5.5,
+    "markerfacecolor": "white",
+    "markeredgecolor": INK,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class DoubtfulPoints:
+    """Models on all objectives, in the units of the file.
+
+    Attributes
+    ----------
+    values, low, high : ndarray, shape (N, K)
+        NaN where nothing is known.
+    larger_is_better : ndarray of bool, shape (K,)
+    state : tuple of N str
+        ``on``, ``off`` or ``open``.
+    level : float
+        Coverage of the intervals.
+    """
+
+    values: Floats
+    low: Floats
+    high: Floats
+    larger_is_better: Booleans
+    state: tuple[str, ...]
+    level: float
+
+
+@drawn
+def draw_doubt(models: Population, points: DoubtfulPoints, first: int, second: int) -> Plot:
+    """Draw two objectives against each other, a cross of intervals a model.
+
+    Parameters
+    ----------
+    models : Population
+    points : DoubtfulPoints
+    first, second : int
+        Objectives of the axes.
+    """
+    width, height, left = 330.0, 260.0, 66.0
+    pair = [first, second]
+    labels = fitted([models.metrics[at] for at in pair], 150.0)
+    page = sheet(
+        f"Who is on the front of {labels[0]} and {labels[1]}"
+        if len(models.metrics) == 2
+        else f"Who is on the front, by {labels[0]} and {labels[1]}",
+        "Filled: shown to be on the Pareto front of all objectives; open: neither shown nor refuted; grey: "
+        f"off it. Crosses: intervals of the values, {100 * points.level:g} % each.",
+        width=left + width + COLUMN + MARGIN,
+        height=height + 70,
+    )
+    axes = page.axes(left, 46, width, height)
+    units = [Unit.of(points.values[:, at], points.low[:, at], points.high[:, at]) for at in pair]
+    x, y = (unit.apply(points.values[:, at]) for unit, at in zip(units, pair, strict=True))
+    known = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
+    bars: list[list[float]] = []
+    for model in known.tolist():
+        style = _STYLES.get(points.state[model], _OPEN)
+        color, mark = style["markeredgecolor"], model_mark(model)
+        ends = [
+            unit.apply([points.low[model, at], points.high[model, at]])
+            for unit, at in zip(units, pair, strict=True)
+        ]
+        for across, along in ((ends[0], [y[model]] * 2), ([x[model]] * 2, ends[1])):
+            axes.plot(across, along, color=color, linewidth=0.9, zorder=2, gid=mark)
+            bars += [*map(list, zip(across, along, strict=True)), [np.nan, np.nan]]
+        axes.plot([x[model]], [y[model]], linestyle="none", zorder=4, gid=mark, **style)
+    axes.margins(0.07)
+    axes.grid(visible=True, color=FAINT)
+    arrows = ["→ better" if points.larger_is_better[at] else "← better" for at in pair]
+    axes.set_xlabel(f"{units[0].label(labels[0])}  {arrows[0]}", size=SMALL)
+    axes.set_ylabel(f"{units[1].label(labels[1])}  {arrows[1]}", size=SMALL)
+    rank = {ON: 0, OFF: 2}
+    named = sorted(range(known.size), key=lambda at: rank.get(points.state[known[at]], 1))[:_NAMED]
+    name_points(
+        page.canvas(),
+        axes,
+        x[known],
+        y[known],
+        [models.names[model] for model in known],
+        named,
+        marks=[model_mark(int(model)) for model in known],
+        line=tuple(np.array(bars).T),
+    )
+    return page.figure
