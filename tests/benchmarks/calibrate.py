@@ -21,6 +21,7 @@ from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED
 from calibration_effects import COVERAGE, RISKS
 from calibration_fronts import FRONT_CASES, front_rows
 from calibration_gsd import CORRELATIONS, gsd_key, gsd_rows
+from calibration_looks import LOOK_CASES, look_rows
 from calibration_page import Page
 from calibration_rivals import CASES, RIVALS, rival_task
 from calibration_store import ROOT, Job, Store, code_version
@@ -93,6 +94,11 @@ def gate_jobs(tables: int) -> list[Job]:
     ]
 
 
+def look_jobs(tables: int) -> list[Job]:
+    # They are quick, and a share below 0.025 takes many.
+    return [Job("looks", case.name, look_rows, case.name, max(tables, 1000), 50) for case in LOOK_CASES]
+
+
 def gsd_jobs(tables: int) -> list[Job]:
     return [Job("gsd", gsd_key(one), gsd_rows, one, tables) for one in CORRELATIONS]
 
@@ -134,6 +140,7 @@ PARTS = {
     "answers": answer_jobs,
     "rows": row_jobs,
     "gates": gate_jobs,
+    "looks": look_jobs,
     "gsd": gsd_jobs,
     "suites": suite_jobs,
     "fronts": front_jobs,

@@ -9,7 +9,7 @@ from calibration_boundaries import boundaries
 from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED, Case
 from calibration_effects import COVERAGE, RISKS
 from calibration_rivals import CASES, RIVALS
-from calibration_sections import answers, dominance_of_vectors, fronts, gates, suites
+from calibration_sections import answers, dominance_of_vectors, fronts, gates, looks, suites
 from calibration_store import Job, Store
 from calibration_tables import CLAIM_NAMES, COVERED, FALSE, FOUND, RESAMPLES, SECONDS, SETS_FIRST, SETS_SECOND
 from calibration_text import (
@@ -116,6 +116,7 @@ class Page:
             self.intervals(),
             self.risks(),
             gates(self),
+            looks(self),
             dominance_of_vectors(self),
             suites(self),
             fronts(self),

@@ -6,6 +6,8 @@ import numpy as np
 from calibration_answers import ANSWER_CASES, ROW_CASES, row_name
 from calibration_fronts import FRONT_CASES
 from calibration_gsd import CORRELATIONS, DELTAS, LEVEL, SAMPLES, gsd_key
+from calibration_looks import LEVEL as LOOK_LEVEL
+from calibration_looks import LOOK_CASES, LOOKS
 from calibration_suites import SUITE_CASES
 from calibration_text import LEAST_TABLES, LEAST_TABLES_OF_PAIRS, OK, mean, share, shown, table
 from gate_simulation import CASES, Case
@@ -56,6 +58,15 @@ on top.
 
 """
 
+
+LOOKED_AT = """## Gates looked at again
+
+`gate --anytime` on growing tables, looked at every 50 samples up to 2,000, 40 times: the share that passes at
+some look though the difference is at its boundary, beside a test of a single look that is made at every look;
+and, where there is a difference, the samples at the look that passes, in the median. What is wanted is the
+median of runs that pass, as the method was simulated before, within a tenth and one look.
+
+"""
 
 SUITES = """## Suites of tasks
 
@@ -149,6 +160,36 @@ def gates(page) -> str:
             rows.append([case.name, str(n), f"{len(outcomes):,}", *_cells(case, rates), mark])
     head = ("models", "n", "tables", "claim shown", "claim refuted", "intervals hold", "kept")
     return GATES + table(head, rows)
+
+
+def looks(page) -> str:
+    """Gates with --anytime that are looked at again and again: false passes, and when they stop."""
+    false, stops = [], []
+    for case in LOOK_CASES:
+        outcomes = page.found("looks", case.name)
+        if outcomes is None:
+            continue
+        tables, stop = f"{len(outcomes):,}", outcomes[:, 0]
+        passed = share(stop > 0)
+        if case.median is None:
+            what = f"looks, {case.name}: {shown(passed)}"
+            mark = page.mark(passed[0] <= LOOK_LEVEL + passed[1], what, tables=len(outcomes))
+            once = "–" if case.clusters else shown(share(outcomes[:, 1]))
+            false.append([case.name, tables, shown(passed), once, mark])
+            continue
+        of_passed, of_all = np.median(stop[stop > 0]), np.median(np.where(stop > 0, stop, np.inf))
+        # Medians lie on looks.
+        near = abs(of_passed - case.median) <= case.median / 10 + LOOKS.step
+        what = f"looks, {case.name}: median {of_passed:,.0f}"
+        mark = page.mark(near, what, tables=len(outcomes))
+        whole = f"{of_all:,.0f}" if np.isfinite(of_all) else f"more than {LOOKS[-1]:,}"
+        stops.append([case.name, tables, shown(passed), f"{of_passed:,.0f}", whole, f"{case.median:,}", mark])
+    first = table(
+        ("differences", "tables", "passes at some look", "of a single look's test", f"≤ {LOOK_LEVEL:g}"),
+        false,
+    )
+    head = ("differences", "tables", "passes", "median of these", "median of all", "wanted", "within a tenth")
+    return LOOKED_AT + first + "\n" + table(head, stops)
 
 
 def _errors(case: Case) -> tuple[int, ...]:

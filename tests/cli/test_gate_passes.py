@@ -1,5 +1,7 @@
 """``gate --on pass^3``: claims on runs that all pass, or of which one does."""
 
+from itertools import combinations
+
 import numpy as np
 import polars as pl
 import pytest
@@ -73,3 +75,48 @@ def test_what_is_refused(refused, runs, write, statistic, says):
 def test_the_worst_run_says_that_it_depends_on_their_number(run, runs):
     outcome = run("check", runs, "--repeats", "min", "--lower", "failed", "--format", "json")
     assert any("pass^k" in text for text in outcome.document["meta"]["warnings"])
+
+
+@pytest.mark.parametrize("statistic", ["pass^2", "pass@3"])
+@pytest.mark.parametrize("anytime", [(), ("--anytime", "--largest-cluster", "20")])
+def test_clusters_against_subsets_of_the_runs(run, write, statistic, anytime):
+    """A score a sample, counted over all subsets of its runs, in the same clusters, is decided alike."""
+    rng = np.random.default_rng(4)
+    count, every = int(statistic[-1]), all if "^" in statistic else any
+    rows, shares = [], []
+    for model, share in (("new", 0.8), ("old", 0.6)):
+        for at in range(90):
+            # Clusters of growing size, and three to six runs.
+            doc, passed = f"d{int(np.sqrt(2 * at))}", rng.random(3 + at % 4) < share
+            rows += [(model, f"s{at:02}", doc, draw, float(one)) for draw, one in enumerate(passed)]
+            subsets = [every(some) for some in combinations(passed, count)]
+            shares.append((model, f"s{at:02}", doc, 0, float(np.mean(subsets))))
+    schema = ["model", "sample", "doc", "draw", "acc"]
+    runs, single = (
+        write(name, pl.DataFrame(found, schema=schema, orient="row"))
+        for name, found in (("runs.parquet", rows), ("single.parquet", shares))
+    )
+    bounds = write("bounds.toml", "[acc]\nbounds = [0, 1]\n")
+    asked = (
+        "--wide",
+        "--metric",
+        "acc",
+        "--cluster",
+        "doc",
+        "--better",
+        "new:old",
+        "--format",
+        "json",
+        *anytime,
+    )
+    (found,) = run("gate", runs, *asked, "--repeats", "draws", "--on", statistic).document["results"]
+    (wanted,) = run("gate", single, *asked, "--metrics-file", bounds).document["results"]
+    assert found["samples"] == wanted["samples"] == len({row[2] for row in rows})
+    for name in ("estimate", "low", "high", "p_value", "standard_error", *(["e_value"] if anytime else [])):
+        assert found[name] == pytest.approx(wanted[name], rel=1e-9), name
+    # Clusters count: by single samples the same difference has another error.
+    (alone,) = run("gate", runs, *asked[:3], *asked[5:9], "--repeats", "draws", "--on", statistic).document[
+        "results"
+    ]
+    assert alone["samples"] == 90
+    assert alone["estimate"] == pytest.approx(found["estimate"])

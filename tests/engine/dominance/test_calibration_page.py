@@ -198,3 +198,31 @@ def test_gates_of_suites_lie_at_their_boundary():
         assert len(built) == (1 if case.on == "macro" else len(case.sizes))
         for scores in built:
             require_testable(scores)
+
+
+def test_looks_at_growing_tables_become_a_section():
+    from calibration_looks import LOOK_CASES, LOOKS, NAMES, look_rows
+    from calibration_sections import looks
+
+    assert {case.name for case in LOOK_CASES if case.median is None} > {"0/1, equal", "beta, equal"}
+    ahead = NAMES["0/1, .80 against .70"]
+    ((stop, once),) = look_rows(ahead.name, [5])  # which asserts that the engine's bets are the same
+    assert once == 1
+    assert stop in LOOKS
+    rows = {"0/1, equal": [[0, 1]] * 98 + [[50, 0]] * 2, ahead.name: [[300, 1]] * 80 + [[0, 1]] * 20}
+    missed = []
+
+    class Page:
+        def found(self, _part, name):
+            return np.array(rows[name]) if name in rows else None
+
+        def mark(self, kept, what, **_):
+            missed.extend([] if kept else [what])
+            return "ok" if kept else "MISSED"
+
+    text = looks(Page())
+    assert "| 0/1, equal | 100 | 0.020 ± 0.014 | 0.980 ± 0.014 | ok |" in text
+    assert "| 0/1, .80 against .70 | 100 | 0.800 ± 0.040 | 300 | 300 | 300 | ok |" in text
+    rows["0/1, equal"] = [[50, 1]] * 100
+    looks(Page())
+    assert missed == ["looks, 0/1, equal: 1.000 ± 0.000"]

@@ -1,0 +1,137 @@
+"""Gates that are looked at 40 times, every 50 samples up to 2,000: false passes, and when they stop.
+
+Used by ``make calibrate``. The bets are written here once more, in cumulated sums over the samples as they
+come, so that the simulation also checks the engine, which knows no order.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from riskrank.engine.gates.anytime import BETS, Wagers
+
+LOOKS = range(50, 2001, 50)
+MOST = 2000
+LEVEL = 0.025
+
+Draw = Callable[[np.random.Generator], np.ndarray]
+
+
+def binary(new: float, old: float) -> Draw:
+    """Passed or not; what makes a sample hard is half the same for both models."""
+    quantile = NormalDist().inv_cdf
+
+    def draw(rng: np.random.Generator) -> np.ndarray:
+        shared, own = rng.normal(size=MOST), rng.normal(size=(2, MOST))
+        luck = (shared + own) / np.sqrt(2)
+        return (luck[0] < quantile(new)).astype(float) - (luck[1] < quantile(old))
+
+    return draw
+
+
+def beta(new: float, old: float) -> Draw:
+    return lambda rng: rng.beta(4 * new, 4 * (1 - new), MOST) - rng.beta(4 * old, 4 * (1 - old), MOST)
+
+
+def clustered(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Differences of clusters of 1 to 10 that agree among themselves, and the cluster of each sample."""
+    sizes = rng.integers(1, 11, MOST)
+    numbers = np.repeat(np.arange(MOST), sizes)[:MOST]
+    shared = rng.choice([-1.0, 0.0, 1.0], MOST)
+    own = rng.choice([-1.0, 0.0, 1.0], MOST)
+    return np.where(rng.random(MOST) < 0.7, shared[numbers], own), numbers
+
+
+def disasters(rng: np.random.Generator) -> np.ndarray:
+    """One loss in a hundred, at a boundary of that size."""
+    return -1.0 * (rng.random(MOST) < 0.01)
+
+
+@dataclass(frozen=True)
+class LookCase:
+    """Pairs of one kind.
+
+    Attributes
+    ----------
+    name : str
+    draw : callable
+        Differences of 2,000 samples; of clusters also the cluster of each.
+    boundary : float
+        The claim is that the mean difference lies above it.
+    median : int or None
+        Samples at the look that passes, in the median of the runs that pass by 2,000, by method §9; None
+        where the true difference is the boundary, and no look ought to pass.
+    clusters : bool
+    """
+
+    name: str
+    draw: Callable
+    boundary: float = 0.0
+    median: int | None = None
+    clusters: bool = False
+
+
+LOOK_CASES = (
+    LookCase("0/1, equal", binary(0.7, 0.7)),
+    LookCase("0/1, at the margin", binary(0.65, 0.7), -0.05),
+    LookCase("beta, equal", beta(0.5, 0.5)),
+    LookCase("clusters of 1 to 10, equal", clustered, clusters=True),
+    LookCase("one disaster in 100, at the margin", disasters, -0.01),
+    LookCase("0/1, .75 against .70", binary(0.75, 0.70), 0.0, 1050),
+    LookCase("0/1, .80 against .70", binary(0.80, 0.70), 0.0, 300),
+    LookCase("0/1, not worse by .05", binary(0.70, 0.70), -0.05, 1000),
+    LookCase("beta, .55 against .50", beta(0.55, 0.50), 0.0, 400),
+)
+NAMES = {case.name: case for case in LOOK_CASES}
+
+
+def look_rows(name: str, seeds: Sequence[int]) -> list[list[float]]:
+    """Tables: samples at the first look that passes, 0 for none, and whether a single look's test would."""
+    case = NAMES[name]
+    rows = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+        if case.clusters:
+            rows.append([first_pass_of_clusters(*case.draw(rng)), 0])
+            continue
+        differences = case.draw(rng)
+        once = passes_once_in_a_while(differences, case.boundary)
+        rows.append([first_pass(differences, case.boundary), int(once)])
+    return rows
+
+
+def first_pass(differences: np.ndarray, boundary: float) -> float:
+    """Samples at the first look that passes; 0 if none does."""
+    gains = (differences - boundary) / (1 + boundary)
+    wealth = np.cumsum(np.log1p(np.outer(gains, BETS)), axis=0)[np.array(LOOKS) - 1]
+    most = wealth.max(axis=1)
+    evidence = most + np.log(np.mean(np.exp(wealth - most[:, None]), axis=1))
+    passed = np.flatnonzero(evidence >= -math.log(LEVEL))
+    last = Wagers.of(differences, 1.0).log_e_value(boundary)
+    assert abs(last - evidence[-1]) < 1e-9 * max(abs(last), 1)
+    return float(LOOKS[passed[0]]) if passed.size else 0.0
+
+
+def passes_once_in_a_while(differences: np.ndarray, boundary: float) -> bool:
+    """Whether a test of a single look, by the normal approximation at .025, passes at one of the looks."""
+    at, away = np.array(LOOKS), differences - boundary
+    means = np.cumsum(away)[at - 1] / at
+    deviations = np.sqrt(np.maximum(np.cumsum(away**2)[at - 1] / at - means**2, 1e-300))
+    return bool(np.any(means > NormalDist().inv_cdf(1 - LEVEL) * deviations / np.sqrt(at)))
+
+
+def first_pass_of_clusters(differences: np.ndarray, numbers: np.ndarray) -> float:
+    """The same of whole clusters, at looks at about as many samples."""
+    for look in LOOKS:
+        whole = numbers < numbers[look - 1]
+        if whole.any():
+            wagers = Wagers.of(differences[whole], 1.0, clusters=numbers[whole], largest=10)
+            if wagers.log_e_value(0.0) >= -math.log(LEVEL):
+                return float(look)
+    return 0.0
