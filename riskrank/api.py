@@ -110,6 +110,8 @@ class Scores:
             If a gate could not use them.
         """
         options = ReadOptions(**self._options | {**BY_NAME["gate"].needs, "min_models": 1})
+        if options.judge is not None:
+            contradict(option("judge", options.judge), "bless")
         scores = read_selected(self._sources, options)
         model = only_model(scores)
         metrics_apart(scores, options, wanted=lambda names: names)

@@ -332,6 +332,7 @@ def test_only_a_pass_is_blessed(run, write, bless, tmp_path):
         (("--baseline", "b", "--not-worse", "new:old"), "--baseline b is compared with no model"),
         (("--baseline", "b"), "a gate needs a claim"),
         (("--bless", "b", "--margin", "0.1"), "a gate needs a claim"),
+        (("--bless", "b", "--judge", "llm", "--human", "acc"), "--judge llm and --bless b contradict"),
         (("--bless", "b", "--models", "v1,v2"), "--bless keeps the scores of one model"),
         (
             ("--bless", "b", "--not-worse", "v2:v1", "--better", "v1:v2"),
@@ -398,6 +399,8 @@ def test_python_has_both(tmp_path, write):
     assert result.rows[0].p_value == same.rows[0].p_value
     with pytest.raises(rr.errors.UsageError, match="one model"):
         rr.read([new, old]).bless(path)
+    with pytest.raises(rr.errors.UsageError, match=r"judge=.* and bless contradict"):
+        rr.read(scores(metrics=("acc", "llm")), human="acc", judge="llm").bless(path)
     with pytest.raises(rr.errors.InputError, match=r"rr\.read\(scores\)\.bless"):
         rr.gate(new, new="v2", baseline=str(tmp_path / "gone"))
 
