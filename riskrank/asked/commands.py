@@ -32,6 +32,9 @@ _JUDGED = _SUITES | {"judges": True}
 # Others lack the options for it.
 _OF_JUDGES = ("human", "judge")
 
+# The picture of a judge and the people who correct it.
+_OF_JUDGE = "judge"
+
 # Pictures of a suite of tasks.
 _OF_TASKS = ("taskmap", "taskforest", "strip", "profile")
 
@@ -178,7 +181,7 @@ COMMANDS = (
                 figures="rank",
             ),
         ),
-        pictures=("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups", *_OF_TASKS),
+        pictures=("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups", *_OF_TASKS, _OF_JUDGE),
         lacks=(),
         groups=True,
         runs=True,
@@ -211,7 +214,7 @@ COMMANDS = (
                 figures="dominance",
             ),
         ),
-        pictures=("heatmap", "pair", "groups", *_OF_TASKS),
+        pictures=("heatmap", "pair", "groups", *_OF_TASKS, _OF_JUDGE),
         lacks=(),
         groups=True,
         runs=True,
@@ -245,7 +248,7 @@ COMMANDS = (
                 figures="mean_risk",
             ),
         ),
-        pictures=("scatter", "radar", "groups"),
+        pictures=("scatter", "radar", "groups", _OF_JUDGE),
         lacks=(),
         groups=True,
         runs=True,
@@ -455,7 +458,7 @@ COMMANDS = (
                 view="gate.samples",
             ),
         ),
-        pictures=("intervals",),
+        pictures=("intervals", _OF_JUDGE),
         # Two models without a mistake are a gate's best case, not a table without information.
         needs={"allow_constant": True} | _JUDGED,
         reading="gate:GateReading",

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from riskrank.asked.option import Settings
+from riskrank.engine.judges.correction import Correction
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.units import units_of
+from riskrank.studies.units import Units, units_of
 from riskrank.studies.wording import names
 
 # So much more than the labels alone are worth is worth a sentence.
@@ -23,8 +24,9 @@ _GAIN = 1.05
 class JudgedModelEntry:
     """A model's means as the file has them: by people, by the judge on their samples and on all, corrected.
 
-    ``power`` is λ, how much of the judge is taken; ``worth`` how many labels would tell as much of the mean.
-    Where the judge is on another scale its means are on people's.
+    ``low`` and ``high`` are the 95 % interval of the corrected mean by itself. ``power`` is λ, how much of
+    the judge is taken; ``worth`` how many labels would tell as much of the mean. Where the judge is on
+    another scale its means are on people's.
     """
 
     model: str
@@ -32,6 +34,8 @@ class JudgedModelEntry:
     judge_labelled_mean: float
     judge_mean: float
     mean: float
+    low: float
+    high: float
     power: float
     worth: float
 
@@ -45,6 +49,7 @@ class JudgedEntry:
     labelled: int
     samples: int
     mapped: bool
+    lower: bool
     models: Sequence[JudgedModelEntry]
 
 
@@ -53,6 +58,11 @@ class JudgedChapter:
     """What a document says of a judge and of the people who corrected it."""
 
     entry: JudgedEntry
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models."""
+        return [one.model for one in self.entry.models]
 
     @property
     def worth(self) -> str:
@@ -118,12 +128,22 @@ def judged_entry(judged: Judged, table: ScoreTable) -> JudgedEntry:
             mean(one.judge[:n]),
             mean(one.judge),
             float(units.of(np.array(one.mean))),
+            *_ends(one, units),
             one.power,
             one.worth,
         )
         for model, one in zip(table.models, judged.corrections, strict=True)
     ]
-    return JudgedEntry(judged.human, judged.judge, n, len(table.samples), bool(judged.why_mapped), models)
+    lower, mapped = units.sign < 0, bool(judged.why_mapped)
+    return JudgedEntry(judged.human, judged.judge, n, len(table.samples), mapped, lower, models)
+
+
+def _ends(one: Correction, units: Units) -> tuple[float, float]:
+    """Ends of the interval of a model's mean, as the file has them."""
+    low, high = units.interval(*(np.array(end) for end in one.interval()))
+    assert low is not None
+    assert high is not None
+    return float(low), float(high)
 
 
 def judged_meta(chapter: JudgedChapter | None) -> Mapping[str, Any]:

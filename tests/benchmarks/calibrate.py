@@ -21,6 +21,7 @@ from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED
 from calibration_effects import COVERAGE, RISKS
 from calibration_fronts import FRONT_CASES, front_rows
 from calibration_gsd import CORRELATIONS, gsd_key, gsd_rows
+from calibration_judges import JUDGE_CASES, judge_rows
 from calibration_looks import LOOK_CASES, look_rows
 from calibration_page import Page
 from calibration_rivals import CASES, RIVALS, rival_task
@@ -112,6 +113,11 @@ def front_jobs(tables: int) -> list[Job]:
     return [Job("fronts", one.name, front_rows, one, tables // one.costs) for one in FRONT_CASES]
 
 
+def judge_jobs(tables: int) -> list[Job]:
+    # A share next to 0.95 between bounds takes many tables, as intervals do.
+    return [Job("judges", one.name, judge_rows, one, 2 * tables) for one in JUDGE_CASES]
+
+
 def rival_jobs(tables: int) -> list[Job]:
     return [
         Job(
@@ -144,6 +150,7 @@ PARTS = {
     "gsd": gsd_jobs,
     "suites": suite_jobs,
     "fronts": front_jobs,
+    "judges": judge_jobs,
     "rivals": rival_jobs,
 }
 

@@ -9,7 +9,7 @@ from calibration_boundaries import boundaries
 from calibration_cases import DIFFERENT, DISASTERS, IDENTICAL, TIED, Case
 from calibration_effects import COVERAGE, RISKS
 from calibration_rivals import CASES, RIVALS
-from calibration_sections import answers, dominance_of_vectors, fronts, gates, looks, suites
+from calibration_sections import answers, dominance_of_vectors, fronts, gates, judges, looks, suites
 from calibration_store import Job, Store
 from calibration_tables import CLAIM_NAMES, COVERED, FALSE, FOUND, RESAMPLES, SECONDS, SETS_FIRST, SETS_SECOND
 from calibration_text import (
@@ -120,6 +120,7 @@ class Page:
             dominance_of_vectors(self),
             suites(self),
             fronts(self),
+            judges(self),
             self.rivals(),
         ]
         return "\n".join([INTRODUCTION, self.summary(), *parts])

@@ -6,6 +6,7 @@ import numpy as np
 from calibration_answers import ANSWER_CASES, ROW_CASES, row_name
 from calibration_fronts import FRONT_CASES
 from calibration_gsd import CORRELATIONS, DELTAS, LEVEL, SAMPLES, gsd_key
+from calibration_judges import JUDGE_CASES
 from calibration_looks import LEVEL as LOOK_LEVEL
 from calibration_looks import LOOK_CASES, LOOKS
 from calibration_suites import SUITE_CASES
@@ -95,6 +96,18 @@ front though it is on it, or on it though it is off, and the mean number called 
 *Barely off*: pairs along a trade-off, the second of each worse by next to nothing everywhere. *Mixed*: 0/1,
 lognormal and normal objectives. Of either mistake at most {LEVEL:g} is promised, two Monte-Carlo errors on
 top.
+
+"""
+
+
+JUDGES = """## A judge with labels
+
+Two models alike, scored on a scale of five by people and by a judge. The share of 95 % intervals that hold a
+model's own mean, the difference of two means and that of two tail means (the level that 20 labels make), how
+wide the latter two are beside those of the labels alone, and the share of tables in which a model is called
+better, by dominance of either order or by a gate that shows or refutes "not worse". Promised are 0.93 to
+0.97 of means and 0.90 to 0.97 of tails, two Monte-Carlo errors beyond, means no wider than 1.05 times by the
+labels alone, and false alarms of at most 0.07, one Monte-Carlo error on top.
 
 """
 
@@ -272,3 +285,28 @@ def fronts(page) -> str:
         ]
         rows.append([case.name, f"{len(outcomes):,}", *map(shown, rates), *found, mark])
     return FRONTS + table(("tables of", "tables", "false off", "false on", "off", "on", f"≤ {LEVEL:g}"), rows)
+
+
+def judges(page) -> str:
+    """Coverage, widths and false alarms where a judge is corrected by a few labels."""
+    rows = []
+    for case in JUDGE_CASES:
+        outcomes = page.found("judges", case.name)
+        if outcomes is None:
+            continue
+        held, widths = (
+            [share(column) for column in outcomes.T[:3]],
+            [mean(column) for column in outcomes.T[3:5]],
+        )
+        false = [share(column) for column in outcomes.T[5:]]
+        least = (0.93, 0.93, 0.90)
+        kept = all(
+            low - 2 * one[1] <= one[0] <= 0.97 + 2 * one[1] for low, one in zip(least, held, strict=True)
+        )
+        worst = max(false, key=lambda rate: rate[0] - rate[1])
+        kept = kept and widths[0][0] <= 1.05 + widths[0][1] and worst[0] <= MOST_FALSE + worst[1]
+        mark = page.mark(kept, f"judges, {case.name}: {', '.join(map(shown, held))}", tables=len(outcomes))
+        rows.append([case.name, f"{len(outcomes):,}", *map(shown, [*held, *widths, *false]), mark])
+    head = "mean", "difference", "tail difference", "width", "tail width"
+    wrong = "false, order 1", "false, order 2", "gate shown", "gate refuted"
+    return JUDGES + table(("judge", "tables", *head, *wrong, "kept"), rows)

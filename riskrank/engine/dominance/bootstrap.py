@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.replicates import Gathering, Part, Replicates, joined
 from riskrank.engine.dominance.violation import ViolationKernel
 from riskrank.engine.dominance.weighted_violation import COST, WEIGHING, WeightedKernel, matrices_of
+from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.engine.sampling.processes import Jobs, Workers
@@ -174,6 +176,7 @@ class _Problem:
     scale: CommonScale
     ratios: Floats
     tail_level: float
+    tail_scores: ClusteredScores
 
     @classmethod
     def of(cls, column: BootstrapColumn) -> _Problem:
@@ -181,7 +184,8 @@ class _Problem:
         scale = CommonScale.of(scores.values)
         scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
         ratios = matrices_of(scores, orders=column.orders)
-        return cls(column, scaled, scale, ratios, tail_level(scores))
+        level = tail_level(scores)
+        return cls(column, scaled, scale, ratios, level, for_tail(scaled, level))
 
     def gathering(self) -> Gathering:
         column = self.column
@@ -212,11 +216,15 @@ def _run_weighted(problem: _Problem, streams: Blocks) -> Part:
     scores, column = problem.scores, problem.column
     design = WeightedDesign(scores)
     kernel = WeightedKernel.of(design.values, max(scores.sizes), orders=column.orders, pairs=column.pairs)
+    # With a judge a tail has weights of its own, of the same draws.
+    tail = design if scores.labelled is None else WeightedDesign(problem.tail_scores)
+    of_tails = repeat(None) if tail is design else tail.batches(streams, size=BLOCK)
     parts = []
-    for cumulated in design.batches(streams, size=BLOCK):
+    for cumulated, of_tail in zip(design.batches(streams, size=BLOCK), of_tails, strict=False):
         steps = [Steps(*one) for one in zip(design.values, cumulated, strict=True)]
+        worst = zip(tail.values, of_tail or cumulated, strict=True)
         means = np.stack([one.means for one in steps])
-        tails = np.stack([one.tail_means(problem.tail_level) for one in steps])
+        tails = np.stack([Steps(*one).tail_means(problem.tail_level) for one in worst])
         parts.append(_summed(problem, kernel.ratios(cumulated), means, tails))
     return joined(parts)
 

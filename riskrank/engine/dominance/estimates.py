@@ -10,6 +10,7 @@ from riskrank.engine.common_scale import CommonScale
 from riskrank.engine.dominance.bootstrap import tail_level
 from riskrank.engine.dominance.violation import violation_matrices
 from riskrank.engine.dominance.weighted_violation import WeightedKernel, same_distribution
+from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.portfolio.quantiles import tail_value_of_sorted
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.steps import Steps
@@ -76,13 +77,16 @@ def estimate(scores: ClusteredScores) -> ViolationEstimates:
 def _weighted(scores: ClusteredScores) -> ViolationEstimates:
     """The same of scores that weigh differently (method §8)."""
     scale, level = CommonScale.of(scores.values), tail_level(scores)
-    design = WeightedDesign(replace(scores, values=scale.of_all(scores.values)))
+    scaled = replace(scores, values=scale.of_all(scores.values))
+    design = WeightedDesign(scaled)
     cumulated = design.of_sample()
     steps = [Steps(*one) for one in zip(design.values, (own[0] for own in cumulated), strict=True)]
     most = max(scores.sizes)
     ratios = WeightedKernel.of(design.values, most).ratios(cumulated)[..., 0]
     means = scale.undo(np.array([one.means for one in steps]))
-    tails = scale.undo(np.array([one.tail_means(level) for one in steps]))
+    worst = WeightedDesign(for_tail(scaled, level))
+    ends = zip(worst.values, (own[0] for own in worst.of_sample()), strict=True)
+    tails = scale.undo(np.array([Steps(*one).tail_means(level) for one in ends]))
     identical = np.zeros((len(steps), len(steps)), dtype=bool)
     for i, j in zip(*np.nonzero(np.triu(ratios[0] == 0.5, 1)), strict=True):
         identical[i, j] = identical[j, i] = same_distribution(steps[i], steps[j], most)

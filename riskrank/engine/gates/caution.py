@@ -23,6 +23,7 @@ import numpy as np
 from riskrank.engine.gates.judged_sides import TailSide, mean_side
 from riskrank.engine.gates.side import Side
 from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
+from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.sampling.design import ClusteredScores, kish
 from riskrank.engine.sampling.modified_t import MeanDifference, mean_difference
 from riskrank.engine.types import Floats
@@ -88,7 +89,8 @@ class Comparison:
     ) -> Comparison:
         """Two models whose judge is corrected by people."""
         if level is not None:
-            tails = [TailSide.of(scores, model) for model in models]
+            tuned = for_tail(scores, level)
+            tails = [TailSide.of(tuned, model) for model in models]
             return cls(tails[0], tails[1], True, level, *limits, bounded, scores.labelled)
         (new, larger), (old, _) = (mean_side(scores, model) for model in models)
         lowest, highest = (larger * end for end in limits)

@@ -16,7 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
+from riskrank.engine.sampling.freedom import satterthwaite
 from riskrank.engine.types import Floats, Integers
 
 FOLDS = 5
@@ -88,6 +90,14 @@ class Correction:
         errors, others = self.parts
         n = self.labelled
         return float(errors.var() / max(n - 2, 1) + others.var(ddof=1) / len(others))
+
+    def interval(self, alpha: float = 0.05) -> tuple[float, float]:
+        """Student's interval of the mean, by Satterthwaite's degrees of freedom, one less for λ."""
+        n = self.labelled
+        errors, others = (part.var(ddof=1) / len(part) for part in self.parts)
+        behind = satterthwaite(np.array([errors, others]), np.array([n, len(self.judge) - n]))
+        half = -float(stdtrit(max(float(behind.df) - 1, 1.0), alpha / 2)) * float(np.sqrt(self.variance))
+        return self.mean - half, self.mean + half
 
     @property
     def worth(self) -> float:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 GROUPS = "riskrank.shown.figures.groups"
 # And of its suite of tasks.
 SUITES = "riskrank.shown.figures.suites.pictures"
+# And of its judge.
+JUDGES = "riskrank.shown.figures.judged"
 
 
 def require_matplotlib() -> None:
@@ -66,7 +68,7 @@ def pictures(document: Any) -> Sequence[Picture]:
         return ()
     require_matplotlib()
     found = list(import_module(f".{figures}", "riskrank.shown.figures").pictures(document))
-    for name, home in (("suite", SUITES), ("groups", GROUPS)):
+    for name, home in (("suite", SUITES), ("judged", JUDGES), ("groups", GROUPS)):
         more = getattr(document, name, None)
         found += [] if more is None else import_module(home).pictures(more)
     return found

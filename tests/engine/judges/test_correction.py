@@ -210,3 +210,30 @@ def test_a_monotone_judge_is_mapped_onto_the_scale():
     human = np.tile([1.0, 2.0, 3.0, 4.0, 5.0], 20)
     judge = np.concatenate((human**2 * 10, np.tile([10.0, 40.0, 90.0, 160.0, 250.0], 10)))
     assert on_human_scale(human, judge) == pytest.approx(np.sqrt(judge / 10))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_quantiles_against_prediction_powered_inference(seed):
+    """ppi_quantile_pointestimate of ppi-python 0.2.3: the score at which the corrected share is nearest to q.
+
+    At levels that the corrected distribution function meets once, where nobody has to choose, and away from
+    its ends, where what lies beyond 0 and 1 is made up for.
+    """
+    rng = np.random.default_rng(seed)
+    human, judge = scored(rng, int(rng.integers(20, 200)), 600, whole=bool(seed % 2))
+    n = len(human)
+    scores, weights = Correction(human, judge, 1.0, 1.0).rows()
+    grid = np.unique(scores)
+
+    def below(values):
+        return np.searchsorted(np.sort(values), grid, side="right") / values.size
+
+    share = below(judge) + below(human) - below(judge[:n])
+    before = np.maximum.accumulate(np.append(0.0, share[:-1]))
+    after = np.append(np.minimum.accumulate(share[::-1])[::-1][1:], np.inf)
+    once = np.flatnonzero((share > before + 1e-9) & (share < after - 1e-9) & (np.abs(share - 0.5) < 0.35))
+    assert once.size
+    proper = proper_weights(scores, weights)
+    for at in once[:: max(once.size // 5, 1)]:
+        wanted = grid[np.argmin(np.abs(share - share[at]))]
+        assert quantile(scores, float(share[at]), proper) == wanted == grid[at]

@@ -1,0 +1,161 @@
+"""A judge corrected by a few labels, on tables whose truth is known: coverage, widths, and errors of tests.
+
+Used by ``make calibrate``. Two models are scored by people on a scale of five, alike in truth; the judge is
+close to people, good, useless, or off by other amounts for the two models.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from riskrank.engine.dominance.claims import DIRECT, Claim
+from riskrank.engine.dominance.column import DominanceStudy, study_dominance
+from riskrank.engine.dominance.effect_sizes import samples_behind_tail
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_freedom import behind_pairs, least
+from riskrank.engine.judges.correction import Correction
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.expanded_percentile import expanded_interval
+from riskrank.engine.sampling.freedom import Behind, Freedom
+from riskrank.engine.sampling.strata import TaskDesign
+from riskrank.studies.gate.claim import NOT_WORSE, GateClaim
+from riskrank.studies.gate.claims import decide
+from riskrank.studies.gate.columns import ScoreColumn
+from riskrank.studies.gate.document import FAIL, PASS
+from riskrank.studies.units import Units
+
+SAMPLES = 2000
+CENTRE, SHARED = 3.3, 0.6
+CLAIMS = (Claim(1, DIRECT), Claim(2, DIRECT))
+
+# The judge's noise, and its bias for either model; without noise it knows nothing.
+JUDGES = {
+    "close": (0.4, (0.0, 0.0)),
+    "good": (0.9, (0.0, 0.0)),
+    "useless": (None, (0.0, 0.0)),
+    "biased by model": (0.6, (0.5, -0.3)),
+}
+
+
+@dataclass(frozen=True)
+class JudgeCase:
+    """Tables of one kind: how the judge scores, and how many samples people do."""
+
+    judge: str
+    labelled: int
+
+    @property
+    def name(self) -> str:
+        """The case in words, which names it in the store of results."""
+        return f"{self.judge} judge, {self.labelled} labels of {SAMPLES:,}"
+
+    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """People's scores of all samples, and the judge's, shapes (2, N)."""
+        latent = np.sqrt(SHARED) * rng.normal(size=SAMPLES) + np.sqrt(1 - SHARED) * rng.normal(
+            size=(2, SAMPLES)
+        )
+        people = _rated(CENTRE + latent)
+        noise, bias = JUDGES[self.judge]
+        said = people + rng.normal(0, noise, people.shape) if noise else rng.normal(3, 1, people.shape)
+        return people, _rated(said + np.array(bias)[:, None])
+
+
+JUDGE_CASES = tuple(JudgeCase(judge, labelled) for labelled in (50, 300) for judge in JUDGES)
+
+
+def true_mean() -> float:
+    """Mean of people's scores: 1 to 5, rounded from a normal."""
+    normal = NormalDist(CENTRE, 1)
+    return 1 + sum(1 - normal.cdf(edge) for edge in (1.5, 2.5, 3.5, 4.5))
+
+
+def _rated(values: np.ndarray) -> np.ndarray:
+    return np.clip(np.rint(values), 1, 5)
+
+
+def corrected(corrections: Sequence[Correction]) -> ClusteredScores:
+    """The column of scores of several models' corrections."""
+    n, total = corrections[0].labelled, len(corrections[0].judge)
+    rows = [one.rows() for one in corrections]
+    samples = np.concatenate((np.arange(n), np.arange(total)))
+    strata = [(samples >= n).astype(np.int64)] * len(rows)
+    weights, signed = np.array([n, total - n]) / total, tuple(row[1] for row in rows)
+    design = TaskDesign(("labelled", "others"), weights, tuple(strata), signed=signed)
+    return ClusteredScores.build([row[0] for row in rows], [samples] * len(rows), tasks=design)
+
+
+def judge_rows(case: JudgeCase, seeds: Sequence[int]) -> list[list[float]]:
+    """Tables: what intervals hold and how wide they are by the labels' own; false wins; a gate's answers."""
+    outcomes = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, zlib.crc32(case.name.encode())])
+        people, judge = case.draw(rng)
+        labels = people[:, : case.labelled]
+        both = [Correction.of(*scores) for scores in zip(labels, judge, strict=True)]
+        scores = corrected(both)
+        # The same labels, with as many in their tail, and a judge that says nothing.
+        alone = corrected([Correction.of(one.human, np.full(SAMPLES, 3.0)) for one in both])
+        study, other = (
+            study_dominance(one, CLAIMS, Inference(resamples=1000, seed=seed)) for one in (scores, alone)
+        )
+        own = _own_mean(study, both[0])
+        means, tails = _intervals(study, scores)
+        _, tails_alone = _intervals(other, alone)
+        plain = ClusteredScores.build(list(labels))
+        plain_means, _ = _intervals(
+            study_dominance(plain, CLAIMS, Inference(resamples=1000, seed=seed)), plain
+        )
+        answers = _gate(scores, seed)
+        outcomes.append(
+            [
+                float(own[0] <= true_mean() <= own[1]),
+                float(means[0] <= 0 <= means[1]),
+                float(tails[0] <= 0 <= tails[1]),
+                (means[1] - means[0]) / (plain_means[1] - plain_means[0]),
+                (tails[1] - tails[0]) / (tails_alone[1] - tails_alone[0]),
+                *(float(tests.dominates.any()) for tests in study.tests),
+                *answers,
+            ]
+        )
+    return outcomes
+
+
+def _own_mean(study: DominanceStudy, one: Correction) -> tuple[float, float]:
+    """Interval of a model's own mean, from the same resamples."""
+    assert study.replicates is not None
+    errors, others = one.parts
+    variances = np.array([errors.var(ddof=1) / errors.size, others.var(ddof=1) / others.size])
+    counts = np.array([errors.size, others.size])
+    total = variances.sum()
+    df = total**2 / (variances**2 / (counts - 1)).sum() - 1
+    seen = (variances * (counts - 1) / counts).sum() / total * df / (df + 1)
+    behind = Freedom(np.array(df), np.array(seen))
+    low, high = expanded_interval(study.replicates.means[:, 0], behind)
+    return float(low), float(high)
+
+
+def _intervals(
+    study: DominanceStudy, scores: ClusteredScores
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Intervals of the first model's lead in means and in tails."""
+    replicates = study.replicates
+    assert replicates is not None
+    behind = least(behind_pairs(scores, [(0, 1)])[np.array([0]), np.array([1])])
+    tail: Behind = int(samples_behind_tail(behind, replicates.tail_level))
+    found = []
+    for drawn, samples in ((replicates.means, behind), (replicates.tails, tail)):
+        low, high = expanded_interval(drawn[:, 0] - drawn[:, 1], samples)
+        found.append((float(low), float(high)))
+    return found[0], found[1]
+
+
+def _gate(scores: ClusteredScores, seed: int) -> list[float]:
+    """Whether a gate on the mean shows, or refutes, that one of two equal models is not worse."""
+    column = ScoreColumn("people", scores, Units(1.0, ""), (1.0, 5.0), bounded=True)
+    rows, _ = decide([GateClaim(NOT_WORSE, 0, 1, column, "mean")], Inference(resamples=1000, seed=seed), "ab")
+    return [float(rows[0].verdict == PASS), float(rows[0].verdict == FAIL)]
