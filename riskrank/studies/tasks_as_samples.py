@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.asked.suites import RANDOM
-from riskrank.engine.sampling.strata import Strata
-from riskrank.errors import UsageError, listing, option
+from riskrank.engine.sampling.strata import FEWEST_TASKS
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import Suite
 from riskrank.studies.targets import tasks_of
@@ -48,8 +48,12 @@ def tasks_as_samples(
         tasks_of(table, random=asked)
         return table
     _refuse(suite, asked=asked)
-    if tested:
-        Strata(suite.names, suite.weights, (), random=True).require_testable()
+    if tested and len(suite.names) < FEWEST_TASKS:
+        raise InputError(
+            f"to speak of tasks like these takes at least {FEWEST_TASKS} tasks",
+            found=f"{len(suite.names)} tasks: {listing(suite.names)}",
+            hint=f"add tasks, test nothing ({option('no_test', True)}), or pool: {option('task', 'none')}",
+        )
     rows = [suite.of_sample[samples] for samples in table.row_samples]
     count = len(suite.names)
     numbers = tuple(np.arange(count) for _ in table.models)

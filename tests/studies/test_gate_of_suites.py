@@ -125,6 +125,14 @@ def test_the_screen_has_a_column_of_tasks():
     ]
 
 
+def test_drawn_tasks_are_counted_as_tasks():
+    frame = table(size={f"t{number}": 30 for number in range(8)})
+    assert " 8 tasks (blind to" in gate(frame, on="macro", tasks="random").to_text()
+    assert " 240 samples (blind to" in gate(frame, on="macro").to_text()
+    # Claims on single tasks are about their samples.
+    assert " 8 to 30 samples (blind to" in gate(frame, on=["macro", "task"], tasks="random").to_text()
+
+
 @pytest.mark.parametrize("on", ["macro", "task", "task:x"])
 def test_without_tasks_there_is_none_to_claim(on):
     with pytest.raises(UsageError, match="about the tasks of a suite") as caught:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from riskrank.asked.suites import RANDOM
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.diff.cases import cases_table
@@ -105,7 +106,9 @@ def _tests(document: GateDocument) -> str:
     how = f"intervals hold together at {level}" if together else f"intervals at {level}"
     many = f" ({document.correction.capitalize()} over {len(rows)} claims)" if together else ""
     fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
-    size = f"{fewest:,} samples" if fewest == most else f"{fewest:,} to {most:,} samples"
+    drawn = document.provenance.settings.get("tasks") == RANDOM and all(row.task is None for row in rows)
+    unit = "tasks" if drawn else "samples"
+    size = f"{fewest:,} {unit}" if fewest == most else f"{fewest:,} to {most:,} {unit}"
     if document.judged is not None:
         size = f"{fewest:,} of {document.judged.entry.samples:,} samples labelled"
     again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
