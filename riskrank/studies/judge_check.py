@@ -9,6 +9,7 @@ from math import isnan
 import numpy as np
 
 from riskrank.engine.judges.inspection import JudgeInspection, inspect_judge
+from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.judged import JudgedChapter, JudgedEntry, judged_chapter
 from riskrank.studies.units import units_of
@@ -62,13 +63,14 @@ class JudgeCheck:
         found = [one.agreement for one in self.entry.by_model if one.agreement is not None]
         if not found:
             return "no rank correlation: scores that are all the same"
-        low, high = f"{min(found):.2f}", f"{max(found):.2f}"
+        low, high = (f"{end:.2f}".replace("-", "−") for end in (min(found), max(found)))
         text = f"Spearman's rank correlation with people {low if low == high else f'{low} to {high}'}"
         same = [one.same for one in self.entry.by_model if one.same is not None]
-        if same:
-            low, high = (f"{100 * end:.0f}" for end in (min(same), max(same)))
-            text += f", the same score on {low if low == high else f'{low} to {high}'} %"
-        return f"{text} of {self.entry.labelled:,} labelled samples."
+        if not same:
+            return f"{text} on {self.entry.labelled:,} labelled samples."
+        low, high = (f"{100 * end:.0f}" for end in (min(same), max(same)))
+        often = low if low == high else f"{low} to {high}"
+        return f"{text}, the same score on {often} % of {self.entry.labelled:,} labelled samples."
 
     @property
     def bias(self) -> str:
@@ -96,7 +98,18 @@ class JudgeCheck:
 
     @property
     def doubts(self) -> list[str]:
-        """Whether the labels look chosen by outcome."""
+        """Whether the judge goes the other way round, and whether the labels look chosen by outcome."""
+        agreements = [one.agreement for one in self.entry.by_model if one.agreement is not None]
+        return [*self._turned(agreements), *self._chosen()]
+
+    def _turned(self, agreements: Sequence[float]) -> list[str]:
+        if not agreements or max(agreements) >= 0:
+            return []
+        judge = self.entry.judge
+        better = f"{option('lower', judge)} if less of it is better"
+        return [f"{judge} falls where people's scores rise, for every model: {better}"]
+
+    def _chosen(self) -> list[str]:
         chosen = [one for one in self.entry.by_model if one.shift_p <= _ALPHA]
         if not chosen:
             return []

@@ -122,6 +122,21 @@ def test_chosen_labels_are_warned_of(run, write):
     assert "base" in result.stdout
 
 
+def test_a_judge_the_other_way_round_is_asked_about(run, write):
+    lines = (ROOT / "sample_data" / "judge.csv").read_text().splitlines()
+    rows = [line.rpartition(",") for line in lines[1:]]
+    path = write(
+        "turned.csv", "\n".join([lines[0], *(f"{rest},{6 - int(judge)}" for rest, _, judge in rows)])
+    )
+    told = " ".join(run("check", path, *BOTH[1:]).stdout.split())
+    assert "correlation with people −0.84 to −0.79" in told
+    assert "--lower judge if less of it is better" in told
+    assert "The judge adds nothing to the 150 labels: its scores do not go with people's." in told
+    turned = run("check", path, "--wide", "--higher", "people", "--lower", "judge", *BOTH[4:])
+    assert "280 to 330 labels" not in turned.stdout
+    assert "another scale, by its direction" in " ".join(turned.stdout.split())
+
+
 def test_python_takes_both(run):
     asked = {"wide": True, "human": "people", "judge": "judge", "higher": ["people", "judge"]}
     result = rr.rank(DATA[0], **asked, no_test=True)

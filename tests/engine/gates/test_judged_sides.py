@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
 from riskrank.engine.gates.caution import Comparison
+from riskrank.engine.gates.decision import Evidence
 from riskrank.engine.gates.judged_sides import TailSide, mean_side
 from riskrank.engine.gates.replicates import difference, differences
 from riskrank.engine.judges.correction import Correction
@@ -56,6 +59,16 @@ def test_a_tail_is_that_of_the_corrected_distribution(both):
         assert side.seen.tolist() == both[model].human.tolist()
     compared = Comparison.of(column(both), 0, 1, 0.4, (1.0, 5.0), True)
     assert difference(compared.against()) < difference(compared) < difference(compared.in_favour())
+
+
+def test_labels_needed_are_those_that_make_the_error_small_enough():
+    """With share B of the variance kept: A·n/n' + B is what decides four times out of five."""
+    evidence = Evidence(0.3, 0.0, 0.15, 100, 0.02, 0.98, kept=0.2)
+    wanted = (NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)) * 0.15 / 0.3
+    needed = evidence.samples_needed(0.05, (None, None))
+    assert 0.8 * 100 / needed + 0.2 == pytest.approx(1 / wanted**2, abs=0.01)
+    assert Evidence(0.3, 0.0, 0.3, 100, 0.1, 0.9, kept=0.2).samples_needed(0.05, (None, None)) is None
+    assert Evidence(0.3, 0.0, 0.15, 100, 0.02, 0.98, kept=1.0).samples_needed(0.05, (None, None)) is None
 
 
 def test_more_labels_leave_what_the_judge_s_own_samples_do_not_tell(both):
