@@ -223,7 +223,7 @@ def test_one_task_may_be_counted_otherwise(told, write, bless):
     assert "may count" not in error(a=0, b=5)
 
 
-def test_another_filter_of_an_export_counts_other_scores(told, run, tmp_path):
+def test_another_filter_of_an_export_counts_other_scores(told, run, write, tmp_path):
     """The same samples of the same metric, and other scores: of all that may change the least seen."""
 
     def lines(model, strict):
@@ -245,6 +245,8 @@ def test_another_filter_of_an_export_counts_other_scores(told, run, tmp_path):
     error = told("gate", *given, "loose", "--baseline", path, *CLAIM)
     assert "--filter is not what it was" in error
     assert "strict then, and loose now" in error
+    table = write("new.csv", scores(tasks=("sums",)))
+    assert "--from auto" in told("gate", f"new={table}", "--baseline", path, *CLAIM)
 
 
 def test_what_both_have_is_compared_on_demand_and_said(run, write, bless):

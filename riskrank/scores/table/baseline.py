@@ -145,7 +145,6 @@ class Baseline:
         InputError
             If one of the two has tasks and the other has not, or a new model is called as this one is.
         """
-        self._require_rules(options)
         roles = replace(self.roles, pools_tasks=options.task == NO_TASKS)
         rows = long_rows(self.source, roles).frame.with_columns(pl.col("row") + start)
         if BASELINE in list_of(frame["model"]):
@@ -160,18 +159,6 @@ class Baseline:
             if frame.schema[whole] != pl.Null:
                 rows = rows.with_columns(_of_samples(frame, rows, keys, whole))
         return united([frame, rows.with_columns(_draws(rows["draw"], frame.schema["draw"]))])
-
-    def _require_rules(self, options: ReadOptions) -> None:
-        """Refuse other scores of an export than were blessed: what a strict filter finds and a loose one."""
-        for name in RULES:
-            now, then = sorted(getattr(options, name)), sorted(self.rules[name])
-            if now != then:
-                raise InputError(
-                    f"{self.path}: {option(name)} is not what it was when these scores were blessed",
-                    found=f"{listing(then)} then, and {listing(now)} now",
-                    hint=(" ".join(option(name, one) for one in then) or f"no {option(name)}")
-                    + f" compares the same scores; or bless those of now: {how_to_bless(self.path)}",
-                )
 
     def _require_alike(self, new: pl.DataFrame, old: pl.DataFrame) -> None:
         has_tasks = new.schema["task"] != pl.Null

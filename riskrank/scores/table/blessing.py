@@ -99,7 +99,7 @@ def _table(scores: Scores, directions: dict[str, str]) -> pl.DataFrame:
     direction = pl.col("metric").replace_strict(
         [*directions], [*directions.values()], default=None, return_dtype=pl.String
     )
-    return long.with_columns(direction=direction).sort(*cell, "score")
+    return long.with_columns(direction=direction).sort(*cell, *(set(long.columns) & {"draw"}), "score")
 
 
 def _without_missing() -> pl.Expr:

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 
 from riskrank.asked.gate import BASELINE
+from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.table.baseline import Baseline, Overlap, how_to_bless
+from riskrank.scores.table.baseline import RULES, Baseline, Overlap, how_to_bless
 from riskrank.scores.table.filled import FILLING
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shifted import hint_for_shift
@@ -38,6 +39,7 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
     baseline = scores.notes.baseline
     if baseline is None:
         return scores
+    _require_rules(baseline, scores.options)
     old = scores.codes("model") == scores.models.index(BASELINE)
     gone, added = _metrics(scores, old, metrics, baseline)
     kept = np.isin(scores.codes("metric"), [scores.metrics.index(name) for name in metrics])
@@ -69,6 +71,22 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
         scores = scores.only(np.isin(scores.codes("sample"), of_old))
     scores = _in_known_wholes(scores, baseline)
     return scores if scores.options.unpaired else _of_common_tasks(scores)
+
+
+def _require_rules(baseline: Baseline, options: ReadOptions) -> None:
+    """Refuse other scores of an export than were blessed: what a strict filter finds and a loose one."""
+    for name in RULES:
+        now, then = sorted(getattr(options, name)), sorted(baseline.rules[name])
+        if now != then:
+            same = " ".join(option(name, one) for one in then) or f"no {option(name)}"
+            same += " compares the same scores"
+            if options.from_ is None:
+                same = f"read the export itself, {option('from', 'auto')}"
+            raise InputError(
+                f"{baseline.path}: {option(name)} is not what it was when these scores were blessed",
+                found=f"{listing(then)} then, and {listing(now)} now",
+                hint=f"{same}; or bless the scores that are read now: {how_to_bless(baseline.path)}",
+            )
 
 
 def _metrics(
