@@ -49,9 +49,7 @@ def filled(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -
         declared the bounds of a metric that lacks scores.
     """
     blank = np.isin(_states(scores), (parsing.MISSING, parsing.NOT_A_NUMBER))
-    absent = (
-        np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else np.argwhere(absent_cells(scores))
-    )
+    absent = np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else absent_cells(scores)
     if not blank.any() and not len(absent):
         return scores
     _require_comparable(scores)

@@ -13,6 +13,9 @@ from riskrank.engine.types import Booleans, Integers
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.unscored import ABSENT, COLUMN
 
+# A table of all cells is made while it is at most this many times larger than the scores.
+_DENSE = 4
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
@@ -48,7 +51,8 @@ def scored(scores: Scores) -> tuple[Scored, ...]:
         return ()
     absent = np.zeros((len(scores.models), len(scores.metrics)), dtype=np.int64)
     if not scores.options.unpaired:
-        absent = absent_cells(scores).sum(axis=1)
+        lacking_cells = absent_cells(scores)
+        absent = _by_cell(lacking_cells[:, 0], lacking_cells[:, 2], absent.shape)
     if not blank.any() and not absent.any():
         return ()
     model, metric = scores.codes("model"), scores.codes("metric")
@@ -72,12 +76,25 @@ def scored(scores: Scores) -> tuple[Scored, ...]:
     )
 
 
-def absent_cells(scores: Scores) -> Booleans:
-    """Whether a model has no row of a metric on a sample on which another has: (models, samples, metrics)."""
-    there = np.zeros((len(scores.models), len(scores.samples), len(scores.metrics)), dtype=bool)
-    there[scores.codes("model"), scores.codes("sample"), scores.codes("metric")] = True
-    asked: Booleans = np.any(there, axis=0)
-    return asked & ~there
+def absent_cells(scores: Scores) -> Integers:
+    """Model, sample and metric without a row, where another model has one: shape (n, 3), sorted."""
+    model, metrics = scores.codes("model"), len(scores.metrics)
+    asked = scores.codes("sample") * metrics + scores.codes("metric")
+    every = len(scores.samples) * metrics
+    # Metrics of few samples each leave most cells empty, and a table of all cells would not fit.
+    if len(scores.models) * every <= _DENSE * asked.size:
+        there = np.zeros((len(scores.models), every), dtype=bool)
+        there[model, asked] = True
+        who, what = np.nonzero(np.any(there, axis=0) & ~there)
+    else:
+        known, asked = np.unique(asked, return_inverse=True)
+        lacking = [
+            np.flatnonzero(np.bincount(asked[model == at], minlength=known.size) == 0)
+            for at in range(len(scores.models))
+        ]
+        who = np.repeat(np.arange(len(lacking)), [len(one) for one in lacking])
+        what = known[np.concatenate(lacking)]
+    return np.stack([who, what // metrics, what % metrics], axis=1).astype(np.int64)
 
 
 def reasons_in_words(why: Mapping[str, int]) -> str:

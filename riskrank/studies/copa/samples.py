@@ -14,11 +14,6 @@ from riskrank.studies.objectives import Objectives
 from riskrank.studies.targets import check_range
 
 
-def models_with(column: ObjectiveColumn) -> Integers:
-    """Models that have scores of an objective."""
-    return np.flatnonzero([values.size > 0 for values in column.values])
-
-
 def drawn_together(columns: Sequence[ObjectiveColumn]) -> bool:
     """Whether a resample draws the same units for every model: their samples, or the tasks of a suite."""
     return columns[0].paired or any(one.tasks is not None and one.tasks.random for one in columns)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from riskrank.asked.copa import OF_SAMPLES, CopaSettings
 from riskrank.asked.option import differing
 from riskrank.engine.copa.objective_scores import ObjectiveScores
 from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, found_samples
 from riskrank.errors import InputError, UsageError, option
 from riskrank.studies.copa.base import Asked
-from riskrank.studies.copa.samples import models_with
 from riskrank.studies.objective_columns import ObjectiveColumn
 
 # Models whose pairs are tested: their number grows with the square.
@@ -27,8 +28,9 @@ def reason_against(asked: Asked) -> str:
         return "places are those of the values as given"
     if len(found.population.names) > _MOST_MODELS:
         return _MANY
-    for column in columns:
-        there = models_with(column)
+    for k, column in enumerate(columns):
+        # A model that lacks a score of it is the worst, whatever others it has.
+        there = np.flatnonzero(~found.population.missing[:, k])
         if column.fixed or there.size < 2:
             continue
         scores = column.of(there.tolist()).scores()
