@@ -47,7 +47,10 @@ def test_the_page_names_what_fails_and_the_runs_it_takes(run, write):
     path = write("runs.parquet", runs({f"s{at:02}": (10, 10) for at in range(40)} | {"bad": (2, 10)}))
     outcome = run("gate", path, "--each-sample", "0.9", "--repeats", "draws")
     page = " ".join(outcome.stdout.split())
-    assert "FAIL: of 41 samples 0 pass at least 90 % of the time, 1 less often (bad), of 40 neither" in page
+    assert (
+        "FAIL: of 41 samples 0 are shown to pass at least 90 % of the time, 1 less often (bad), of 40 neither"
+        in page
+    )
     assert "A sample that always passes takes 71 runs to show it, and here are 10." in page
     assert "FAIL bad 2 of 10" in page
     assert len(outcome.stdout.splitlines()) <= 25
@@ -82,6 +85,7 @@ def test_less_is_better_and_several_models():
         ("new", "seldom", 10, "fail"),
         ("old", "other", 40, "pass"),
     ]
+    assert "FAIL: of 4 samples of 2 models 2 are shown to pass" in result.verdict
     assert isinstance(result.failed, GateFailed)
     assert not result
 

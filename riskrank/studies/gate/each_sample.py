@@ -218,14 +218,20 @@ def _evidence(values: Floats, samples: Any, metric: MetricSpec, least: float) ->
 def _verdict(rows: Sequence[SampleRow], outcome: str, always: int | None) -> str:
     found = counts(rows)
     least = often(rows[0].at_least)
-    parts = [f"{found[PASS]:,} pass at least {least} of the time"]
+    shown = "is" if found[PASS] == 1 else "are"
+    parts = [f"{found[PASS]:,} {shown} shown to pass at least {least} of the time"]
     failing = [row.sample for row in rows if row.verdict == FAIL]
     parts += [f"{found[FAIL]:,} less often ({names(list(dict.fromkeys(failing)), 5)})"] if failing else []
     parts += [f"of {found[INCONCLUSIVE]:,} neither is shown"] if found[INCONCLUSIVE] else []
     enough = _enough(rows, always)
-    return f"{outcome.upper()}: of {counted(len(rows), 'sample')} {', '.join(parts)}." + (
-        f" {enough}." if enough else ""
-    )
+    return f"{outcome.upper()}: of {_counted(rows)} {', '.join(parts)}." + (f" {enough}." if enough else "")
+
+
+def _counted(rows: Sequence[SampleRow]) -> str:
+    """How many claims there are: 50 samples, 100 samples of 2 models."""
+    models, metrics = len({row.model for row in rows}), len({row.metric for row in rows})
+    of = f" of {models} models" if models > 1 else ""
+    return counted(len(rows), "sample") + of + (f" on {metrics} metrics" if metrics > 1 else "")
 
 
 def _enough(rows: Sequence[SampleRow], always: int | None) -> str:
@@ -254,8 +260,7 @@ def _failed(
         hint = f"{enough}; {hint}" if enough else hint
     asked = option("each_sample", f"{first.at_least:g}")
     return kind(
-        f"gate {asked} {'failed' if failing else 'is inconclusive'} on {open_:,} of "
-        f"{counted(len(rows), 'sample')}",
+        f"gate {asked} {'failed' if failing else 'is inconclusive'} on {open_:,} of {_counted(rows)}",
         found=first.sentence,
         hint=hint,
     )
