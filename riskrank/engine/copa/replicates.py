@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from riskrank.engine.copa.objective_scores import ObjectiveScores
 from riskrank.engine.gates.replicates import statistics
 from riskrank.engine.gates.side import Side
+from riskrank.engine.products import weighted_sums
 from riskrank.engine.sampling.expanded_percentile import expanded_share
 from riskrank.engine.sampling.resamples import blocks
 from riskrank.engine.types import Floats, Integers
@@ -92,18 +94,48 @@ def replicates(
         rows = slice(start, start + len(drawn[0]))
         start = rows.stop
         for model, k, numbers, level, sides in parts:
-            own = drawn[0 if together else model]
-            for into, side in zip(found, sides, strict=True):
-                into[rows, model, k] = statistics(side, _of_units(own, numbers, side), level)
+            own, added = _of_units(drawn[0 if together else model], numbers)
+            each = (_means if _is_mean(sides[0], level) else partial(_any, level=level))(own, added, sides)
+            for into, value in zip(found, each, strict=True):
+                into[rows, model, k] = value
     return ObjectiveReplicates(*found)
 
 
-def _of_units(drawn: Floats, numbers: Integers, side: Side) -> Floats:
-    """Weights of a model's units; what was added to them has the last column."""
-    added = len(side.sizes) - numbers.size
-    columns = np.concatenate([numbers, np.full(added, drawn.shape[1] - 1)])
-    whole = columns.size == drawn.shape[1] - 1 + added and np.all(np.diff(columns[: numbers.size]) == 1)
-    return drawn[:, : columns.size] if whole else drawn[:, columns]
+def _of_units(drawn: Floats, numbers: Integers) -> tuple[Floats, Floats]:
+    """Weights of a model's units, and of the one that is added to them, which has the last column."""
+    whole = numbers.size == drawn.shape[1] - 1 and np.all(np.diff(numbers) == 1)
+    return drawn[:, : numbers.size] if whole else drawn[:, numbers], drawn[:, -1]
+
+
+def _is_mean(side: Side, level: float | None) -> bool:
+    """Whether a statistic is a mean over units that are drawn within their tasks, if there are any."""
+    return level is None and (side.tasks is None or not side.tasks.random)
+
+
+def _means(own: Floats, added: Floats, sides: Sequence[Side]) -> list[Floats]:
+    """Means of one model's scores, and with either unit more: the sums over its own units are the same."""
+    plain = sides[0]
+    tasks = np.zeros(plain.sizes.size, dtype=np.int64) if plain.tasks is None else plain.tasks.of_unit
+    weights = np.ones(1) if plain.tasks is None else plain.tasks.weights
+    heaviest = 0 if plain.tasks is None else plain.tasks.heaviest
+    bounds = np.searchsorted(tasks, np.arange(weights.size + 1))
+    sums, sizes = plain.sums, plain.sizes.astype(np.float64)
+    found = [np.zeros(len(own)) for _ in sides]
+    for task, weight in enumerate(weights.tolist()):
+        part = slice(bounds[task], bounds[task + 1])
+        total, count = (weighted_sums(own[:, part], of_unit[part]) for of_unit in (sums, sizes))
+        for value, side in zip(found, sides, strict=True):
+            if task == heaviest and side is not plain:
+                value += weight * (total + added * side.sums[-1]) / (count + added * side.sizes[-1])
+            else:
+                value += weight * total / count
+    return found
+
+
+def _any(own: Floats, added: Floats, sides: Sequence[Side], level: float | None) -> list[Floats]:
+    """The same of every statistic and design."""
+    more = np.column_stack([own, added])
+    return [statistics(side, more[:, : len(side.sizes)], level) for side in sides]
 
 
 def _weights(units: Sequence[int], *, together: bool, resamples: int, seed: int) -> Iterator[list[Floats]]:

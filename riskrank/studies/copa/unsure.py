@@ -87,12 +87,10 @@ def few_scores(objectives: Sequence[ObjectiveScores], columns: Sequence[Objectiv
             continue
         count, unit = min(one.scores.cluster_counts), one.scores.unit
         if count < FEW_SAMPLES and unit != "tasks":
-            notes.append(
-                f"only {count} {unit}: answers on {column.name.name} below {FEW_SAMPLES} are fragile"
-            )
+            notes.append(f"only {count} {unit}: answers below {FEW_SAMPLES} {unit} are fragile")
         if one.level is not None and count * one.level < 5:
             notes.append(
                 f"{column.name.name} looks at {count * one.level:.2g} of {count} {unit}: fewer than 5 tell "
                 "little of a tail"
             )
-    return notes
+    return list(dict.fromkeys(notes))

@@ -1,5 +1,7 @@
 """Fronts and choices of resampled objectives: against one ranking a resample, loops, closed forms, a gate."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,9 +12,11 @@ from riskrank.engine.copa.choice import rank_models
 from riskrank.engine.copa.front_evidence import objective_evidence
 from riskrank.engine.copa.front_shares import front_shares
 from riskrank.engine.copa.population import population
-from riskrank.engine.copa.replicates import replicates
+from riskrank.engine.copa.replicates import _means, replicates
 from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.replicates import differences
+from riskrank.engine.gates.replicates import differences, statistics
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.strata import TaskDesign
 from tests.engine.copa.test_front_states import measured, priced
 
 
@@ -95,6 +99,22 @@ def test_the_same_numbers_whatever_is_made_at_once(monkeypatch):
     parts = replicates(objectives, [30] * 3, together=True, resamples=130, seed=5)
     for one, other in ((whole.plain, parts.plain), (whole.low, parts.low), (whole.high, parts.high)):
         assert np.array_equal(one, other)
+
+
+def test_means_of_tasks_and_clusters_against_the_weights_of_a_gate():
+    rng = np.random.default_rng(8)
+    of = np.repeat([0, 1, 2], [10, 25, 15])
+    clusters = np.arange(50) // 2
+    design = TaskDesign.build("abc", [of] * 2, weights=[1, 3, 2])
+    values = [rng.normal(size=50), rng.normal(size=50)]
+    scores = ClusteredScores.build(values, [clusters] * 2, samples=[np.arange(50)] * 2, tasks=design)
+    objective = replace(measured(values), scores=scores, units=(np.arange(scores.cluster_counts[0]),) * 2)
+    drawn = rng.standard_exponential((40, scores.cluster_counts[0] + 1))
+    for model in range(2):
+        sides = objective.sides(model)
+        fast = _means(drawn[:, :-1], drawn[:, -1], sides)
+        for value, side in zip(fast, sides, strict=True):
+            assert value == pytest.approx(statistics(side, drawn[:, : len(side.sizes)], None))
 
 
 def test_tail_means_against_the_resamples_of_a_gate():
