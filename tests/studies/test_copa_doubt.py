@@ -1,5 +1,7 @@
 """How sure a front is, from a table in memory to the document: designs, statistics, constraints, refusals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,11 +9,15 @@ from scipy import stats
 from riskrank.asked.commands import BY_NAME
 from riskrank.asked.copa import CopaSettings
 from riskrank.asked.reading import ReadOptions
+from riskrank.engine.copa.replicates import replicates
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.shown.sections import sections
 from riskrank.studies.copa import copa
+from riskrank.studies.copa.meeting import meeting
+from riskrank.studies.copa.samples import objective_scores
+from riskrank.studies.objectives import objectives
 
 MODELS = ("small", "mid", "big", "worse")
 NEEDS = BY_NAME["copa"].needs
@@ -34,11 +40,15 @@ def scores(n=120, seed=0):
     return found
 
 
-def study(columns, reading=None, **options):
+def table_of(columns, reading=None):
     metrics = [name for name in ("acc", "cost", "price") if name in columns]
     asked = {"wide": True, "metric": metrics} | UPWARD | NEEDS | (reading or {})
     asked |= {side: [name for name in asked[side] if name in metrics] for side in ("higher", "lower")}
-    return copa(read_scores([FrameSource(columns)], ReadOptions(**asked)), CopaSettings(**options))
+    return read_scores([FrameSource(columns)], ReadOptions(**asked))
+
+
+def study(columns, reading=None, **options):
+    return copa(table_of(columns, reading), CopaSettings(**options))
 
 
 def of_model(document):
@@ -155,6 +165,39 @@ def test_constraints_are_shown_violated_or_open(columns):
     assert rows["mid"].front_share < 0.9
 
 
+def test_what_was_not_seen_speaks_against_an_answer_whichever_way_a_constraint_goes():
+    table = {
+        "model": ["a"] * 12 + ["b"] * 12 + ["c"] * 12,
+        "sample": [f"s{i}" for i in range(12)] * 3,
+        "acc": [1.0] * 12 + [0.0, 1.0] * 6 + [0.0] * 12,
+    }
+    rows = of_model(study(table, require="acc <= 0.95", resamples=4000))
+    assert next(iter(rows["a"].meets.values())) == "open"
+    rows = of_model(study(table, require="acc <= 0.3", resamples=4000))
+    assert next(iter(rows["a"].meets.values())) == "violated"
+    assert next(iter(rows["b"].meets.values())) == "open"
+
+
+def test_answers_are_two_sided_and_of_one_family(columns):
+    few = {name: values for name, values in columns.items() if name != "price"}
+    found = objectives(table_of(few), CopaSettings(require="cost <= 3"))
+    scores, units = objective_scores(found, {})
+    drawn = replicates(scores, units, together=True, resamples=1000, seed=0)
+    edge = np.full((1000, 4, 2), -1.0)
+    edge[:33, 1, 1] = -4.0  # of a cost, oriented: one resample in thirty speaks against the second model
+    edge = replace(drawn, low=edge, high=edge)
+    meets = dict(
+        zip(
+            found.population.names,
+            meeting(found.constraints, found.columns, scores, edge, CopaSettings()),
+            strict=True,
+        )
+    )
+    second = found.population.names[1]
+    assert meets.pop(second) == ("open",)
+    assert set(meets.values()) == {("shown",)}
+
+
 def test_clusters_count_as_their_number(columns):
     few = {name: values for name, values in columns.items() if name != "price"}
     doc = [int(name[1:]) // 10 for name in few["sample"]]
@@ -233,6 +276,9 @@ def test_metrics_of_tasks_of_their_own_stay_objectives():
     document = copa(table, CopaSettings(resamples=100))
     assert list(document.rows[0].values) == ["acc", "cost"]
     assert document.doubt is not None
+    of = zip(rows["model"], rows["metric"], rows["score"], strict=True)
+    mean = np.mean([score for model, metric, score in of if (model, metric) == ("a", "acc")])
+    assert of_model(document)["a"].values["acc"] == pytest.approx(mean)
 
 
 def test_margins_let_a_model_be_off_that_is_hardly_better():
