@@ -25,6 +25,7 @@ from riskrank.shown.rank.detail import (
     risk_line,
     separation_line,
 )
+from riskrank.shown.rank.first_screen import other_metrics
 from riskrank.shown.suites.tables import details as task_details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
 from riskrank.studies.document import Document
@@ -111,7 +112,7 @@ def _leading(document: RankDocument) -> tuple[str, str]:
 def _ranking(document: RankDocument, _: ReportDocument) -> list[Section]:
     metric, method = _leading(document)
     study, models = document.study.studies[metric], document.provenance.models
-    found: list[Section] = [detail_table(document, metric, method)]
+    found: list[Section] = [*other_metrics(document), detail_table(document, metric, method)]
     if method in study.separations and document.inference.test:
         found.append(separation_line(study, method))
         if study.separations[method].pairs > 1:

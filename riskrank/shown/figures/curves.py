@@ -67,7 +67,9 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str) -> 
     ends = None
     if kind != "cdf":  # which all end at 1
         ends = _ends(axes, found, kind, [*islice(found.order, len(names) - given.count(OTHERS))])
-        ends = spread(below + height * np.array([*ends, 0.0][: len(key.names)]), ROW, below, below + height)
+        wanted = below + height * np.array([*ends, 0.0][: len(key.names)])
+        # From the last: of equal ends the best stands on top.
+        ends = spread(wanted[::-1], ROW, below, below + height)[::-1]
     key.draw(page.canvas(), left + width + 16, below + height, beside=ends)
     return page.figure
 

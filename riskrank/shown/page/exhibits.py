@@ -150,10 +150,7 @@ class Exhibitor:
             f"{column.justify} name" if at == name else column.justify
             for at, column in enumerate(table.columns)
         ]
-        heads = [
-            (column, f"{kind} barred" if column.axis else kind)
-            for column, kind in zip(table.columns, classes, strict=True)
-        ]
+        heads = tuple(zip(table.columns, classes, strict=True))
         aligned = [_decimals([text_of(row[at]) for row in table.rows]) for at in range(len(table.columns))]
         widths = [max((len(text_of(row[at])) for row in table.rows), default=0) for at in range(len(classes))]
         rows = []
@@ -167,9 +164,9 @@ class Exhibitor:
         kinds = ["wide"] * (len(heads) >= _WIDE) + ["turned"] * (len(heads) >= _TURNED)
         kinds += ["short"] * (len(rows) <= _SHORT)
         bars = sum(column.axis is not None for column in table.columns)
-        kinds += [f"bars bars-{min(bars, 4)}"] if bars else []
+        kinds += [f"bars bars-{min(bars, 6)}"] if bars else []
         title = spell(table.title, flags=self._flags)
-        return PageTable(title, " ".join(kinds), tuple(heads), tuple(rows), table.stub)
+        return PageTable(title, " ".join(kinds), heads, tuple(rows), table.stub)
 
 
 def _cell(cell: Cell | str, classes: str, width: int) -> PageCell:

@@ -24,6 +24,7 @@ from riskrank.shown.view import (
     Section,
     Table,
     asked_for,
+    by_model,
 )
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.rank.catches import listed
@@ -52,7 +53,7 @@ def view(document: RankDocument) -> list[Section]:
     if document.steady is not None:
         sections.append(stability_table(document.steady))
     chapter = [] if document.suite is None else task_details(document.suite, per_task=document.per_task)
-    rest = [*also(document.more), *chapter, *details(document), *beside]
+    rest = [*also(document.more), *other_metrics(document), *chapter, *details(document), *beside]
     return [*sections, _next(document), *asked_for(rest)]
 
 
@@ -77,6 +78,18 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
     if hidden:
         below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
     return [_table(document, one, shown), *map(Line, below), *meant]
+
+
+def other_metrics(document: RankDocument) -> list[Section]:
+    """Raw means of the metrics that the first screen has no room for."""
+    if len(document.leading) != 1 or len(document.means) <= MOST_METRICS:
+        return []
+    one, models = next(iter(document.leading.values())), document.provenance.models
+    order = one.ranking.order.tolist()
+    columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
+    for mean in document.means[MOST_METRICS:]:
+        columns.append(with_bars((Column(head(mean)), mean.of), mean, order))
+    return [by_model("Raw means of the other metrics", columns, order, stub=1)]
 
 
 def _side_by_side(document: RankDocument) -> Table:

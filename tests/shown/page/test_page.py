@@ -148,6 +148,19 @@ def test_curves_are_drawn_from_the_scores(small):
     assert sorted(drawn) == ["0", "1", "2"]
 
 
+def test_raw_means_of_every_metric_are_there(make, make_scores):
+    """A first screen has room for six of them."""
+    metrics = [f"q{at}" for at in range(8)]
+    document = make(make_scores(["a", "b"], metrics=metrics)).document
+    text = make(make_scores(["a", "b"], metrics=metrics)).to_html()
+    cells = Reader(text).cells
+    for mean in document.ranking.means:
+        assert f"{mean.name} ↑" in text
+        assert {mean.of(0), mean.of(1)} <= set(cells)
+    assert "2 metrics more: below" in text
+    assert "--explain" not in text
+
+
 def test_same_bytes_twice(make, make_scores, small):
     again = make(make_scores(["left", "middle", "right"]), copa=True)
     assert again.to_html() == small.to_html()
