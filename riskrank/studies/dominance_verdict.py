@@ -66,7 +66,7 @@ def _pair(case: DominanceCase, column: DominanceColumn) -> Iterator[str]:
     models, on, tested = case.models, case.score(column), case.inference.test
     both = f"{models[0]} and {models[1]}"
     if column.leading.identical[0, 1]:
-        yield f"{both} have identical scores on {on}: nothing tells them apart."
+        yield f"{both} have the same distribution of scores on {on}: nothing tells them apart."
         return
     first = {order: winner(tests) for order, tests in sorted(column.orders.items())}
     sides = {one for one in first.values() if one is not None}

@@ -27,16 +27,28 @@ def test_minus_zero_is_zero():
 
 def test_identical_models_are_said_to_be_identical():
     assert rr.rank(table(a=NOISE, b=NOISE), resamples=100).verdict == (
-        "a and b have identical scores on x: nothing tells them apart."
+        "a and b have the same distribution of scores on x: nothing tells them apart."
     )
     three = rr.rank(table(a=NOISE, b=NOISE, c=NOISE), resamples=100)
-    assert three.verdict == "All 3 models have identical scores on x: nothing tells them apart."
+    assert three.verdict == (
+        "All 3 models have the same distribution of scores on x: nothing tells them apart."
+    )
 
 
 def test_two_identical_models_above_a_third():
     verdict = rr.rank(table(a=NOISE, b=NOISE, c=NOISE - 1), resamples=1000).verdict
-    assert verdict.startswith("Ship a or b (identical scores): significantly better than c on x. a's mean x ")
+    assert verdict.startswith(
+        "Ship a or b (same distribution of scores): significantly better than c on x. a's mean x "
+    )
     assert "(difference 1.00 to 1.00)" in verdict
+
+
+def test_as_many_right_are_not_called_the_same_scores():
+    """Both right on half of the samples, and on different ones."""
+    right = np.arange(40) % 2.0
+    for study in (rr.rank, rr.dominance):
+        verdict = study(table(a=right, b=1 - right), resamples=100).verdict
+        assert verdict == "a and b have the same distribution of scores on x: nothing tells them apart."
 
 
 def test_what_is_not_decided_is_not_what_cannot_be_told_apart():

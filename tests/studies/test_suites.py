@@ -226,6 +226,19 @@ def test_tasks_like_these_need_six_tasks_and_tasks_at_all():
             study(table, settings(tasks="random"))
 
 
+def test_tasks_like_these_need_weights_worth_six_tasks():
+    """One task of nearly all the weight is a single one: an interval of 10^153 was the answer."""
+    table = suite_table([0.5, 0.0], sizes=(30,) * 8)
+    assert table.suite is not None
+    weights = np.array([1000.0, 1, 1, 1, 1, 1, 1, 1])
+    heavy = replace(table, suite=replace(table.suite, weights=weights / weights.sum()))
+    with pytest.raises(InputError, match="worth at least 6 equal tasks") as error:
+        rank(heavy, RankSettings(tasks="random"))
+    assert error.value.found == "8 tasks, weighed as if they were 1 (Kish's number)"
+    light = replace(table, suite=replace(table.suite, weights=np.array([1.0, 1, 1, 1, 1, 1, 1, 2]) / 9))
+    assert "on tasks like these 8" in rank(light, RankSettings(tasks="random", resamples=50)).verdict
+
+
 def own_metrics():
     """Two models on six tasks, each with a metric of its own; of a loss less is better."""
     rng = np.random.default_rng(4)

@@ -194,7 +194,8 @@ class Strata:
         Raises
         ------
         InputError
-            If tasks are drawn and there are fewer than six, or a task has fewer than two units.
+            If tasks are drawn and there are fewer than six, by their number or by Kish's of their weights, or
+            a task has fewer than two units.
         """
         if self.random:
             if self.tasks < FEWEST_TASKS:
@@ -208,6 +209,13 @@ class Strata:
                     "tasks like these have no weight of 0",
                     found=f"weight 0 of {self.names[int(self.weights.argmin())]}",
                     hint=f"leave the task out, or speak of these tasks only: {option('tasks', 'fixed')}",
+                )
+            alike = float(self.weights.sum() ** 2 / (self.weights**2).sum())
+            if alike < FEWEST_TASKS - _ROUNDING * len(self.names):
+                raise InputError(
+                    f"to speak of tasks like these takes weights worth at least {FEWEST_TASKS} equal tasks",
+                    found=f"{self.tasks} tasks, weighed as if they were {alike:.2g} (Kish's number)",
+                    hint=f"weigh tasks alike, or speak of these tasks only: {option('tasks', 'fixed')}",
                 )
             return
         fewest = np.min([self.counts(model) for model in range(len(self.of_cluster))], axis=0)

@@ -186,7 +186,7 @@ def _bars(column: DominanceColumn, pairs: Sequence[tuple[int, int]]) -> list[str
 def _answer(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
     """What was shown of a pair, in words that claim no more: an ε of 0 alone is dominance."""
     if column.study.estimates.identical[i, j]:
-        return Cell("identical scores", "dim")
+        return Cell("same distribution", "dim")
     found: dict[str, list[str]] = {}
     undecided = False
     for order in orders:

@@ -100,7 +100,7 @@ def draw_heat_map(found: HeatMap, names: Sequence[str], title: str, *, tested: b
     cell = max(_LEAST_ROW, min(34.0, _SIZE / k)) if k <= _NAMED else _SIZE * 1.2 / k
     side, left = cell * k, max(map(text_width, shown)) + beside + MARGIN + 14 + (0 if named == k else 22)
     marked = "the row is significantly ahead" if tested else "the row is ahead (no test was asked for)"
-    marked = f"A dot: {marked}; =: identical scores." if named == k else f"Pale: neither is {marked[11:]}."
+    marked = f"A dot: {marked}; =: same distribution." if named == k else f"Pale: neither is {marked[11:]}."
     reading = (
         "Cell: violation ratio ε of “row dominates column”: 0 everywhere better, 0.5 a draw, 1 everywhere "
         f"worse. Models in order of their mean ε. {marked}"

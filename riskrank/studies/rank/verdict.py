@@ -113,8 +113,8 @@ def _who(one: Leading, case: Case, *, ship: bool) -> str:
     same = [models[i] for i in [one.first, *one.identical]]
     if len(same) == k:
         every = f"All {k} models" if k > 2 else names(same)
-        return f"{every} have identical scores on {on}: nothing tells them apart."
-    who = models[one.first] if len(same) == 1 else f"{names(same)} (identical scores)"
+        return f"{every} have the same distribution of scores on {on}: nothing tells them apart."
+    who = models[one.first] if len(same) == 1 else f"{names(same)} (same distribution of scores)"
     if one.found.tests_of(one.method) is None or not case.inference.test:
         first = f"{who} comes first on {on}{_by(one)}"
         return f"{first}; nothing was tested, so nothing says how sure that is."
@@ -123,7 +123,7 @@ def _who(one: Leading, case: Case, *, ship: bool) -> str:
     beaten, others = len(one.beaten), len(one.others)
     if beaten == others:
         whom = models[one.others[0]] if others == 1 else all_others(others)
-        which = who if len(same) == 1 else f"{' or '.join(same[:3])} (identical scores)"
+        which = who if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
         better = f"significantly better than {whom} on {on}"
         return f"Ship {which}: {better}." if ship else f"{which} is {better}."
     where = f" {case.suite.on}" if case.suite is not None and one.column in case.names else ""
