@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from riskrank.asked.suites import RANDOM
-from riskrank.errors import option
+from riskrank.errors import one_line, option
 from riskrank.shown import numbers
 from riskrank.shown.diff.cases import cases_table
 from riskrank.shown.gate.detail import STYLES, details
@@ -122,9 +122,8 @@ def _baseline(document: GateDocument) -> list[Line]:
         return []
     of = "all" if one.common == one.samples else f"{one.common:,}"
     more = f", and {one.added:,} that were not blessed" if one.added else ""
-    text = (
-        f"{one.model}, blessed in {one.path}; the new scores have {of} of its {one.samples:,} samples{more}."
-    )
+    who = f"{one_line(one.model)}, blessed in {one.path}"
+    text = f"{who}; the new scores have {of} of its {one.samples:,} samples{more}."
     if one.same_files:
         text += " They are the very files that were blessed: nothing was scored anew."
     return [Line(text, "Baseline:", "" if of == "all" and not more and not one.same_files else "yellow")]
