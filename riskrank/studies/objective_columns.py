@@ -75,7 +75,7 @@ class ObjectiveColumn:
     @cached_property
     def fixed(self) -> bool:
         """Whether no model's scores vary, as prices: not if all are 0 or 1, where success may have no end."""
-        return not self.share and all(values.size and np.ptp(values) == 0 for values in self.values)
+        return not self.share and all(values.size == 0 or np.ptp(values) == 0 for values in self.values)
 
     def of(self, models: Sequence[int]) -> ObjectiveColumn:
         """The same of some models."""

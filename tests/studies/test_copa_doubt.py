@@ -114,6 +114,13 @@ def test_prices_are_compared_as_they_are(columns):
     assert of_model(study(turned, resamples=100))["worse"].front == "on"
 
 
+def test_a_price_that_one_model_lacks_is_still_a_price(columns):
+    lacking = dict(columns, price=[None] * 120 + list(columns["price"][120:]))
+    rows = of_model(study(lacking, missing="worst", resamples=100))
+    assert rows["mid"].low["price"] == rows["mid"].high["price"] == 1.0
+    assert rows["small"].front == "on"  # for its cost
+
+
 def test_no_test_is_the_answer_without_samples(columns):
     document = study(columns, no_test=True)
     assert "front_share" not in document.fields
