@@ -82,7 +82,7 @@ def test_every_model_has_its_state_with_the_evidence(document):
     assert rows["worse"].front_share < 0.05
     shown = document.meta()["dominance"]
     assert {(one["winner"], one["loser"]) for one in shown} >= {(rows["worse"].dominated_by, "worse")}
-    assert "worse is off it" in document.verdict
+    assert "worse is off the front" in document.verdict
     assert "chosen in" in document.verdict
     assert sections(document)
 

@@ -59,20 +59,22 @@ def _share(share: float) -> str:
 
 def _front(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDoubt) -> str:
     """Who else is on the front, who is off it, and of whom it is open."""
+    chosen = ranking.chosen
+    surely = doubt.states.state[chosen] == ON and together(doubt.answers[chosen]) == SHOWN
     others = [i for i in ranking.order.tolist() if i != ranking.chosen]
     by_state = {state: [i for i in others if doubt.states.state[i] == state] for state in (ON, OPEN, OFF)}
     parts = [
-        *_on(table, by_state[ON]),
+        *_on(table, by_state[ON], "on it too" if surely else "on the front"),
         *_open(table, by_state[OPEN], doubt),
         *_off(table, by_state[OFF], doubt),
     ]
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _on(table: ObjectiveTable, models: Sequence[int]) -> Iterator[str]:
+def _on(table: ObjectiveTable, models: Sequence[int], where: str) -> Iterator[str]:
     if models:
         verb = "is" if len(models) == 1 else "are"
-        yield f"{names([table.name(i) for i in models])} {verb} on it too"
+        yield f"{names([table.name(i) for i in models])} {verb} {where}"
 
 
 def _open(table: ObjectiveTable, models: Sequence[int], doubt: FrontDoubt) -> Iterator[str]:
@@ -86,11 +88,11 @@ def _off(table: ObjectiveTable, models: Sequence[int], doubt: FrontDoubt) -> Ite
     dominated = [i for i in models if doubt.states.dominator[i] >= 0]
     if len(dominated) == 1:
         by = table.name(int(doubt.states.dominator[dominated[0]]))
-        yield f"{table.name(dominated[0])} is off it ({by} is as good on everything)"
+        yield f"{table.name(dominated[0])} is off the front ({by} is as good on everything)"
     elif len(dominated) > _MOST_OPEN + 1:
-        yield f"{counted(len(dominated), 'model')} are off it"
+        yield f"{counted(len(dominated), 'model')} are off the front"
     elif dominated:
-        yield f"{names([table.name(i) for i in dominated])} are off it"
+        yield f"{names([table.name(i) for i in dominated])} are off the front"
 
 
 def _unmet(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
