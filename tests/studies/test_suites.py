@@ -20,10 +20,12 @@ from riskrank.shown.formats.data import to_json
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.schema import json_schema
 from riskrank.shown.sections import spelled_sections
-from riskrank.shown.suites.tables import MARKS
+from riskrank.shown.suites.tables import MARKS, strips
 from riskrank.shown.view import Table, first_screen, text_of
 from riskrank.studies.dominance import dominance
 from riskrank.studies.rank import rank
+from riskrank.studies.rank.leading import firsts
+from riskrank.studies.suites.column import First, suite_column
 
 NAMES = ("arc", "boolq", "gsm8k", "hellaswag", "ifeval", "mmlu", "piqa", "winogrande")
 
@@ -168,6 +170,23 @@ def screen(document):
     out = io.StringIO()
     to_terminal(first_screen(spelled_sections(document, flags=True)), out, width=None, color=False)
     return out.getvalue()
+
+
+def test_strips_are_against_the_model_that_the_verdict_says_to_look_at():
+    document = ranked(CLEAR)
+    (name, one), chapter = next(iter(document.leading.items())), document.suite
+    assert one.recommendation is not None
+    beaten = replace(one.recommendation.leader, ahead=(1,))
+    instead = replace(one, recommendation=replace(one.recommendation, leader=beaten, choice=1))
+    assert firsts({name: one}, "ratio")[name] == First(0, 2)
+    assert firsts({name: instead}, "ratio")[name] == First(0, 2, 1)
+    table, inference = suite_table(CLEAR), document.inference
+    column = suite_column(name, table.column(0), table, table.suite, First(0, 2, 1), inference, chapter.scope)
+    assert (column.leader, column.against) == (0, 1)
+    strip = strips(chapter, column, [0, 1])
+    assert strip.columns[0].head == "against m2"
+    assert [text_of(row[0]) for row in strip.rows] == ["m1"]
+    assert text_of(strip.rows[0][1]) == "++-+++++"
 
 
 def test_five_models_on_twelve_tasks_fit_a_screen(monkeypatch):
