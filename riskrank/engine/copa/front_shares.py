@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.engine.copa.choice import name_key, norm_keys, pick
+from riskrank.engine.copa.choice import Key, name_key, norm_keys, pick
 from riskrank.engine.copa.norms import checked_p, power_norm
 from riskrank.engine.copa.population import Population
 from riskrank.engine.copa.ranks import divisor, tie_share
@@ -78,7 +78,7 @@ def front_shares(
     return FrontShares(front / resamples, chosen / resamples)
 
 
-def _off(on_front: Booleans):  # type: ignore[no-untyped-def]
+def _off(on_front: Booleans) -> Key:
     return lambda rows, at: (~on_front[rows, at]).astype(np.float64)
 
 
