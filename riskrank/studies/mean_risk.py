@@ -29,6 +29,7 @@ from riskrank.studies.mean_risk_verdict import MeanRiskCase, mrm_verdict
 from riskrank.studies.metric_means import MetricMeans, metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.suites import SuiteOutline, suite_outline
 from riskrank.studies.tails import TailMeans, Worst
 from riskrank.studies.targets import Target, check_portfolio, check_range, targets
 from riskrank.studies.task_scale import on_task_scale
@@ -90,6 +91,8 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow]):
         Rankings under the consistent risks made one, by their method's name.
     judged : JudgedChapter or None
         Of a judge and people, what they are worth together.
+    suite : SuiteOutline or None
+        The tasks of a suite.
     """
 
     schema: ClassVar[str] = "mrm"
@@ -102,6 +105,7 @@ class MeanRiskDocument(GroupedDocument[MeanRiskRow]):
     scores: ClusteredScores
     aggregations: tuple[tuple[str, Aggregation], ...]
     judged: JudgedChapter | None = None
+    suite: SuiteOutline | None = None
 
     def meta(self) -> Mapping[str, Any]:
         """Aggregations with their distances, the judge and the groups."""
@@ -170,6 +174,7 @@ def mrm(
         by_column=tuple(by_column),
         aggregations=aggregations,
         judged=judged,
+        suite=suite_outline(table),
     )
 
 

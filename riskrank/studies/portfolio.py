@@ -22,6 +22,7 @@ from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rounding import decimals_of, rounded
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assumed
+from riskrank.studies.suites import SuiteOutline, suite_outline
 from riskrank.studies.targets import check_portfolio, fold, row_weights
 from riskrank.studies.wording import percent
 
@@ -135,6 +136,7 @@ class PortfolioDocument(Document[ScoreRow]):
     rows : PortfolioScores
     weights : tuple of k ndarrays, shapes (n_i,), or None
         How much each row of a suite counts.
+    suite : SuiteOutline or None
     """
 
     schema: ClassVar[str] = "portfolio"
@@ -142,6 +144,7 @@ class PortfolioDocument(Document[ScoreRow]):
 
     rows: PortfolioScores
     weights: tuple[Floats, ...] | None = None
+    suite: SuiteOutline | None = None
 
     @property
     def scores(self) -> tuple[Floats, ...]:
@@ -176,6 +179,7 @@ class PortfolioSummaryDocument(Document[PortfolioSummary]):
         Portfolio scores of each model.
     weights : tuple of k ndarrays, shapes (n_i,), or None
         How much each of them counts in a suite.
+    suite : SuiteOutline or None
     """
 
     schema: ClassVar[str] = "portfolio"
@@ -184,6 +188,7 @@ class PortfolioSummaryDocument(Document[PortfolioSummary]):
     found: Summary
     scores: tuple[Floats, ...]
     weights: tuple[Floats, ...] | None = None
+    suite: SuiteOutline | None = None
 
     @cached_property
     def curves(self) -> Curves:
@@ -227,10 +232,17 @@ def portfolio(
     found = summarise(scores, tuple(sorted(set(settings.level or DEFAULT_LEVELS))), weights)
     doubtful = [metric.name for metric in table.metrics if assumed_against_its_name(metric)]
     verdict = assumed(doubtful) + portfolio_verdict(found, table.models)
+    suite = suite_outline(table)
     if settings.summary:
         rows = _summary_rows(found, table.models)
         return PortfolioSummaryDocument(
-            provenance=origin, rows=rows, verdict=verdict, found=found, scores=scores, weights=weights
+            provenance=origin,
+            rows=rows,
+            verdict=verdict,
+            found=found,
+            scores=scores,
+            weights=weights,
+            suite=suite,
         )
     kind = PortfolioDrawsDocument if table.has_draws else PortfolioDocument
     return kind(
@@ -238,6 +250,7 @@ def portfolio(
         verdict=verdict,
         rows=PortfolioScores(table.models, table.samples, scores, table.row_samples, table.has_draws),
         weights=weights,
+        suite=suite,
     )
 
 

@@ -51,7 +51,7 @@ def on_task_scale(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
     if scale == NONE:
         return table
     values = _ranks(table) if scale == RANK else _shares_of_bounds(table)
-    suite = replace(table.suite, means=_means(table))
+    suite = replace(table.suite, means=_means(table), scale=scale)
     if suite.specs is not None:
         suite = replace(suite, specs=tuple(_scaled(spec) for spec in suite.specs))
     return replace(

@@ -133,6 +133,24 @@ def test_drawn_tasks_are_counted_as_tasks():
     assert " 8 to 30 samples (blind to" in gate(frame, on=["macro", "task"], tasks="random").to_text()
 
 
+@pytest.mark.parametrize("on", [["macro"], ["macro", "task"], ["task", "macro"]])
+def test_what_would_decide_a_gate_is_named_and_counted_in_its_own_unit(on):
+    """More tasks for the macro mean of drawn ones, more samples for a task, and of which."""
+    frame = table(size={f"t{number}": 30 for number in range(8)})
+    result = gate(frame, on=on, tasks="random", margin=0.01)
+    text = " ".join(result.to_text().split())
+    deciding = next(row for row in result.rows if row.verdict == "inconclusive")
+    unit = "tasks" if deciding.task is None else "samples"
+    assert f"About {deciding.samples_needed:,} {unit} would decide that" in result.verdict
+    assert result.document.failed is not None
+    assert f"about {deciding.samples_needed:,} {unit} would decide it" in result.document.failed.hint
+    most = max((row for row in result.rows if row.samples_needed), key=lambda row: row.samples_needed)
+    many = f"about {most.samples_needed:,} {'tasks' if most.task is None else 'samples'}, were the difference"
+    assert many in text
+    if len(on) > 1:
+        assert f"(mean of x on {most.task})" in text
+
+
 @pytest.mark.parametrize("on", ["macro", "task", "task:x"])
 def test_without_tasks_there_is_none_to_claim(on):
     with pytest.raises(UsageError, match="about the tasks of a suite") as caught:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from riskrank.asked.dominance import DominanceSettings
+from riskrank.asked.mrm import MeanRiskSettings
 from riskrank.asked.rank import RankSettings
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
@@ -23,8 +24,11 @@ from riskrank.shown.sections import spelled_sections
 from riskrank.shown.suites.tables import MARKS, strips
 from riskrank.shown.view import Table, first_screen, text_of
 from riskrank.studies.dominance import dominance
+from riskrank.studies.mean_risk import mrm
+from riskrank.studies.portfolio import portfolio
 from riskrank.studies.rank import rank
 from riskrank.studies.rank.leading import firsts
+from riskrank.studies.suites import SuiteOutline
 from riskrank.studies.suites.column import First, suite_column
 
 NAMES = ("arc", "boolq", "gsm8k", "hellaswag", "ifeval", "mmlu", "piqa", "winogrande")
@@ -243,6 +247,33 @@ def test_tasks_like_these_need_six_tasks_and_tasks_at_all():
     for study, settings in ((rank, RankSettings), (dominance, DominanceSettings)):
         with pytest.raises(UsageError, match="about the tasks of a suite"):
             study(table, settings(tasks="random"))
+
+
+def test_a_task_that_does_not_count_is_not_spoken_of():
+    weights = np.array([0.0, 1, 1, 1, 1, 1, 1, 1]) / 7
+    table = suite_table(CLEAR)
+    assert table.suite is not None
+    document = rank(replace(table, suite=replace(table.suite, weights=weights)), RankSettings(resamples=50))
+    assert "on 7 of these 8 tasks" in document.verdict
+    assert "on these 8 tasks" not in document.verdict
+
+
+@pytest.mark.parametrize(("heavy", "said"), [(9.0, "6.2 % to 56 %"), (1e300, "under 0.01 % to 100 %")])
+def test_weights_of_any_size_are_read_as_shares(heavy, said):
+    weights = np.array([heavy, 1, 1, 1, 1, 1, 1, 1])
+    words = SuiteOutline(NAMES, (30,) * 8, tuple(weights / weights.sum()), "none").words
+    assert words == f"8 tasks, weights {said} ({NAMES[0]}), 30 samples each"
+
+
+def test_every_command_that_weighs_tasks_begins_with_them():
+    table = suite_table(CLEAR, metrics=2)
+    for found in (mrm(table, MeanRiskSettings(no_test=True)), portfolio(table)):
+        assert screen(found).startswith(" Suite: 8 tasks, weighed alike, 30 to 300 samples each.")
+    one = mrm(own_metrics()[1], MeanRiskSettings(no_test=True))
+    said = " ".join(screen(one).split())
+    assert said.startswith(
+        "Suite: 6 tasks, weighed alike, 30 to 60 samples each; scores are ranks within the "
+    )
 
 
 def test_tasks_like_these_need_weights_worth_six_tasks():

@@ -36,6 +36,8 @@ class Suite:
         ``score``, oriented task by task.
     means : ndarray, shape (metrics, models, tasks), or None
         Means as the file has them, where the table's scores were brought onto another scale.
+    scale : {"none", "rank", "bounds"}
+        The scale the table's scores are on.
     """
 
     names: tuple[str, ...]
@@ -43,6 +45,7 @@ class Suite:
     weights: Floats
     specs: tuple[MetricSpec, ...] | None = None
     means: Floats | None = None
+    scale: str = "none"
 
     @property
     def metrics(self) -> tuple[str, ...] | None:

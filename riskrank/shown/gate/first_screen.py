@@ -106,13 +106,17 @@ def _tests(document: GateDocument) -> str:
     how = f"intervals hold together at {level}" if together else f"intervals at {level}"
     many = f" ({document.correction.capitalize()} over {len(rows)} claims)" if together else ""
     fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
-    drawn = document.provenance.settings.get("tasks") == RANDOM and all(row.task is None for row in rows)
+    drawn = _draws_tasks(document) and all(row.task is None for row in rows)
     unit = "tasks" if drawn else "samples"
     size = f"{fewest:,} {unit}" if fewest == most else f"{fewest:,} to {most:,} {unit}"
     if document.judged is not None:
         size = f"{fewest:,} of {document.judged.entry.samples:,} samples labelled"
     again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
     return f"{size} (blind to what happens less than once in {max(fewest // 3, 1):,}); {how}{many}{again}."
+
+
+def _draws_tasks(document: GateDocument) -> bool:
+    return document.provenance.settings.get("tasks") == RANDOM
 
 
 def _baseline(document: GateDocument) -> list[Line]:
@@ -151,9 +155,10 @@ def _to_do(document: GateDocument) -> list[Line]:
         parts = [f"scores for what is missing, which alone makes the claim true or not{which}"]
     elif needed:
         most = max(needed, key=lambda row: row.samples_needed or 0)
-        unit = "samples" if document.judged is None else "labels"
+        drawn = _draws_tasks(document) and most.task is None
+        unit = "tasks" if drawn else "samples" if document.judged is None else "labels"
         each = f"about {most.samples_needed:,} {unit}, were the difference found the true one"
-        parts = [f"{each} ({looked_at(most)} of {most.metric})" if len(open_) > 1 else each]
+        parts = [f"{each} ({looked_at(most)} of {most.metric}{most.place})" if len(open_) > 1 else each]
     if any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
         parts.append(f"or a {option('margin')} that does not matter")
     if document.inconclusive:

@@ -22,7 +22,7 @@ from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.margins import margins
 from riskrank.studies.gate.passing import passing
 from riskrank.studies.gate.statistics import MACRO, MEAN, TASK, Statistic, statistics
-from riskrank.studies.gate.words import outcome_sentence, row_sentence
+from riskrank.studies.gate.words import outcome_sentence, row_sentence, unit_of
 from riskrank.studies.judged import judged_chapter, refuse_with_judge
 from riskrank.studies.judged import sentences as judge_worth
 from riskrank.studies.pairs import resolve_pair
@@ -84,6 +84,8 @@ def gate(
     samples = [
         min(claim.column.scores.cluster_counts[model] for model in (claim.new, claim.old)) for claim in claims
     ]
+    units = {claim.column.scores.unit for claim in claims}
+    unit = "tasks" if "tasks" in units else units.pop()
     return GateDocument(
         provenance=provenance(
             "gate",
@@ -96,14 +98,12 @@ def gate(
             **_described_inputs(tables, metrics),
         ),
         rows=rows,
-        verdict=" ".join(
-            (outcome_sentence(rows, metrics, claims[0].column.scores.unit), *judge_worth(judged))
-        ),
+        verdict=" ".join((outcome_sentence(rows, metrics, unit), *judge_worth(judged))),
         alpha=settings.alpha,
         correction=settings.correction,
         metrics=metrics,
         outcome=outcome,
-        failed=_failed(rows, outcome, settings, metrics, "samples" if judged is None else "labels"),
+        failed=_failed(rows, outcome, settings, metrics, unit),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
         looks=looks,
@@ -218,7 +218,7 @@ def _failed(
     return kind(
         f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
         found=row_sentence(first, metrics),
-        hint=_advice(first, outcome, unit),
+        hint=_advice(first, outcome, unit_of(first, unit)),
     )
 
 

@@ -23,9 +23,14 @@ def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], uni
     needed = ""
     if deciding.samples_needed is not None:
         how = "more being like these" if deciding.e_value is not None else "normal approximation"
-        needed = f" About {deciding.samples_needed:,} {unit} would decide that ({how})."
+        needed = f" About {deciding.samples_needed:,} {unit_of(deciding, unit)} would decide that ({how})."
     again = "" if deciding.e_value is None else " It may be looked at again at any time."
     return f"{sentence} {told}.{needed}{_tasks(rows, deciding)}{again}"
+
+
+def unit_of(row: GateRow, unit: str) -> str:
+    """What more of would decide a claim: one on a single task is about its samples, drawn tasks or not."""
+    return "samples" if row.task is not None and unit == "tasks" else unit
 
 
 def _tasks(rows: Sequence[GateRow], told: GateRow) -> str:

@@ -7,17 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.asked.suites import FIXED
+from riskrank.asked.suites import BOUNDS, FIXED, NONE, RANK
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.suites.column import First, SuiteColumn, suite_column
 from riskrank.studies.wording import counted
 
+_SCALES = {
+    NONE: "",
+    RANK: "; scores are ranks within the task, 0 to 1",
+    BOUNDS: "; scores are shares of their bounds",
+}
+
 
 @dataclass(frozen=True, eq=False)
-class SuiteChapter:
-    """A suite of tasks.
+class SuiteOutline:
+    """What the first line says of a suite of tasks.
 
     Attributes
     ----------
@@ -27,6 +33,40 @@ class SuiteChapter:
         Of each task; of the model with the fewest.
     weights : tuple of float
         Together 1.
+    scale : {"none", "rank", "bounds"}
+        What scores count as.
+    """
+
+    names: tuple[str, ...]
+    samples: tuple[int, ...]
+    weights: tuple[float, ...]
+    scale: str
+
+    @property
+    def alike(self) -> bool:
+        """Whether all tasks weigh alike."""
+        return bool(np.ptp(self.weights) < 1e-12)
+
+    @property
+    def words(self) -> str:
+        """The suite in a line: ``12 tasks, weighed alike, 60 to 14,000 samples each``."""
+        fewest, most = min(self.samples), max(self.samples)
+        size = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        weighed = "weighed alike" if self.alike else f"weights {_share(min(self.weights))} to {self._most}"
+        return f"{counted(len(self.names), 'task')}, {weighed}, {size} samples each{_SCALES[self.scale]}"
+
+    @property
+    def _most(self) -> str:
+        heaviest = int(np.argmax(self.weights))
+        return f"{_share(self.weights[heaviest])} ({self.names[heaviest]})"
+
+
+@dataclass(frozen=True, eq=False)
+class SuiteChapter(SuiteOutline):
+    """A suite of tasks, with all that was looked at.
+
+    Attributes
+    ----------
     metrics : tuple of str or None
         Of each task, where tasks have metrics of their own.
     scope : {"fixed", "random"}
@@ -40,9 +80,6 @@ class SuiteChapter:
     tested : bool
     """
 
-    names: tuple[str, ...]
-    samples: tuple[int, ...]
-    weights: tuple[float, ...]
     metrics: tuple[str, ...] | None
     scope: str
     models: tuple[str, ...]
@@ -52,28 +89,22 @@ class SuiteChapter:
     tested: bool
 
     @property
-    def alike(self) -> bool:
-        """Whether all tasks weigh alike."""
-        return bool(np.ptp(self.weights) < 1e-12)
-
-    @property
     def on(self) -> str:
-        """What a verdict is about: ``on these 12 tasks``."""
-        count = len(self.names)
+        """What a verdict is about: ``on these 12 tasks``, of which some may not count."""
+        count, weighing = len(self.names), int(np.count_nonzero(self.weights))
+        if weighing < count:
+            return f"on {weighing} of these {count} tasks"
         return f"on these {count} tasks" if self.scope == FIXED else f"on tasks like these {count}"
 
-    @property
-    def words(self) -> str:
-        """The suite in a line: ``12 tasks, weighed alike, 60 to 14,000 samples each``."""
-        fewest, most = min(self.samples), max(self.samples)
-        size = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-        weighed = "weighed alike" if self.alike else f"weights {_share(min(self.weights))} to {self._most}"
-        return f"{counted(len(self.names), 'task')}, {weighed}, {size} samples each"
 
-    @property
-    def _most(self) -> str:
-        heaviest = int(np.argmax(self.weights))
-        return f"{_share(self.weights[heaviest])} ({self.names[heaviest]})"
+def suite_outline(table: ScoreTable) -> SuiteOutline | None:
+    """What there is to say of a table's suite before any column is looked at; None where it has none."""
+    suite = table.suite
+    if suite is None:
+        return None
+    units = [suite.of_sample[np.unique(samples)] for samples in table.row_samples]
+    counts = np.min([np.bincount(own, minlength=len(suite.names)) for own in units], axis=0)
+    return SuiteOutline(suite.names, tuple(counts.tolist()), tuple(suite.weights.tolist()), suite.scale)
 
 
 def suite_chapter(
@@ -107,6 +138,7 @@ def suite_chapter(
         names=suite.names,
         samples=tuple(first.scores.samples.tolist()),
         weights=tuple(suite.weights.tolist()),
+        scale=suite.scale,
         metrics=suite.metrics,
         scope=scope,
         models=table.models,
@@ -118,4 +150,7 @@ def suite_chapter(
 
 
 def _share(weight: float) -> str:
-    return f"{100 * weight:.2g} %"
+    points = 100 * weight
+    if 0 < points < 0.01:
+        return "under 0.01 %"
+    return f"{points:.0f} %" if points >= 10 else f"{points:.2g} %"
