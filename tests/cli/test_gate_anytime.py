@@ -160,6 +160,25 @@ def test_clusters_need_a_largest_size(run, told, write):
     assert rows[0]["p_value"] <= rows[1]["p_value"]
 
 
+def test_a_largest_size_holds_from_the_first_look_on(run, told, write):
+    """Bets of the whole size while clusters hold one sample each would be taken back by the next look."""
+    scores = table(60).with_columns(doc="sample")
+    path = write("s.csv", scores)
+    asked = ("gate", path, "--cluster", "doc", "--better", "new:old", "--anytime")
+    assert "--largest-cluster" in told(*asked)
+    sizes = ("1", "5")
+    rows = [
+        run(*asked, "--largest-cluster", size, "--format", "json").document["results"][0] for size in sizes
+    ]
+    passed = scores.pivot("model", index="sample", values="score").select(pl.col("new") - pl.col("old"))
+    bets = np.sin(np.pi * (np.arange(1, 65) - 0.5) / 128) ** 2
+    for row, size in zip(rows, sizes, strict=True):
+        each = 1 + bets[:, None] * passed.to_numpy()[:, 0] / int(size)
+        assert row["e_value"] == pytest.approx(each.prod(axis=1).mean(), rel=1e-9)
+    error = told("gate", path, "--better", "new:old", "--anytime", "--largest-cluster", "5")
+    assert "is about clusters, and there are none" in error
+
+
 def test_options_of_looks_need_looks(told, write):
     error = told("gate", write("s.csv", table(20)), "--better", "new:old", "--largest-cluster", "3")
     assert "add --anytime" in error

@@ -35,7 +35,7 @@ def wagered(claim: GateClaim, *, settings: ClaimSettings, models: Sequence[str])
     """
     column = claim.column
     reach = _reach(claim)
-    clusters = _clusters(column.scores, settings)
+    clusters = _clusters(column.scores, settings.largest_cluster)
     means = column.scores.sample_means()
     differences = means[claim.new] - means[claim.old]
     largest = 1 if clusters is None else settings.largest_cluster
@@ -118,18 +118,38 @@ def _reach(claim: GateClaim) -> float:
     return column.reach
 
 
-def _clusters(scores: ClusteredScores, settings: ClaimSettings) -> Integers | None:
-    """Cluster of each sample; None where samples are drawn one by one."""
-    found = scores.sample_clusters()
-    if found is None:
-        return None
-    if settings.largest_cluster is None:
+def require_declared_clusters(table: ScoreTable, settings: ClaimSettings) -> None:
+    """Refuse clusters without a largest size, and a largest size without clusters.
+
+    Clusters of one sample each need it as well: what they are today decides nothing of the next look.
+
+    Raises
+    ------
+    UsageError
+        If one of the two is missing.
+    """
+    if table.cluster_names is not None and settings.largest_cluster is None:
         raise UsageError(
             f"{option('anytime', True)} needs the most samples a cluster may ever hold",
-            found=f"clusters of up to {int(np.bincount(found[0]).max())} samples so far",
+            found=f"{len(table.cluster_names):,} clusters of {len(table.samples):,} samples so far",
             hint=f"declare it with {option('largest_cluster')}, before looking at the scores",
         )
-    return found[0]
+    if table.cluster_names is None and settings.largest_cluster is not None:
+        raise UsageError(
+            f"{option('largest_cluster', settings.largest_cluster)} is about clusters, and there are none",
+            found=f"no {option('cluster')}",
+            hint=f"name their column, {option('cluster', 'COL')}, or leave out {option('largest_cluster')}",
+        )
+
+
+def _clusters(scores: ClusteredScores, largest: int | None) -> Integers | None:
+    """Cluster of each sample; None where samples are drawn one by one."""
+    found = scores.sample_clusters()
+    if found is not None:
+        return found[0]
+    # Bets are as small as declared from the first look on, even while every cluster holds one sample: a
+    # later look could not take back what larger ones had won.
+    return None if largest is None else np.arange(scores.cluster_counts[0])
 
 
 def _standard_error(differences: Floats, clusters: Integers | None) -> float:

@@ -12,7 +12,7 @@ from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, UsageEr
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs
-from riskrank.studies.gate.anytime import look, wagered
+from riskrank.studies.gate.anytime import look, require_declared_clusters, wagered
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide, resamples_of
 from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns
@@ -76,6 +76,8 @@ def gate(
     claims = _claims(tables, given if settings.task_scale is None else tables, settings, wanted)
     at_best = _claims_at_best(given, settings, wanted)
     inference = inference_of(settings, runtime.jobs)
+    if settings.anytime:
+        require_declared_clusters(given[0], settings)
     looks = look(tables, settings, claims) if settings.anytime else None
     wager = partial(wagered, settings=settings, models=models) if settings.anytime else None
     with runtime.progress("resampling"):
