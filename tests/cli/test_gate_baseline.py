@@ -319,6 +319,11 @@ def test_only_a_pass_is_blessed(run, write, bless, tmp_path):
         assert outcome.status == status, outcome.stdout
         assert f"left as it is: the gate {outcome_}, and only a pass is blessed" in outcome.stderr
         assert (tmp_path / "kept.parquet").read_bytes() == before
+    # What is let through was not shown either.
+    outcome = run("gate", f"new={write('new.csv', scores(share=0.75))}", *options, "--inconclusive", "pass")
+    assert outcome.status == 0, outcome.stdout
+    assert "left as it is: the gate is inconclusive, and only a pass is blessed" in outcome.stderr
+    assert (tmp_path / "kept.parquet").read_bytes() == before
     better, alike = scores("v3", share=0.99), scores("v3", share=0.99, seed=4)
     for table, lost in ((better, False), (alike, True)):
         outcome = run("gate", f"new={write('new.csv', table)}", *options)
