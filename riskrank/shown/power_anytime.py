@@ -18,13 +18,16 @@ def view(document: AnytimePowerDocument) -> list[Section]:
     stops, first = document.stops, rows[0]
     claim = f"not worse than {first.old} by {first.margin:g}" if first.margin else f"better than {first.old}"
     found = stops.by_share(document.target)
-    by = f"{found:,} samples" if found else f"more than {stops.limit:,} samples"
+    share = f"{100 * document.target:g} %"
+    by = f"{share} of runs have an answer by {found or 0:,} samples."
+    if found is None:
+        by = f"Fewer than {share} of runs have an answer by {stops.limit:,} samples."
     truth = "the distributions are taken as given and independent"
     if document.metric is not None:
         truth = "the pilot is taken as the truth: what it overstates looks easier to find than it is"
     return [
         Table(f"{first.new} {claim}: runs with an answer", tuple(columns), cells),
-        Line(f"{100 * document.target:g} % of runs have an answer by {by}."),
+        Line(by),
         Line(
             f"{stops.passed.size:,} runs, looked at every {document.every:,} samples up to {stops.limit:,} "
             f"({option('every')}, {option('limit')}); {truth}."

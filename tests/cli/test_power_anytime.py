@@ -64,6 +64,14 @@ def test_the_page(run):
     assert len(outcome.stdout.splitlines()) <= 25
 
 
+def test_nothing_is_said_of_sizes_beyond_the_limit(run):
+    asked = ("power", "new=bernoulli:0.7", "old=bernoulli:0.7", "--anytime", "--simulations", "20")
+    outcome = run(*asked, "--limit", "300", "--format", "json")
+    assert [row["size"] for row in outcome.document["results"]] == [100, 300]
+    page = " ".join(run(*asked, "--limit", "300").stdout.split())
+    assert "Fewer than 80 % of runs have an answer by 300 samples." in page
+
+
 def test_a_claim_that_does_not_hold_is_refuted(run):
     outcome = run("power", "new=bernoulli:0.5", "old=bernoulli:0.8", "--anytime", "--simulations", "20")
     assert "100 % of runs refute it" in " ".join(outcome.stdout.split())

@@ -222,6 +222,9 @@ def _simulated(
         )
     sizes = sorted(settings.sizes or _SIZES)
     limit = max(settings.limit or 5 * sizes[-1], settings.every)
+    # Nobody looked beyond the limit, so that nothing is said of it.
+    if sizes[-1] > limit:
+        sizes = [*(size for size in sizes if size < limit), limit]
     with runtime.progress("simulating"):
         stops = simulate_stops(
             effect.draw,
