@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.asked.suites import BOUNDS, NONE, RANK, SuiteSettings
+from riskrank.asked.suites import BOUNDS, NONE, RANK, SuiteSettings, TaskTableSettings
 from riskrank.engine.portfolio.within_tasks import ranks_within_tasks
 from riskrank.engine.suites.task_scores import TaskScores
 from riskrank.engine.types import Floats
@@ -72,12 +72,18 @@ def scale_of(table: ScoreTable, settings: SuiteSettings) -> str:
 
 def _refuse_without_tasks(table: ScoreTable, settings: SuiteSettings) -> None:
     # A group of samples may be of one task.
-    if settings.task_scale is not None and table.options.group_by is None:
-        raise UsageError(
-            f"{option('task_scale', settings.task_scale)} is about the tasks of a suite",
-            found="scores whose samples belong to no task",
-            hint=f"name the column of tasks, {option('task', 'COL')}, or leave out {option('task_scale')}",
-        )
+    if table.options.group_by is not None:
+        return
+    asked: dict[str, object] = {"task_scale": settings.task_scale}
+    if isinstance(settings, TaskTableSettings):
+        asked["per_task"] = settings.per_task
+    for name, value in asked.items():
+        if value:
+            raise UsageError(
+                f"{option(name, value)} is about the tasks of a suite",
+                found="scores whose samples belong to no task",
+                hint=f"name the column of tasks, {option('task', 'COL')}, or leave out {option(name)}",
+            )
 
 
 def _scaled(spec: MetricSpec) -> MetricSpec:

@@ -247,6 +247,8 @@ def test_tasks_like_these_need_six_tasks_and_tasks_at_all():
     for study, settings in ((rank, RankSettings), (dominance, DominanceSettings)):
         with pytest.raises(UsageError, match="about the tasks of a suite"):
             study(table, settings(tasks="random"))
+        with pytest.raises(UsageError, match="about the tasks of a suite"):
+            study(table, settings(per_task=True))
 
 
 def test_a_task_that_does_not_count_is_not_spoken_of():

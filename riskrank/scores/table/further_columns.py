@@ -14,10 +14,13 @@ import polars as pl
 
 from riskrank.errors import listing, option
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
+from riskrank.scores.table import told_directions, unscored
 from riskrank.scores.table.guesses import JUDGE, SETTING, WHOLE, numbers_runs, typed, words
 from riskrank.scores.table.path_hints import template_of_tasks, written
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.unscored import COLUMN
+
+# What these say is of metrics and of missing scores, not of samples.
+_TELLING = (told_directions.COLUMN, unscored.COLUMN)
 
 # More different values are names, times or measurements: no runs, no parts, no groups to look at.
 _MOST_VALUES = 20
@@ -206,7 +209,7 @@ def _without_role(scores: Scores, metrics: set[str]) -> list[str]:
         spare -= {part for column in named for part in (column, *column.split("+"))}
     if _is_wide(scores):
         spare -= metrics
-    return [name for name in files[0].source.columns if name and name in spare and name != COLUMN]
+    return [name for name in files[0].source.columns if name and name in spare and name not in _TELLING]
 
 
 def _is_wide(scores: Scores) -> bool:

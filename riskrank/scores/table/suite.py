@@ -154,7 +154,8 @@ def _weights(tasks: Sequence[str], sizes: Floats, asked: Sequence[str]) -> Float
                     name,
                     tasks,
                     write=lambda near, value=value: option("task_weight", f"{near}={value}"),  # type: ignore[misc]
-                    otherwise=f"write {option('task_weight', f'{tasks[0]}=2')}, or equal or samples alone",
+                    otherwise=f"write {option('task_weight', tasks[0] + '=2')} once a task, "
+                    "or equal or samples",
                 ),
             )
         if name in given:

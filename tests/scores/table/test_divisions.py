@@ -57,6 +57,14 @@ def test_columns_with_a_role_and_uneven_tables_have_none():
     assert divisions({name: values[:-1] for name, values in frame.items()}, missing="drop") == ()
 
 
+def test_directions_divide_no_samples():
+    """In a suite whose tasks have metrics of their own, every sample has the direction of its task."""
+    told = table(direction=lambda model, n: "higher" if n % 2 else "lower")
+    told["metric"] = ["acc" if direction == "higher" else "loss" for direction in told["direction"]]
+    told["task"] = told["metric"]
+    assert divisions(told) == ()
+
+
 def test_all_files_count(tmp_path):
     frame = pl.DataFrame(table(topic=lambda model, n: "ab"[n % 2]))
     one, two = str(tmp_path / "a.csv"), str(tmp_path / "b.csv")

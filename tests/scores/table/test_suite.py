@@ -148,7 +148,12 @@ def test_where_nothing_names_samples_tasks_may_be_their_names(read):
     ("weights", "what", "hint"),
     [
         ("gsn=2", "there is no task 'gsn'", "did you mean --task-weight gsm=2?"),
-        ("sizes", "is no weight of a task", "write --task-weight arc=2, or equal or samples alone"),
+        (
+            "sizes",
+            "is no weight of a task",
+            "write --task-weight arc=2 once a task, or equal or samples",
+        ),
+        ("gsm=2,big=3", "there is no task 'gsm=2,big'", "write --task-weight arc=2 once a task"),
         (("gsm=1", "gsm=2"), "names gsm twice", "give it once"),
         (
             ("gsm=0", "arc=0", "big=0"),
