@@ -158,6 +158,12 @@ def test_without_tasks_there_is_none_to_claim(on):
     assert "name the column of tasks" in caught.value.hint
 
 
+def test_a_claim_on_single_tasks_alone_says_nothing_of_tasks_like_them():
+    frame = table(size={f"t{number}": 30 for number in range(8)})
+    with pytest.raises(UsageError, match="is about means over tasks"):
+        gate(frame, on="task", tasks="random")
+
+
 def test_a_task_of_few_samples_is_named():
     with pytest.raises(rr.errors.InputError, match="on the task arc"):
         gate(table(size=SIZES | {"arc": 7}), on="task")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from riskrank.asked.suites import RANDOM
 from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.errors import UsageError, did_you_mean, listing, option
 
@@ -47,7 +48,9 @@ class Statistic:
     runs: tuple[str, int] | None = None
 
 
-def statistics(texts: Sequence[str], metrics: Sequence[str], *, suite: bool = False) -> list[Statistic]:
+def statistics(
+    texts: Sequence[str], metrics: Sequence[str], *, suite: bool = False, drawn: bool = False
+) -> list[Statistic]:
     """Statistics asked for; the mean of every metric by default.
 
     Parameters
@@ -57,11 +60,14 @@ def statistics(texts: Sequence[str], metrics: Sequence[str], *, suite: bool = Fa
         Those there are.
     suite : bool
         Whether samples belong to tasks.
+    drawn : bool
+        Whether tasks are what is drawn, of which a claim on one of them says nothing.
 
     Raises
     ------
     UsageError
-        If a text is neither a statistic nor a metric, or is about tasks and there are none.
+        If a text is neither a statistic nor a metric, or is about tasks and there are none, or all
+        are about single tasks and tasks like these are asked for.
     """
     found = [_statistic(text, metrics) for text in texts or (MEAN,)]
     of_tasks = next((one.name for one in found if one.name in OF_SUITES), None)
@@ -70,6 +76,12 @@ def statistics(texts: Sequence[str], metrics: Sequence[str], *, suite: bool = Fa
             f"{option('on', of_tasks)} is about the tasks of a suite",
             found="scores whose samples belong to no task",
             hint=f"name the column of tasks, {option('task', 'COL')}, or claim {option('on', MEAN)}",
+        )
+    if drawn and all(one.name == TASK for one in found):
+        raise UsageError(
+            f"{option('tasks', RANDOM)} is about means over tasks",
+            found=f"{option('on', TASK)} alone, which claims something of each of these tasks",
+            hint=f"claim {option('on', MACRO)} as well, or leave out {option('tasks')}",
         )
     if suite:
         found = [replace(one, name=MACRO) if one.name == MEAN else one for one in found]

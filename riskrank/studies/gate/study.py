@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from riskrank.asked.gate import ClaimSettings
-from riskrank.asked.suites import RANK
+from riskrank.asked.suites import RANDOM, RANK
 from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, UsageError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -71,7 +71,7 @@ def gate(
     names = [metric.name for metric in metrics]
     used = wanted_metrics(settings, names)
     refuse_assumed_costs((metric for metric in metrics if metric.name in used), command="gate")
-    wanted = statistics(settings.on, names, suite=given[0].suite is not None)
+    wanted = statistics(settings.on, names, suite=given[0].suite is not None, drawn=settings.tasks == RANDOM)
     # A task by itself needs no scale in common with others.
     claims = _claims(tables, given if settings.task_scale is None else tables, settings, wanted)
     at_best = _claims_at_best(given, settings, wanted)
