@@ -104,8 +104,8 @@ def test_looks_are_about_the_same_claims(told, write, first, other):
     ("text", "says"),
     [
         (None, "no such file"),
-        ("{}", "not a gate"),
-        ("[1", "not a gate"),
+        ("{}", "no meta.looks in it"),
+        ("[1", "no JSON, or not all of it"),
         ('{"meta": {"looks": {"number": 1, "claims": [], "seen": {"acc": []}}}}', "not a gate"),
         ('{"meta": {"looks": {"number": 1e400, "claims": [], "seen": {}}}}', "not a gate"),
         ("x" * 200, "more than 100 bytes"),
@@ -158,6 +158,31 @@ def test_clusters_need_a_largest_size(run, told, write):
     ]
     assert rows[0]["samples"] == 20
     assert rows[0]["p_value"] <= rows[1]["p_value"]
+
+
+def test_clusters_are_not_called_samples(run, write):
+    scores = table(60).with_columns(doc=pl.col("sample").str.slice(1).cast(int) // 3, lang=pl.lit("d\ne"))
+    path = write("s.csv", scores)
+    more = ("--group-by", "lang", "--correction", "none")
+    for looks in ((), ("--anytime", "--largest-cluster", "3"), more):
+        outcome = run("gate", path, "--cluster", "doc", "--not-worse", "new:old", *looks)
+        page = " ".join(outcome.stdout.split())
+        assert "20 clusters of samples (blind to" in page
+        assert "clusters of samples, were the difference found the true one" in page
+        assert "clusters of samples would decide" in page
+        assert "clusters of samples would decide" in outcome.stderr
+
+
+def test_a_verdict_is_one_line_whatever_groups_are_called(run, write):
+    """The group alone is refuted, and so it is the one that the verdict names."""
+    odd = pl.col("sample").str.slice(1).cast(int) % 2 == 1
+    scores = table(400, new=0.1, old=0.9).with_columns(
+        score=pl.when(odd).then(1).otherwise("score"),
+        lang=pl.when(odd).then(pl.lit("a")).otherwise(pl.lit("d\ne")),
+    )
+    asked = ("--group-by", "lang", "--not-worse", "new:old", "--margin", "0.6", "--format", "json")
+    outcome = run("gate", write("s.csv", scores), *asked)
+    assert "on acc in d e (" in outcome.document["meta"]["verdict"]
 
 
 def test_a_largest_size_holds_from_the_first_look_on(run, told, write):

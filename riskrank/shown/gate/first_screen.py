@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from riskrank.asked.suites import RANDOM
 from riskrank.errors import one_line, option
 from riskrank.shown import numbers
 from riskrank.shown.diff.cases import cases_table
@@ -13,7 +12,7 @@ from riskrank.shown.gate.detail import STYLES, details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.statistics import MACRO
-from riskrank.studies.gate.words import estimated, looked_at, said
+from riskrank.studies.gate.words import estimated, looked_at, said, unit_of
 from riskrank.studies.wording import counted
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
@@ -106,17 +105,13 @@ def _tests(document: GateDocument) -> str:
     how = f"intervals hold together at {level}" if together else f"intervals at {level}"
     many = f" ({document.correction.capitalize()} over {len(rows)} claims)" if together else ""
     fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
-    drawn = _draws_tasks(document) and all(row.task is None for row in rows)
-    unit = "tasks" if drawn else "samples"
+    units = {unit_of(row, document.unit) for row in rows}
+    unit = units.pop() if len(units) == 1 else "samples"
     size = f"{fewest:,} {unit}" if fewest == most else f"{fewest:,} to {most:,} {unit}"
     if document.judged is not None:
         size = f"{fewest:,} of {document.judged.entry.samples:,} samples labelled"
     again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
     return f"{size} (blind to what happens less than once in {max(fewest // 3, 1):,}); {how}{many}{again}."
-
-
-def _draws_tasks(document: GateDocument) -> bool:
-    return document.provenance.settings.get("tasks") == RANDOM
 
 
 def _baseline(document: GateDocument) -> list[Line]:
@@ -155,9 +150,8 @@ def _to_do(document: GateDocument) -> list[Line]:
         parts = [f"scores for what is missing, which alone makes the claim true or not{which}"]
     elif needed:
         most = max(needed, key=lambda row: row.samples_needed or 0)
-        drawn = _draws_tasks(document) and most.task is None
-        unit = "tasks" if drawn else "samples" if document.judged is None else "labels"
-        each = f"about {most.samples_needed:,} {unit}, were the difference found the true one"
+        size = f"{most.samples_needed:,} {unit_of(most, document.unit)}"
+        each = f"about {size}, were the difference found the true one"
         parts = [f"{each} ({looked_at(most)} of {most.metric}{most.place})" if len(open_) > 1 else each]
     if any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
         parts.append(f"or a {option('margin')} that does not matter")

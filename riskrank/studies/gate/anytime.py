@@ -64,7 +64,10 @@ def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence
     ------
     InputError
         If it does not continue them.
+    UsageError
+        If there are clusters without a largest size, or a largest size without clusters.
     """
+    _require_declared_clusters(tables[0], settings)
     models = tables[0].models
     names = [
         f"{claim.kind} {models[claim.new]}:{models[claim.old]} by {claim.margin!r} on {claim.statistic} of "
@@ -118,15 +121,10 @@ def _reach(claim: GateClaim) -> float:
     return column.reach
 
 
-def require_declared_clusters(table: ScoreTable, settings: ClaimSettings) -> None:
+def _require_declared_clusters(table: ScoreTable, settings: ClaimSettings) -> None:
     """Refuse clusters without a largest size, and a largest size without clusters.
 
     Clusters of one sample each need it as well: what they are today decides nothing of the next look.
-
-    Raises
-    ------
-    UsageError
-        If one of the two is missing.
     """
     if table.cluster_names is not None and settings.largest_cluster is None:
         raise UsageError(

@@ -110,6 +110,8 @@ class GateDocument(Document[GateRow]):
         All passed; one failed; none failed, and one is inconclusive.
     failed : GateFailed, GateInconclusive or None
         What the run ends with.
+    unit : str
+        What is drawn, and what more of would decide a claim: samples, clusters of them, tasks or labels.
     inconclusive : {"pass", "fail"} or None
         What an inconclusive claim counts as.
     comment : bool
@@ -133,6 +135,7 @@ class GateDocument(Document[GateRow]):
     metrics: Sequence[MetricSpec]
     outcome: str
     failed: RiskrankError | None
+    unit: str = "samples"
     inconclusive: str | None = None
     comment: bool = False
     lost: Sequence[Lost] = ()

@@ -97,10 +97,12 @@ def read_looks(path: str, limit: int) -> Looks:
             found=error.found,
             hint=f"leave {option('continues')} out at the first look, and keep its JSON",
         ) from None
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise InputError(
             f"{option('continues', path)}: not a gate that may be looked at again",
-            found="no meta.looks in it",
+            found="no JSON, or not all of it"
+            if isinstance(error, json.JSONDecodeError)
+            else "no meta.looks in it",
             hint=f"give the JSON that an earlier gate with {option('anytime', True)} wrote",
         ) from None
 

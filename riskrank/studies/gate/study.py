@@ -8,11 +8,11 @@ from typing import Any
 
 from riskrank.asked.gate import ClaimSettings
 from riskrank.asked.suites import RANDOM, RANK
-from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, UsageError, option
+from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, UsageError, one_line, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs
-from riskrank.studies.gate.anytime import look, require_declared_clusters, wagered
+from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide, resamples_of
 from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns
@@ -76,8 +76,6 @@ def gate(
     claims = _claims(tables, given if settings.task_scale is None else tables, settings, wanted)
     at_best = _claims_at_best(given, settings, wanted)
     inference = inference_of(settings, runtime.jobs)
-    if settings.anytime:
-        require_declared_clusters(given[0], settings)
     looks = look(tables, settings, claims) if settings.anytime else None
     wager = partial(wagered, settings=settings, models=models) if settings.anytime else None
     with runtime.progress("resampling"):
@@ -87,7 +85,8 @@ def gate(
         min(claim.column.scores.cluster_counts[model] for model in (claim.new, claim.old)) for claim in claims
     ]
     units = {claim.column.scores.unit for claim in claims}
-    unit = "tasks" if "tasks" in units else units.pop()
+    # Clusters before samples: of some groups each cluster may hold one.
+    unit = "tasks" if "tasks" in units else min(units)
     return GateDocument(
         provenance=provenance(
             "gate",
@@ -100,7 +99,8 @@ def gate(
             **_described_inputs(tables, metrics),
         ),
         rows=rows,
-        verdict=" ".join((outcome_sentence(rows, metrics, unit), *judge_worth(judged))),
+        verdict=one_line(" ".join((outcome_sentence(rows, metrics, unit), *judge_worth(judged)))),
+        unit=unit,
         alpha=settings.alpha,
         correction=settings.correction,
         metrics=metrics,
