@@ -67,4 +67,6 @@ def test_gates_in_every_group(run, grouped, monkeypatch):
     result = rr.gate(str(grouped), group_by="task", not_worse="A:B", on="acc")
     assert result.frame["group"].to_list() == [None, "law", "math"]
     assert "Ranks by task" in rr.rank(str(grouped), group_by="task", no_test=True).to_markdown()
-    assert "Ranks by task" in rr.rank(str(grouped), group_by="task", no_test=True)._repr_html_()
+    result = rr.rank(str(grouped), group_by="task", no_test=True)
+    assert "Ranks by task" in result.to_html()
+    assert "all together" in result._repr_html_()  # the first screen alone
