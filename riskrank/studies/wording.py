@@ -34,8 +34,8 @@ def all_others(count: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent with two significant digits at most."""
-    return f"{100 * share:.2g} %"
+    """A share in percent with two significant digits at most, more where they are nines: 99.9 is not 100."""
+    return f"{100 * share:.{2 if share < 0.99 else 4}g} %"
 
 
 def interval(low: float, high: float) -> str:

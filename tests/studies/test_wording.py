@@ -2,7 +2,7 @@
 
 import pytest
 
-from riskrank.studies.wording import method_words
+from riskrank.studies.wording import method_words, percent
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,10 @@ from riskrank.studies.wording import method_words
 )
 def test_methods_of_dominance_in_words(method, words):
     assert method_words(method) == words
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(1.0, "100 %"), (0.999, "99.9 %"), (0.95, "95 %"), (0.0123, "1.2 %"), (0.0, "0 %")]
+)
+def test_shares_in_percent(share, words):
+    assert percent(share) == words
