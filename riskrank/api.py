@@ -31,7 +31,7 @@ from riskrank.scores.files.frames import FrameSource, is_frame
 from riskrank.scores.files.opening import Source
 from riskrank.scores.table.apart import metrics_apart, read_selected
 from riskrank.scores.table.baseline import read_baseline
-from riskrank.scores.table.blessing import blessed, only_model
+from riskrank.scores.table.blessing import blessed, only_model, require_name
 from riskrank.scores.table.inspection import Inspection, inspect_scores
 from riskrank.scores.table.score_table import ScoreTable, read_scores
 from riskrank.shown.files import check_writable, write_all
@@ -105,17 +105,18 @@ class Scores:
         Raises
         ------
         UsageError
-            If there are several models, or nothing can be written there.
+            If there are several models, the name is no Parquet file's, or nothing can be written there.
         InputError
             If a gate could not use them.
         """
+        file = str(Path(path))
+        require_name(file)
         options = ReadOptions(**self._options | {**BY_NAME["gate"].needs, "min_models": 1})
         if options.judge is not None:
             contradict(option("judge", options.judge), "bless")
         scores = read_selected(self._sources, options)
         model = only_model(scores)
         metrics_apart(scores, options, wanted=lambda names: names)
-        file = str(Path(path))
         check_writable(file, [one.path for one in scores.notes.inputs if one.sha256], parameter="path")
         write_all([(file, blessed(scores, model))], sys.stdout)
 

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
+from riskrank.errors import UsageError
 from riskrank.scores.table.baseline import read_baseline
 
 CLAIM = ("--not-worse", "new:baseline", "--margin", "0.1")
@@ -135,7 +136,7 @@ def test_no_order_of_rows_changes_a_byte(run, write, bless):
     table = scores("v1", tasks=("a", "b"))
     paths = [
         bless(one, name=name)
-        for one, name in ((table, "1"), (table.sample(fraction=1, shuffle=True, seed=3), "2"))
+        for one, name in ((table, "1.parquet"), (table.sample(fraction=1, shuffle=True, seed=3), "2.parquet"))
     ]
     first, second = (pl.read_parquet(path) for path in paths)
     assert first.equals(second)
@@ -338,11 +339,14 @@ def test_only_a_pass_is_blessed(run, write, bless, tmp_path):
     [
         (("--baseline", "b", "--not-worse", "new:old"), "--baseline b is compared with no model"),
         (("--baseline", "b"), "a gate needs a claim"),
-        (("--bless", "b", "--margin", "0.1"), "a gate needs a claim"),
-        (("--bless", "b", "--judge", "llm", "--human", "acc"), "--judge llm and --bless b contradict"),
-        (("--bless", "b", "--models", "v1,v2"), "--bless keeps the scores of one model"),
+        (("--bless", "b.parquet", "--margin", "0.1"), "a gate needs a claim"),
         (
-            ("--bless", "b", "--not-worse", "v2:v1", "--better", "v1:v2"),
+            ("--bless", "b.parquet", "--judge", "llm", "--human", "acc"),
+            "--judge llm and --bless b.parquet contradict",
+        ),
+        (("--bless", "b.parquet", "--models", "v1,v2"), "--bless keeps the scores of one model"),
+        (
+            ("--bless", "b.parquet", "--not-worse", "v2:v1", "--better", "v1:v2"),
             "--bless keeps the scores of one new",
         ),
     ],
@@ -354,7 +358,7 @@ def test_what_makes_no_sense_is_refused(run, write, tmp_path, monkeypatch, optio
     assert outcome.status == 2
     assert found in outcome.stderr
     assert len(outcome.stderr.splitlines()) == 3
-    assert not (tmp_path / "b").exists()
+    assert not (tmp_path / "b.parquet").exists()
 
 
 def test_what_no_gate_could_use_is_not_blessed(run, write, tmp_path):
@@ -365,6 +369,16 @@ def test_what_no_gate_could_use_is_not_blessed(run, write, tmp_path):
         outcome = run("gate", write("old.csv", wrong), "--bless", path)
         assert (outcome.status, found in outcome.stderr) == (2, True)
         assert not (tmp_path / "kept.parquet").exists()
+
+
+@pytest.mark.parametrize(("name", "better"), [("kept.csv", "kept.parquet"), ("kept", "kept.parquet")])
+def test_a_baseline_is_called_what_it_is(told, write, tmp_path, name, better):
+    path = tmp_path / name
+    text = told("gate", write("old.csv", scores()), "--bless", str(path))
+    assert text.endswith(f"--bless {tmp_path / better}")
+    assert not path.exists()
+    with pytest.raises(UsageError, match="Parquet"):
+        rr.read(str(write("old.csv", scores()))).bless(path)
 
 
 def test_nothing_is_written_over_what_is_read(told, write, bless, run):

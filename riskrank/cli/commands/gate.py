@@ -16,7 +16,7 @@ from riskrank.cli.session import Session, settled
 from riskrank.errors import UsageError, listing, option, spell
 from riskrank.scores.table.apart import metrics_apart, read_selected
 from riskrank.scores.table.baseline import read_baseline
-from riskrank.scores.table.blessing import blessed, only_model
+from riskrank.scores.table.blessing import blessed, only_model, require_name
 from riskrank.scores.table.scores import Scores
 from riskrank.shown.files import check_writable, write_all
 from riskrank.shown.gate.github import notes
@@ -36,6 +36,7 @@ def run(call: Call) -> None:
     if bless is not None:
         before = call.values.get("baseline")
         check_writable(bless, [one for one in session.named if one != before], parameter="bless")
+        require_name(bless)
     if call.values.get("comment") and "markdown" not in session.formats:
         raise UsageError(
             "--comment marks Markdown, and nothing is written as Markdown",

@@ -17,6 +17,21 @@ from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.scores import Scores
 
 
+def require_name(path: str) -> None:
+    """Refuse a name that would tell readers something else than Parquet.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not path.lower().endswith((".parquet", ".pq")):
+        raise UsageError(
+            f"{option('bless', path)}: a baseline is a Parquet file",
+            found="a name that does not end in .parquet",
+            hint=option("bless", f"{path.rpartition('.')[0] or path}.parquet"),
+        )
+
+
 def only_model(scores: Scores) -> str:
     """The model that can be blessed, where nobody names it.
 
