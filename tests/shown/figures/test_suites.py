@@ -130,6 +130,13 @@ def test_few_and_many_tasks_are_drawn(tasks):
         assert len(picture.draw().to_bytes("svg")) > 1000
 
 
+def test_a_command_that_only_names_its_tasks_draws_what_it_has():
+    found = rr.mrm(scores(), resamples=100, higher=["x"])
+    assert "6 tasks" in found.document.suite.words
+    assert found.pictures
+    assert not {name.partition("@")[0] for name in found.pictures} & set(KINDS)
+
+
 @pytest.mark.slow
 def test_a_report_has_a_chapter_of_tasks():
     page = rr.report(scores(), resamples=100, higher=["x"]).to_html()

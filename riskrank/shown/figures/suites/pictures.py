@@ -14,12 +14,14 @@ from riskrank.shown.figures.suites.forest import TaskForest, draw_task_forest
 from riskrank.shown.figures.suites.profiles import draw_profiles
 from riskrank.shown.figures.suites.strip import TaskStrip, draw_strip
 from riskrank.shown.figures.suites.task_map import TaskMap, draw_task_map
-from riskrank.studies.suites import SuiteChapter, SuiteColumn
+from riskrank.studies.suites import SuiteChapter, SuiteColumn, SuiteOutline
 from riskrank.studies.suites.entries import ends
 
 
-def pictures(chapter: SuiteChapter) -> list[Picture]:
-    """Four of every column."""
+def pictures(chapter: SuiteOutline) -> list[Picture]:
+    """Four of every column; none where a document only says which tasks there are."""
+    if not isinstance(chapter, SuiteChapter):
+        return []
     return [picture for one in chapter.columns.values() for picture in _of_column(chapter, one)]
 
 
