@@ -92,35 +92,19 @@ class JudgeCheck:
         """What the judge adds to the labels."""
         one = self.entry
         pairs = len(one.by_model) * (len(one.by_model) - 1) // 2
-        alone = f"the labels alone tell {one.told_by_labels} of {pairs} pairs of means apart"
+        alone = f"the labels alone tell {one.told_by_labels} of {pairs} pairs apart"
         enough = "; they would do" if one.told_by_labels == pairs else ""
         return f"{self.chapter.worth} By means, {alone}, with the judge {one.told}{enough}."
 
     @property
     def doubts(self) -> list[str]:
-        """Whether the judge goes the other way round, and whether the labels look chosen by outcome."""
+        """Whether the judge goes the other way round; the table itself warns of labels chosen by outcome."""
         agreements = [one.agreement for one in self.entry.by_model if one.agreement is not None]
-        return [*self._turned(agreements), *self._chosen()]
-
-    def _turned(self, agreements: Sequence[float]) -> list[str]:
         if not agreements or max(agreements) >= 0:
             return []
         judge = self.entry.judge
         better = f"{option('lower', judge)} if less of it is better"
         return [f"{judge} falls where people's scores rise, for every model: {better}"]
-
-    def _chosen(self) -> list[str]:
-        chosen = [one for one in self.entry.by_model if one.shift_p <= _ALPHA]
-        if not chosen:
-            return []
-        worst = min(chosen, key=lambda one: one.shift_p)
-        higher = "higher" if worst.shift > 0 else "lower"
-        others = f", and so for {len(chosen) - 1} other models" if len(chosen) > 1 else ""
-        return [
-            f"the labelled samples do not look chosen by chance: the judge's mean of {worst.model} is "
-            f"{number(abs(worst.shift))} {higher} on them than on the others (Welch's t, Holm over models, "
-            f"p = {worst.shift_p:.2g}){others}; what they correct may be off"
-        ]
 
 
 def judge_check(table: ScoreTable) -> JudgeCheck | None:

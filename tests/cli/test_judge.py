@@ -111,15 +111,34 @@ def test_check_tells_what_the_judge_is_good_for(run):
     assert document["meta"]["problems"] == []
 
 
-def test_chosen_labels_are_warned_of(run, write):
+COMMANDS = [("check",), ("rank",), ("dominance",), ("mrm",), ("gate", "--better", "tuned:base")]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+def test_chosen_labels_are_warned_of(run, write, command):
     lines = (ROOT / "sample_data" / "judge.csv").read_text().splitlines()
     rows = [line.split(",") for line in lines[1:]]
     good = {row[1] for row in rows if row[0] == "base" and row[3] in "45"}
     kept = [row if row[1] in good else [*row[:2], "", row[3]] for row in rows]
     path = write("chosen.csv", "\n".join([lines[0], *(",".join(row) for row in kept)]) + "\n")
-    result = run("check", path, *BOTH[1:])
-    assert "do not look chosen by chance" in " ".join(result.stdout.split())
-    assert "base" in result.stdout
+    result = run(command[0], path, *BOTH[1:], *command[1:])
+    said = " ".join((result.stdout + result.stderr).split())
+    assert said.count("the labelled samples do not look chosen by chance: the judge's mean of base is") == 1
+    assert "do not look chosen by chance" not in run(command[0], *BOTH, *command[1:]).stderr
+
+
+def test_few_labels_that_a_judge_reaches_beyond_are_on_its_scale(run, write):
+    """20 of 400 samples do not hold the extremes of the other 380, which the judge scored."""
+    draws = np.random.default_rng(0)
+    rows = ["model,sample,people,judge"]
+    for model in ("a", "b"):
+        people = draws.normal(size=400)
+        judge = people + draws.normal(0, 0.2, 400)
+        assert np.abs(judge).max() > 1.2 * np.abs(people[:20]).max()
+        rows += [f"{model},{i},{people[i] if i < 20 else ''},{judge[i]}" for i in range(400)]
+    result = run("rank", write("few.csv", "\n".join(rows) + "\n"), *BOTH[1:], "--format", "json")
+    assert not result.document["meta"]["judge"]["mapped"]
+    assert "another scale" not in result.stderr
 
 
 def test_a_judge_the_other_way_round_is_asked_about(run, write):

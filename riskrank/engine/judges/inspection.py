@@ -72,7 +72,7 @@ def inspect_judge(
     errors = [one.judge[:n] - one.human for one in corrections]
     bias = np.array([own.mean() for own in errors])
     half = np.array([_standard_error(own) for own in errors]) * -stdtrit(n - 1, alpha / (2 * k))
-    shifts = [_welch(own[:n], own[n:]) for own in raw]
+    shift, shift_p = shifts(raw, n)
     return JudgeInspection(
         agreement=np.array(
             [_rank_correlation(one.human, own[:n]) for one, own in zip(corrections, raw, strict=True)]
@@ -81,11 +81,17 @@ def inspect_judge(
         bias=bias,
         bias_low=bias - half,
         bias_high=bias + half,
-        shift=np.array([difference for difference, _ in shifts]),
-        shift_p=adjust([p for _, p in shifts], "holm"),
+        shift=shift,
+        shift_p=shift_p,
         told_by_labels=_told([(one.human, None) for one in corrections], alpha),
         told=_told([one.parts for one in corrections], alpha),
     )
+
+
+def shifts(raw: Sequence[Floats], n: int) -> tuple[Floats, Floats]:
+    """Judge's means on the first n samples less those on the others, and Welch's p-values (Holm)."""
+    found = [_welch(own[:n], own[n:]) for own in raw]
+    return np.array([difference for difference, _ in found]), adjust([p for _, p in found], "holm")
 
 
 def _standard_error(values: Floats) -> float:

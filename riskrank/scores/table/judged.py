@@ -11,6 +11,7 @@ import numpy as np
 from riskrank.asked.reading import NO_TASKS, ReadOptions
 from riskrank.asked.values import contradict
 from riskrank.engine.judges.correction import Correction, on_human_scale
+from riskrank.engine.judges.inspection import shifts
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
@@ -26,6 +27,9 @@ from riskrank.scores.table.scores import Scores, select
 # A judge whose scores lie so far outside people's, in ranges of theirs, or span so little of that range, is
 # on another scale.
 _BEYOND, _NARROW = 0.1, 0.2
+
+# Level at which labels look chosen by outcome, for all models together.
+_ALPHA = 0.05
 
 # Samples that only the judge scored: fewer have no spread.
 _FEWEST_OTHERS = 2
@@ -91,7 +95,7 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     _require_constant_neither(table, human[:, labelled], options)
     first, rest = np.flatnonzero(labelled), np.flatnonzero(kept & ~labelled)
     every = np.concatenate((first, rest))
-    why = _another_scale(table.metrics, human[:, first], judge[:, every])
+    why = _another_scale(table.metrics, human[:, first], judge[:, first], judge[:, every])
     raw = tuple(own[every] for own in judge)
     corrections = []
     for people, own in zip(human[:, first], raw, strict=True):
@@ -103,6 +107,7 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
             f"{why}: its scores are mapped onto those of {judged.human} by isotonic regression, "
             "cross-fitted in 5 folds"
         )
+    notes += _chosen(table.models, judged)
     return _table(table, judged, kept, (*table.warnings, *notes), options)
 
 
@@ -190,10 +195,30 @@ def _require_constant_neither(table: ScoreTable, human: Floats, options: ReadOpt
     )
 
 
-def _another_scale(specs: Sequence[MetricSpec], human: Floats, judge: Floats) -> str:
-    """Why a judge does not score on people's scale; empty where it does, as far as anybody can tell."""
+def _chosen(models: Sequence[str], judged: Judged) -> list[str]:
+    """Whether the labels look chosen by outcome: they correct nothing then."""
+    shift, p_values = shifts(judged.raw, len(judged.labelled))
+    chosen = int(np.count_nonzero(p_values <= _ALPHA))
+    if not chosen:
+        return []
+    worst = int(np.argmin(p_values))
+    found = judged.judge_sign * float(shift[worst])
+    others = f", and so for {chosen - 1} other model{'s' * (chosen > 2)}" if chosen > 1 else ""
+    return [
+        f"the labelled samples do not look chosen by chance: the judge's mean of {models[worst]} is "
+        f"{abs(found):.3g} {'higher' if found > 0 else 'lower'} on them than on the others (Welch's t, Holm "
+        f"over models, p = {p_values[worst]:.2g}){others}; what they correct may be off"
+    ]
+
+
+def _another_scale(specs: Sequence[MetricSpec], human: Floats, beside: Floats, judge: Floats) -> str:
+    """Why a judge does not score on people's scale; empty where it does, as far as anybody can tell.
+
+    Ends of people's scale that nobody declared are those of the labels: more samples reach further on the
+    same scale, so that the judge's scores ``beside`` these labels are what is held against them.
+    """
     people, other = specs
-    name = f"the judge {other.name} is on another scale"
+    name = f"the judge, {other.name}, is on another scale"
     if people.direction != other.direction or people.transform != other.transform:
         return (
             f"{name}, by its direction"
@@ -206,11 +231,11 @@ def _another_scale(specs: Sequence[MetricSpec], human: Floats, judge: Floats) ->
     if people.bounds is not None:
         ends = sorted(people.sign * end for end in people.bounds)
         if np.isfinite(ends).all() and people.transform == "none":
-            low, high = ends
+            low, high, beside = *ends, judge
     reach = high - low
-    if judge.min() < low - _BEYOND * reach or judge.max() > high + _BEYOND * reach:
+    if beside.min() < low - _BEYOND * reach or beside.max() > high + _BEYOND * reach:
         return f"{name}, with scores outside that of {people.name}"
-    if judge.max() - judge.min() < _NARROW * reach:
+    if beside.max() - beside.min() < _NARROW * reach:
         return f"{name}, of which its scores span less than a fifth"
     return ""
 
