@@ -236,7 +236,9 @@ def margins(given: Any) -> ByName:
             raise UsageError(
                 f"{option('margin')} is a difference that matters, a number not below 0",
                 found=str(value),
-                hint=f"write it in the units of the metric, as in {option('margin', '0.02')}",
+                hint="write it in the units of the metric, as in "
+                + option("margin", f"{metric or 'METRIC'}=0.02")
+                + ("" if metric else f", or {option('margin', '0.02')} for one metric"),
             )
         if metric in found:
             raise UsageError(

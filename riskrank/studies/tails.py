@@ -14,6 +14,14 @@ from riskrank.studies.rounding import decimals_of, rounded
 from riskrank.studies.units import units_of
 from riskrank.studies.wording import percent
 
+# More of the scores than this are no bad cases: what is worse there is worse altogether.
+_BAD_CASES = 0.5
+
+
+def bad_cases(level: float) -> bool:
+    """Whether the worst share of the scores is small enough to be called bad cases."""
+    return level <= _BAD_CASES
+
 
 @dataclass(frozen=True)
 class Worst:
@@ -53,8 +61,8 @@ class TailMeans:
 
     @property
     def says_something(self) -> bool:
-        """Whether the worst shares differ."""
-        return bool(np.ptp(self.values) > 0)
+        """Whether the worst shares differ, and are not simply the means."""
+        return self.level < 1 and bool(np.ptp(self.values) > 0)
 
     @property
     def words(self) -> str:

@@ -156,6 +156,14 @@ def test_a_comment_is_markdown(refused, runs):
     assert "nothing is written as Markdown" in lines[0]
 
 
+@pytest.mark.parametrize(
+    ("given", "hint"), [("acc=-1", "acc=0.02"), ("much", "METRIC=0.02, or --margin 0.02")]
+)
+def test_a_bad_margin_is_told_with_one_that_works(refused, runs, given, hint):
+    lines = refused("gate", runs, "--better", "up:old", "--margin", given)
+    assert f"as in --margin {hint}" in lines[2]
+
+
 def test_bad_claims(refused, runs):
     for options, text in (
         ([], "a gate needs a claim"),

@@ -127,6 +127,31 @@ def test_chosen_labels_are_warned_of(run, write, command):
     assert "do not look chosen by chance" not in run(command[0], *BOTH, *command[1:]).stderr
 
 
+def test_a_judge_that_says_the_same_of_everything_is_refused(run, write):
+    lines = (ROOT / "sample_data" / "judge.csv").read_text().splitlines()
+    path = write("same.csv", "\n".join([lines[0], *(f"{line.rpartition(',')[0]},3" for line in lines[1:])]))
+    result = run("rank", path, *BOTH[1:])
+    assert result.status == 2
+    assert "judge, says the same of every sample" in result.stderr
+    assert "--metric people --missing drop" in result.stderr
+    assert run("rank", path, *DATA[1:], "--metric", "people", "--missing", "drop").status == 0
+
+
+def test_all_of_the_scores_are_no_bad_cases(run, write):
+    """A tail of 20 of 20 labels is all of them: its mean is the mean, and tells no risk."""
+    draws = np.random.default_rng(0)
+    rows = ["model,sample,people,judge"]
+    for model, ahead in (("a", 0.0), ("b", 0.3), ("c", 0.35)):
+        people = ahead + draws.normal(size=400)
+        judge = people + draws.normal(0, 0.4, 400)
+        rows += [f"{model},{i},{people[i] if i < 20 else ''},{judge[i]}" for i in range(400)]
+    path = write("few.csv", "\n".join(rows) + "\n")
+    for command in ("rank", "dominance"):
+        stdout = run(command, path, *BOTH[1:]).stdout
+        assert "worst 100 %" not in stdout
+        assert "bad cases" not in stdout
+
+
 def test_few_labels_that_a_judge_reaches_beyond_are_on_its_scale(run, write):
     """20 of 400 samples do not hold the extremes of the other 380, which the judge scored."""
     draws = np.random.default_rng(0)

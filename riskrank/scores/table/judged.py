@@ -39,7 +39,8 @@ def as_judged(options: ReadOptions) -> ReadOptions:
     """How the two metrics are read, before they become one: what nobody scored is seen to afterwards."""
     assert options.human is not None
     assert options.judge is not None
-    return replace(options, metric=(options.human, options.judge), missing="keep", human=None, judge=None)
+    both = (options.human, options.judge)
+    return replace(options, metric=both, missing="keep", human=None, judge=None, allow_constant=True)
 
 
 def read_judged(
@@ -92,7 +93,7 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     notes: list[str] = []
     kept = _scored_by_judge(table, judge, options, notes)
     labelled = _labelled(table, ~np.isnan(human) & kept, options, notes)
-    _require_constant_neither(table, human[:, labelled], options)
+    _require_constant_neither(table, human[:, labelled], judge[:, kept], options)
     first, rest = np.flatnonzero(labelled), np.flatnonzero(kept & ~labelled)
     every = np.concatenate((first, rest))
     why = _another_scale(table.metrics, human[:, first], judge[:, first], judge[:, every])
@@ -185,8 +186,17 @@ def _different_labels(
     )
 
 
-def _require_constant_neither(table: ScoreTable, human: Floats, options: ReadOptions) -> None:
-    if options.allow_constant or human.min() < human.max():
+def _require_constant_neither(table: ScoreTable, human: Floats, judge: Floats, options: ReadOptions) -> None:
+    if options.allow_constant:
+        return
+    if judge.min() == judge.max():
+        raise InputError(
+            f"the judge, {options.judge}, says the same of every sample: it adds nothing to people's scores",
+            found=f"{judge.flat[0] * table.metrics[1].sign:g} for every model and sample",
+            hint="compare by what people said: "
+            f"{option('metric', options.human)} {option('missing', 'drop')}",
+        )
+    if human.min() < human.max():
         return
     raise InputError(
         f"metric '{options.human}' is constant, it cannot tell the models apart",

@@ -11,7 +11,7 @@ from riskrank.engine.dominance.win_rate import share_better
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans, worst_everywhere
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.tails import TailMeans, worst_of
+from riskrank.studies.tails import TailMeans, bad_cases, worst_of
 from riskrank.studies.wording import counted, names, ordinal, percent
 
 
@@ -90,7 +90,7 @@ class Tail(TailMeans):
     def risks(self) -> list[int]:
         """Models whose mean hides a worse tail, the largest mean first."""
         found = self._found.hidden_risks
-        if found is None:
+        if found is None or not bad_cases(self.level):
             return []
         order = np.argsort(-found.mean, kind="stable").tolist()
         return [i for i in order if found.status[i] == RISK]
@@ -102,7 +102,7 @@ class Tail(TailMeans):
 
     def side(self, one: Leading) -> int:
         """1 if the first model's worst cases are significantly milder than the next one's, −1 if worse."""
-        if not one.others or not self.says_something:
+        if not one.others or not (self.says_something and bad_cases(self.level)):
             return 0
         following, effects = one.others[0], one.found.effects[one.method]
         low, high = effects.tail_difference.low, effects.tail_difference.high

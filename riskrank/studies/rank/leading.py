@@ -18,6 +18,7 @@ from riskrank.engine.dominance.recommendation import Ranked, Recommendation, rec
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.suites.column import First
+from riskrank.studies.tails import bad_cases
 
 # Methods whose ranking a decision should look at, the most careful first.
 _CAREFUL = ("R-SSD", "R-FSD")
@@ -145,6 +146,8 @@ def firsts(leading: Mapping[str, Leading], rank_by: str) -> dict[str, First]:
 def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:
     dominance = one.found.dominance
     if dominance.replicates is None or one.recommendation is None or not one.level:
+        return ()
+    if not bad_cases(dominance.estimates.tail_level):
         return ()
     found = worse_tails(
         dominance.estimates.tails,
