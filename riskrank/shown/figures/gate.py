@@ -44,8 +44,9 @@ def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, sign: float)
         estimate, low, high = _DRAW - estimate, _DRAW - high, _DRAW - low
     elif sign < 0:
         estimate, low, high = -estimate, -high, -low
+    difference = "old − new" if sign < 0 else "new − old"
     return Intervals(
-        unit=f"½ − violation ratio, {metric}" if dominance else f"{statistic} of {metric}, difference",
+        unit=f"½ − violation ratio, {metric}" if dominance else f"{statistic} of {metric}, {difference}",
         claims=tuple(row.name for row in rows),
         estimate=estimate,
         low=low,

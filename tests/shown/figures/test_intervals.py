@@ -45,8 +45,8 @@ def test_a_panel_has_one_unit():
     result = rr.gate(frame, margin=0.1, jobs=1, **asked)
     found = study_gates(result.document)
     assert [(one.unit, len(one.claims)) for one in found] == [
-        ("mean of loss, difference", 2),
-        ("tvar@0.1 of loss, difference", 2),
+        ("mean of loss, old − new", 2),
+        ("tvar@0.1 of loss, old − new", 2),
     ]
     assert [one.pairs for one in found] == [((1, 0), (0, 1)), ((1, 0), (0, 1))]
 
@@ -114,8 +114,8 @@ def test_the_rows_of_a_study(legible):
         ):
             if np.isfinite(low) and np.isfinite(high) and answer != "inconclusive":
                 assert (answer == "pass") == (low > boundary) == (estimate > boundary)
-    assert by_unit["mean of acc, difference"].estimate == pytest.approx(0.5, abs=0.1)
-    slower = by_unit["mean of latency, difference"]
+    assert by_unit["mean of acc, new − old"].estimate == pytest.approx(0.5, abs=0.1)
+    slower = by_unit["mean of latency, old − new"]
     assert np.all(slower.estimate < -1.8)  # slower is against the new one
     assert np.all(by_unit["½ − violation ratio, acc"].boundary == 0)
     legible(result.plot)
