@@ -15,7 +15,7 @@ from riskrank.studies.judged import sentences as judge_worth
 from riskrank.studies.metric_means import MetricMeans, best_of, better_elsewhere, worst_everywhere
 from riskrank.studies.said import Said, assuming, fitting
 from riskrank.studies.suites.words import between
-from riskrank.studies.wording import all_others, names, percent
+from riskrank.studies.wording import all_metrics, all_others, names, percent
 
 # Orders of dominance as a reader knows them: scores level by level, and every worst share of them.
 ORDERS = {1: "in order 1", 2: "in order 2, which minds risk"}
@@ -115,7 +115,7 @@ def _who(case: DominanceCase, column: DominanceColumn, first: dict[int, int | No
 def _unclear(case: DominanceCase, who: str) -> str:
     """Who is ahead, where every metric's mean speaks against it: a combined score forgets how bad is bad."""
     bad = "worse" if len(case.models) == 2 else "the worst"
-    every = f"all {len(case.means)} metrics"
+    every = all_metrics(len(case.means))
     return f"No clear answer: {who.rstrip('.')}, but in these samples its mean is {bad} on {every}."
 
 

@@ -14,7 +14,7 @@ from riskrank.studies.judged import JudgedChapter
 from riskrank.studies.judged import sentences as judge_worth
 from riskrank.studies.metric_means import MetricMeans, best_of, better_elsewhere, worst_everywhere
 from riskrank.studies.said import Said, assuming, fitting
-from riskrank.studies.wording import interval, names, number, percent
+from riskrank.studies.wording import all_metrics, interval, names, number, percent
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,14 @@ def order_of(study: MeanRiskStudy) -> list[int]:
 def _first(name: str, study: MeanRiskStudy, case: MeanRiskCase) -> str:
     rank, columns, models = study.models.rank, study.models.columns, case.models
     leader = order_of(study)[0]
-    firsts = {int(i) for at in range(len(columns)) for i in np.flatnonzero(rank[:, at] == 1)}
     if study.aggregation is None:
         by, equal = f"by {columns[0].risk.name}", [int(i) for i in np.flatnonzero(rank[:, 0] == 1)]
     else:
         by, equal = f"by {_measures(study)}", _tied(study)
     rivals = [i for i in equal if i != leader]
-    others = sorted(models[i] for i in firsts - {leader, *rivals})
+    # Whom one of these shares a first place with does not come first in its stead.
+    behind = (rank[[leader, *rivals]] > 1).all(axis=0)
+    others = sorted(models[i] for i in np.flatnonzero((rank[:, behind] == 1).any(axis=1)).tolist())
     agree = f"; by single measures {names(others)} would come first" if others else ""
     if not agree and not rivals and len(columns) > 1:
         agree = ", as by every single one"
@@ -108,7 +109,7 @@ def _doubts(name: str, study: MeanRiskStudy, case: MeanRiskCase) -> Iterator[str
     first, mean = order_of(study)[0], case.mean_of(name)
     if mean is None:
         if first in worst_everywhere(case.means) and len(case.means) > 1:
-            yield f"But its mean is the worst of all on all {len(case.means)} metrics."
+            yield f"But its mean is the worst of all on {all_metrics(len(case.means))}."
         yield from better_elsewhere(case.means, first, case.models)
         return
     best = best_of(mean)

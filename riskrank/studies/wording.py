@@ -33,6 +33,11 @@ def all_others(count: int) -> str:
     return "both others" if count == 2 else f"all {count} others"
 
 
+def all_metrics(count: int) -> str:
+    """The metrics of a table: both metrics, all 3 metrics."""
+    return "both metrics" if count == 2 else f"all {count} metrics"
+
+
 def percent(share: float) -> str:
     """A share in percent with two significant digits at most, more where they are nines: 99.9 is not 100."""
     return f"{100 * share:.{2 if share < 0.99 else 4}g} %"
@@ -65,7 +70,12 @@ def unseen(samples: int, unit: str = "samples") -> str:
 def unseen_in(scores: ClusteredScores) -> str:
     """The same of the samples of a column, or of its clusters; of the least-sampled model."""
     fewest = "" if len(set(scores.cluster_counts)) == 1 else " of the model with the fewest"
-    told = unseen(scores.effective_size, scores.unit)
+    worth = scores.effective_size
+    count = scores.cluster_counts[int(scores.independent.argmin())]
+    told = unseen(worth, scores.unit)
+    if worth < count and scores.labelled is None:
+        uneven = f"{count:,} {scores.unit} of unequal weights, worth {worth:,} equal ones,"
+        return told.replace(f"{worth:,} {scores.unit}", uneven, 1)
     return told.replace(" say nothing", f"{fewest} say nothing", 1)
 
 

@@ -6,6 +6,7 @@ from statistics import mean
 import numpy as np
 import pytest
 
+import riskrank as rr
 from riskrank.asked.mrm import MeanRiskSettings
 from riskrank.engine.portfolio.mean_risk_intervals import study_mean_risk
 from riskrank.errors import UsageError
@@ -65,6 +66,22 @@ def test_one_metric_has_no_portfolio(table, scores):
     assert [name for name, _ in document.by_column] == ["acc"]
     assert [name for name, _ in document.aggregations] == ["RA(MRM@acc)"]
     assert "copula" not in document.provenance.method
+
+
+def test_whoever_shares_a_first_place_comes_not_first_in_its_stead():
+    """The worst of scores 0 and 1 are 0 for everyone, so that all are first by them."""
+    rates = {"good": 80, "fair": 70, "poor": 60}
+    frame = {
+        "model": [model for model in rates for _ in range(100)],
+        "sample": [*range(100)] * 3,
+        "metric": ["solved"] * 300,
+        "score": [float(sample < rate) for rate in rates.values() for sample in range(100)],
+    }
+    document = rr.mrm(frame, higher=["solved"], no_test=True).document
+    ties = [row for row in document.rows if row.model != "good" and row.rank == 1]
+    assert ties
+    assert "single measures" not in document.verdict
+    assert "as by every single one" in document.verdict
 
 
 @pytest.mark.parametrize(("n", "warned"), [(29, True), (30, False)])

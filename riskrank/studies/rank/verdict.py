@@ -19,7 +19,7 @@ from riskrank.studies.rank.leading import Leading
 from riskrank.studies.said import Said, assuming, fitting
 from riskrank.studies.suites import SuiteChapter
 from riskrank.studies.suites.words import by_mean, by_task, other_scope
-from riskrank.studies.wording import all_others, names
+from riskrank.studies.wording import all_metrics, all_others, names
 
 
 def rank_verdict(study: MethodStudy, case: Case) -> Said:
@@ -174,7 +174,7 @@ def _disagreement(one: Leading, found: Recommendation, case: Case) -> str:
     ahead = rival(found)
     against = models[ahead]
     if ahead in found.leader.better:
-        every = f"all {len(case.means)} metrics" if len(case.means) > 1 else "average"
+        every = all_metrics(len(case.means)) if len(case.means) > 1 else "average"
         shown = strongest(found.leader.contrasts.difference[ahead] / found.leader.contrasts.error[ahead], 2)
         parts = [against_of(case.means[m], ahead, one.first) for m in shown]
         why = f"but {against} is better on {every} ({', '.join(parts)})"
