@@ -104,7 +104,7 @@ def test_the_answer_is_seen_without_scrolling(browser, tmp_path):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_names_never_break_inside_a_word(browser, make_report, tmp_path, width):
     """Long ones go on in the next line after what joins their words, and tables scroll within their box."""
-    names = ["boosting_squared", "org/some-instruct.model_v2.1-preview:latest", "plain"]
+    names = ["boosting_squared", "org/some-instruct.model_v2.1-preview:latest", "lyra-7b-instruct"]
     path = tmp_path / "report.html"
     path.write_text(make_report(scores(names, metrics=("a", "b", "c", "d"))).to_html(), encoding="utf-8")
     browser.open(path, width=width)

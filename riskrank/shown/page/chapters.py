@@ -130,7 +130,6 @@ def _compared(document: Document) -> PagePart:
             tuple(rows),
         ),
     ]
-    blocks += [Line(warning, "Mind:", "yellow") for warning in origin.warnings]
     return PagePart("compared", "What was compared", tuple(blocks))
 
 

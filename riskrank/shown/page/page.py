@@ -137,8 +137,11 @@ def _breakable(text: str) -> Markup:
     """A long name may go on in the next line after what joins its words, and not within one."""
     from markupsafe import Markup, escape
 
-    parts = _JOINTS.split(visible(text)) if len(text) > _LINE else [visible(text)]
-    return Markup("<wbr>").join(map(escape, parts))
+    if len(text) > _LINE:
+        return Markup("<wbr>").join(map(escape, _JOINTS.split(visible(text))))
+    # Browsers break after a hyphen unasked.
+    whole = Markup('<span class="whole">{}</span>') if "-" in text and " " not in text else Markup("{}")
+    return whole.format(visible(text))
 
 
 def _shown(value: Any) -> Any:

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 import riskrank
 from riskrank.api import rank, read
@@ -278,3 +279,11 @@ def test_templates_are_package_data():
     data = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
     assert data["tool"]["setuptools"]["package-data"]["riskrank.shown.page"] == ["templates/*"]
     assert {path.name for path in FOLDER.iterdir()} >= {"page.html", "page.css", "page.js", "answer.html"}
+
+
+def test_a_warning_stands_once(make_scores):
+    warned = rank(read(make_scores(["a", "b"], n=20)), resamples=40, jobs=1)
+    warnings = warned.document.provenance.warnings
+    assert warnings
+    for warning in warnings:
+        assert warned.to_html().count(str(escape(warning))) == 1
