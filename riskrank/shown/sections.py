@@ -17,7 +17,9 @@ def sections(document: Document) -> Sequence[Section]:
     body = import_module(f".{PAPERS[document.schema].view}", "riskrank.shown").view(document)
     suite = getattr(document, "suite", None)
     what = [] if suite is None else [Line(f"{suite.words}.", "Suite:")]
-    verdict = [Line(document.verdict, "Verdict:")] if document.verdict else []
+    # A name may hold the end of a line, a verdict is one paragraph.
+    said = document.verdict.replace("\n", " ")
+    verdict = [Line(said, "Verdict:")] if said else []
     verdict += scored_line(document.provenance)
     groups = getattr(document, "groups", None)
     if groups is not None:

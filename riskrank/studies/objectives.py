@@ -29,7 +29,7 @@ from riskrank.studies.directions import require_directions
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.objective_columns import ObjectiveColumn, objective_columns, oriented_values
 from riskrank.studies.objective_names import objective_names
-from riskrank.studies.rounding import decimals_of
+from riskrank.studies.rounding import decimals_of, decimals_of_exact
 from riskrank.studies.targets import draws_tasks
 
 
@@ -121,7 +121,10 @@ def _means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
     there = np.flatnonzero([own.size > 0 for own in column.values])
     errors = np.full(values.shape, np.nan)
     errors[there] = column.of(there.tolist()).errors()
-    decimals = decimals_of((100 if column.share else 1) * errors)
+    scale = 100 if column.share else 1
+    # A price does not vary: what rounding leaves of its error is no error.
+    price = all(own.size > 1 and np.ptp(own) == 0 for own in (column.values[i] for i in there))
+    decimals = decimals_of_exact(scale * values) if price else decimals_of(scale * errors)
     name, declared = column.name.name, column.spec.declared
     return MetricMeans(name, column.lower, declared, column.share, values, errors, decimals, column.freedom)
 

@@ -50,6 +50,15 @@ def decimals_apart(values: Iterable[float]) -> int:
     return decimals_of([max(gaps[len(gaps) // 2] / 4, (known[-1] - known[0]) / 1000)])
 
 
+def decimals_of_exact(values: Iterable[float]) -> int:
+    """Decimals that show values that do not vary, such as prices, to a thousandth of each; at most 6."""
+    known = [value for value in values if math.isfinite(value)]
+    for decimals in range(_MOST):
+        if all(abs(round(value, decimals) - value) <= abs(value) / 1000 for value in known):
+            return decimals
+    return _MOST
+
+
 def decimals_of_range(low: float, high: float, count: int) -> int:
     """Decimals of a mean of so many scores between two ends: their range over √n bounds its error."""
     return decimals_of([(high - low) / math.sqrt(max(count, 1))])

@@ -517,3 +517,17 @@ def test_the_process_exits_with_the_status():
     )
     assert done.returncode == 2
     assert done.stderr.startswith("error: no model meets co2 < 0")
+
+
+def test_prices_and_broken_names_on_the_first_screen(run, write):
+    """A price has its own digits, and the end of a line within a name is not one of the verdict."""
+    draws = np.random.default_rng(0)
+    rows = ["model,sample,acc,price"]
+    for name, share, price in (('"big\nold"', 0.9, 5.0), ("mid", 0.7, 2.05), ("small", 0.4, 2.0)):
+        rows += [f"{name},{i},{int(draws.random() < share)},{price}" for i in range(100)]
+    path = write("t.csv", "\n".join(rows) + "\n")
+    stdout = run("copa", path, "--wide", "--higher", "acc", "--lower", "price").stdout
+    assert "2.05 " in stdout
+    assert "2.050" not in stdout
+    assert "big old" in stdout
+    assert "\nold" not in stdout

@@ -1,9 +1,15 @@
 """Digits follow what is known of the numbers."""
 
 import numpy as np
+import pytest
 
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rounding import decimals_apart, decimals_of_range, rounded_beside_zero
+from riskrank.studies.rounding import (
+    decimals_apart,
+    decimals_of_exact,
+    decimals_of_range,
+    rounded_beside_zero,
+)
 
 
 def test_digits_tell_neighbours_apart():
@@ -34,3 +40,10 @@ def test_differences_of_shares_are_points():
     share, other = (MetricMeans("q", False, True, kind, none, none, 1, none) for kind in (True, False))
     assert share.span(-0.05, 0.0625) == "−5.0 to 6.2 points"
     assert other.span(-0.04, 0.0625) == "−0.04 to 0.1"
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"), [([2.0, 5.0], 0), ([2, 2.05, 5.5], 2), ([0.0002, 1], 4), ([1 / 3], 3), ([1e-9], 6)]
+)
+def test_what_does_not_vary_is_shown_as_it_is(values, wanted):
+    assert decimals_of_exact(values) == wanted

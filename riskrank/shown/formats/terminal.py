@@ -293,7 +293,7 @@ def _showable_table(table: Table, encoding: str) -> Table:
         return shown if isinstance(given, str) else Cell(shown, given.style)
 
     return Table(
-        for_terminal(table.title, encoding),
+        for_terminal(table.title.replace("\n", " "), encoding),
         tuple(replace(column, head=for_terminal(column.head, encoding)) for column in table.columns),
         tuple(tuple(map(cell, row, table.columns)) for row in table.rows),
         table.stub,
