@@ -113,11 +113,12 @@ def _compared(document: Document) -> PagePart:
             rows.append((metric, "–", "–", "–"))
             continue
         weight, transform = metric.get("weight"), metric.get("transform", "none")
+        assumed = "" if metric.get("declared", True) else " (assumed)"
         how = [str(metric.get("scale") or "")] + ([] if transform == "none" else [str(transform)])
         rows.append(
             (
                 str(metric["name"]),
-                f"{metric['direction']} is better",
+                f"{metric['direction']} is better{assumed}",
                 ", ".join(part for part in how if part) or "–",
                 "equal" if weight is None else f"{weight:g}",
             )

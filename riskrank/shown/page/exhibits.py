@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _WIDE, _TURNED = 9, 13
 # Rows up to which a table is printed on one page.
 _SHORT = 20
+_STRIP = re.compile(r"[-+.]{2,}")
 _NUMBER = re.compile(r"[<>~?\s]*[-−+]?[\d,]+(?:\.(\d+))?( %)?")
 _BARS = Line(
     "Bar: 95 % interval of each mean alone. Whether two models differ is for the tests to say: they may tell "
@@ -172,7 +173,9 @@ class Exhibitor:
 def _cell(cell: Cell | str, classes: str, width: int) -> PageCell:
     if isinstance(cell, str):
         return PageCell(cell, classes, None, width)
-    return PageCell(cell.text, f"{classes} {cell.style}".strip(), cell.bar, width)
+    # A mark for each task is one picture.
+    whole = "whole" if _STRIP.fullmatch(cell.text) else ""
+    return PageCell(cell.text, " ".join(filter(None, (classes, cell.style, whole))), cell.bar, width)
 
 
 def _decimals(texts: Sequence[str]) -> list[str]:

@@ -287,3 +287,12 @@ def test_a_warning_stands_once(make_scores):
     assert warnings
     for warning in warnings:
         assert warned.to_html().count(str(escape(warning))) == 1
+
+
+def test_a_direction_that_nobody_gave_is_called_assumed(make_scores):
+    frame = make_scores(["a", "b"])
+    assumed = rank(read(frame), resamples=40, jobs=1).to_html()
+    declared = rank(read(frame, higher="*"), resamples=40, jobs=1).to_html()
+    assert "higher is better (assumed)" in assumed
+    assert "higher is better" in declared
+    assert "(assumed)" not in declared
