@@ -44,7 +44,13 @@ from riskrank.studies.power import power_between, refuse_table_options
 from riskrank.studies.runtime import running
 
 # What every command can do without is no error yet when a table is only read.
-_TOLERANT = {"sample_optional": True, "min_models": 1, "allow_constant": True, "missing": "keep"}
+_TOLERANT = {
+    "sample_optional": True,
+    "min_models": 1,
+    "allow_constant": True,
+    "missing": "keep",
+    "texts": True,
+}
 
 
 class Scores:
@@ -60,7 +66,7 @@ class Scores:
         self._sources = list(sources)
         self._options = dict(options)
         self._read: dict[str, ScoreTable] = {}
-        table = self.table(**_TOLERANT)
+        table = read_scores(self._sources, ReadOptions(**self._options | _TOLERANT))  # kept by nobody
         self.models = table.models
         self.metrics = tuple(metric.name for metric in table.metrics)
         self.samples = table.samples
@@ -271,8 +277,7 @@ def _run(
             wanted,
             row.reading_type,
             baseline=settings.baseline,
-            min_models=settings.fewest_models,
-            **row.needs,
+            **{**row.needs, "min_models": settings.fewest_models, "texts": settings.cases > 0},
         )
     else:
         read_table = table.table(**row.needs)

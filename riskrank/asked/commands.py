@@ -26,6 +26,9 @@ _UCI = "sample_data/uci.csv --metrics-file sample_data/uci.toml"
 # Whoever weighs the tasks of a suite wants two samples of each.
 _SUITES = {"weighs_tasks": True}
 
+# Whoever shows single cases can say what was asked and answered.
+_CASES = {"texts": True}
+
 # Whoever tests one column can take a judge's scores that people's correct.
 _JUDGED = _SUITES | {"judges": True}
 
@@ -460,7 +463,7 @@ COMMANDS = (
         ),
         pictures=("intervals", _OF_JUDGE),
         # Two models without a mistake are a gate's best case, not a table without information.
-        needs={"allow_constant": True} | _JUDGED,
+        needs={"allow_constant": True} | _JUDGED | _CASES,
         reading="gate:GateReading",
         lacks=("weight",),
         groups=True,
@@ -491,7 +494,7 @@ COMMANDS = (
         settings="diff:DiffSettings",
         study="diff.study:diff",
         papers=(Paper(schema="diff", documents="diff.document:DiffDocument", view="diff.first_screen"),),
-        needs={"allow_constant": True} | _SUITES,
+        needs={"allow_constant": True} | _SUITES | _CASES,
         lacks=("weight", *_OF_JUDGES),
         refused=("cluster",),
         groups=True,

@@ -19,7 +19,9 @@ class DiffSettings(Settings):
     pair: str | None = ask(
         None, "The two models: what the new one does worse than the old one.", metavar="NEW:OLD"
     )
-    cases: int = ask(10, "Cases to show of those that got worse, the worst first.", metavar="N", least=0)
+    cases: int | None = ask(
+        None, "Cases to show of those that got worse, the worst first.", metavar="N", unset="10", least=0
+    )
     alpha: float = ask(0.05, "Significance level of a family.", metavar="LEVEL")
     correction: str = ask(
         "holm", "Correction for many metrics and groups.", choices=CORRECTIONS, common=False

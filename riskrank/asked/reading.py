@@ -35,6 +35,8 @@ class ReadOptions(Settings):
         Fewest models the caller can work with.
     judges : bool
         The caller can do with a judge's scores that people's correct.
+    texts : bool
+        The caller shows single cases, with what was asked and answered where the files have it.
     weighs_tasks : bool
         The caller weighs the tasks of a suite, which takes two samples of each; others pool their samples.
     allow_constant : bool
@@ -170,6 +172,7 @@ class ReadOptions(Settings):
     sample_optional: bool = False
     min_models: int = 2
     judges: bool = False
+    texts: bool = False
     weighs_tasks: bool = False
     allow_constant: bool = False
     paired_only: bool = False

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 import pytest
+from rich.cells import cell_len
 
 
 @pytest.fixture
@@ -228,3 +229,133 @@ def test_a_page_has_a_part_of_its_own_for_cases(run, own_metrics, tmp_path):
     assert page.index('id="cases"') < page.index("Cases that new lost most in seconds on speed")
     run(*asked, "--resamples", "400", "-o", path)
     assert 'id="cases"' not in path.read_text()
+
+
+ANSWERS = {"s0": "Paris,\nof course\x1b[2J and more, " + "at length 長い " * 20, "s1": "=cmd()"}
+
+
+@pytest.fixture
+def answered(flips, write):
+    """The same with what was asked and answered; new answers two samples in a way of its own."""
+    frame = pl.read_csv(flips).with_columns(
+        ("What is " + pl.col("sample") + "?").alias("Question"),
+        pl.when(pl.col("model") == "new")
+        .then(pl.col("sample").replace_strict(ANSWERS, default="no"))
+        .otherwise(pl.lit("yes"))
+        .alias("response"),
+    )
+
+    def written(name="answered.csv", *, without=(), **more):
+        return write(name, frame.drop(without).with_columns(**more))
+
+    return written
+
+
+def _diff(path, *more):
+    return ("diff", path, "--metric", "acc", "--pair", "new:old", *more)
+
+
+@pytest.mark.parametrize("name", ["answered.csv", "answered.parquet", "answered.jsonl"])
+def test_cases_have_what_was_asked_and_answered(run, answered, name):
+    rows = run(*_diff(answered(name), "--cases", "2", "--format", "json")).document["results"]
+    assert rows[0]["input"] == "What is s0?"
+    assert rows[0]["output_new"] == ANSWERS["s0"].strip()
+    assert (rows[0]["output_old"], rows[1]["output_new"]) == ("yes", "=cmd()")
+    assert {row["input"] for row in rows[2:]} == {None}, "only those shown"
+
+
+def test_texts_are_a_line_where_somebody_asks_for_cases(run, answered):
+    path = answered()
+    text = run(*_diff(path, "--cases", "2")).stdout
+    assert "input from column 'Question', output from column 'response'" in text
+    assert "Paris, of course\\x1b[2J and more" in text
+    assert "\x1b" not in text
+    assert "…\n" in text
+    assert all(cell_len(line) <= 100 for line in text.splitlines())
+    assert "Their texts" not in run(*_diff(path)).stdout
+    assert "Their texts" in run(*_diff(path, "--explain")).stdout
+    assert "Their texts" not in run(*_diff(path, "--cases", "0", "--explain")).stdout
+
+
+def test_a_table_without_texts_has_no_fields_of_them(run, flips):
+    row = run(*_diff(flips, "--format", "json")).document["results"][0]
+    assert not {"input", "output_new", "output_old"} & set(row)
+
+
+def test_two_columns_that_could_be_it_are_none_until_one_is_named(run, answered):
+    path = answered(answer=pl.lit("yes"))
+    row = run(*_diff(path, "--format", "json")).document["results"][0]
+    assert row["input"] == "What is s0?"
+    assert "output_new" not in row
+    asked = ("--columns", "output=response,input=answer", "--format", "json")
+    row = run(*_diff(path, *asked)).document["results"][0]
+    assert (row["input"], row["output_old"]) == ("yes", "yes")
+
+
+def test_a_column_with_a_role_is_no_text(run, answered):
+    row = run(*_diff(answered(), "--group-by", "Question", "--format", "json")).document["results"][0]
+    assert row["group"] == "What is s0?"
+    assert "input" not in row
+    assert "output_new" in row
+    asked = ("--columns", "sample=Question", "--format", "json")
+    row = run(*_diff(answered(without=["sample"]), *asked)).document["results"][0]
+    assert row["sample"] == "What is s0?"
+    assert "input" not in row
+
+
+def test_a_metric_of_a_wide_table_is_no_text(run, write):
+    rows = [(model, f"s{at}", at % 3 + (model == "new"), at) for model in ("new", "old") for at in range(10)]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "output", "prompt"], orient="row")
+    path = write("wide.csv", frame.with_columns(prompt="p" + pl.col("prompt").cast(pl.String)))
+    asked = ("diff", path, "--wide", "--lower", "output", "--pair", "new:old", "--format", "json")
+    row = run(*asked).document["results"][0]
+    assert row["input"] == f"p{row['sample'][1:]}"
+    assert "output_new" not in row
+
+
+def test_several_answers_are_numbered_whatever_the_order_of_the_rows(run, write):
+    rows = [
+        (model, f"s{at}", draw, "acc", float(model == "old"), f"run {draw}" if model == "new" else "same")
+        for model in ("new", "old")
+        for at in range(10)
+        for draw in range(2)
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "draw", "metric", "score", "output"], orient="row")
+    found = []
+    for name, one in (("up.csv", frame), ("down.csv", frame.reverse())):
+        asked = ("diff", write(name, one), "--pair", "new:old", "--repeats", "draws", "--format", "json")
+        found.append(run(*asked).document["results"])
+    assert found[0] == found[1]
+    assert found[0][0]["output_new"] == "(1) run 0\n(2) run 1"
+    assert found[0][0]["output_old"] == "same"
+
+
+def test_texts_of_two_files_and_of_chosen_rows(run, answered, write):
+    frame = pl.read_csv(answered())
+    parts = [write(f"{name}.csv", frame.filter(pl.col("model") == name)) for name in ("old", "new")]
+    asked = ("--metric", "acc", "--pair", "new:old", "--where", "sample <> 's0'", "--format", "json")
+    row = run("diff", *parts, *asked).document["results"][0]
+    assert (row["sample"], row["output_new"], row["output_old"]) == ("s1", "=cmd()", "yes")
+
+
+def test_a_gate_has_texts_of_its_cases(run, answered):
+    asked = ("gate", answered(), "--not-worse", "new:old", "--on", "acc", "--resamples", "400")
+    (lost,) = run(*asked, "--cases", "2", "--format", "json").document["meta"]["cases"]
+    assert [case["output_new"] for case in lost["cases"]] == [ANSWERS["s0"].strip(), "=cmd()"]
+    assert "Their texts: input from column 'Question'" in run(*asked, "--cases", "2").stdout
+    assert "Their texts" not in run(*asked).stdout
+
+
+@pytest.mark.parametrize("command", [("rank",), ("gate", "--not-worse", "new:old", "--on", "acc")])
+def test_who_shows_no_cases_knows_no_texts(run, answered, command):
+    name, *more = command
+    found = run(name, answered(), *more, "--columns", "input=Question")
+    assert found.status == 2
+    assert "does not name a role" in found.stderr
+
+
+def test_python_has_the_texts(answered):
+    import riskrank as rr
+
+    rows = rr.diff(answered(), metric="acc", pair="new:old", columns="input=response", lower="wrong").rows
+    assert rows[0].input.startswith("(1) Paris,\nof course")

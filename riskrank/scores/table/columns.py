@@ -19,6 +19,9 @@ OF_SAMPLES = ("sample", "draw", "task", "cluster")
 # A column that happens to be called cluster must not change the unit of resampling: it has to be named.
 FOUND_BY_NAME = ROLES[:-1]
 
+# What was asked and answered, for who shows single cases.
+TEXTS = ("input", "output")
+
 # What samples belong to: roles with an option of their own, whose column may be that of groups, too.
 _SAYING = {"task": "which task a sample is of", "cluster": "which samples belong together"}
 _WHOLES = tuple(_SAYING)
@@ -40,6 +43,8 @@ class Roles:
     task: str | None = None
     cluster: str | None = None
     group: str | None = None
+    input: str | None = None
+    output: str | None = None
     values: tuple[str, ...] = ()
     pools_tasks: bool = False
 
@@ -86,7 +91,7 @@ def assign_roles(
         _require_in_all_parts(source, column)
     values: tuple[str, ...] = ()
     if options.wide:
-        used = {roles.get(role) for role in ("model", "sample", "draw", "task", "cluster")} | {group}
+        used = {roles.get(role) for role in (*OF_SAMPLES, "model", *TEXTS)} | {group}
         values = tuple(name for name in source.columns if name not in {*used, *source.folder_columns})
     return Roles(
         model=roles.get("model"),
@@ -98,6 +103,8 @@ def assign_roles(
         pools_tasks=options.task == NO_TASKS,
         cluster=roles.get("cluster"),
         group=group,
+        input=roles.get("input"),
+        output=roles.get("output"),
         values=values,
     )
 
@@ -214,7 +221,8 @@ def named_roles(options: ReadOptions) -> dict[str, str]:
     UsageError
         If the options contradict each other.
     """
-    named = parse_columns(options.columns, wide=options.wide)
+    roles = (*ROLES, *TEXTS) if options.texts else ROLES
+    named = parse_columns(options.columns, wide=options.wide, roles=roles)
     for whole in _WHOLES:
         asked = getattr(options, whole)
         if asked is not None and not (whole == "task" and asked == NO_TASKS and "task" not in named):

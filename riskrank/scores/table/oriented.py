@@ -16,6 +16,7 @@ from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.scored import Scored
 from riskrank.scores.table.suite import Suite
+from riskrank.scores.table.texts import Texts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,6 +64,8 @@ class ScoreTable:
         Input rows read.
     options : ReadOptions
         How it was read.
+    texts : Texts or None
+        Where what was asked and answered stands, where somebody wants it and the files have it.
     judged : Judged or None
         People's scores and a judge's, of which the only column is made: two rows of a sample that people
         scored, one of the others.
@@ -88,6 +91,7 @@ class ScoreTable:
     best: tuple[np.ndarray, ...] | None = None
     scored: tuple[Scored, ...] = ()
     judged: Judged | None = None
+    texts: Texts | None = None
 
     def at_best(self) -> ScoreTable:
         """The table with what is missing at the best there can be; the same where nothing is told of it."""

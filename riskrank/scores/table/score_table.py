@@ -24,6 +24,7 @@ from riskrank.scores.table.scored import scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import suite_of
 from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
+from riskrank.scores.table.texts import texts_of
 from riskrank.scores.table.validate import (
     constant_metrics,
     divided_samples,
@@ -77,10 +78,10 @@ def checked_table(scores: Scores) -> ScoreTable:
     _check(out_of_range(scores, specs))
     _check(divided_samples(scores, unpaired=options.unpaired))
     _check(incomplete_tasks(scores))
-    told = scored(scores)
+    told, texts = scored(scores), texts_of(scores)
     if options.missing not in FILLING:
-        return replace(_laid_out(scores, specs, warnings), scored=told)
-    table = replace(_laid_out(filled(scores, specs), specs, warnings), scored=told)
+        return replace(_laid_out(scores, specs, warnings), scored=told, texts=texts)
+    table = replace(_laid_out(filled(scores, specs), specs, warnings), scored=told, texts=texts)
     if options.missing == "worst":
         return table
     return replace(table, best=_laid_out(filled(scores, specs, best=True), specs, warnings).values)

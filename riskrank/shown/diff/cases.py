@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from riskrank.errors import one_line
 from riskrank.shown import numbers
+from riskrank.shown.escapes import visible
 from riskrank.shown.view import Cell, Column, Table
 from riskrank.studies.diff.document import WORSE, CaseRow
+
+# Columns of a text that has a line beside the names of its case and model.
+_WIDTH = 60
 
 
 def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Table:
@@ -34,6 +39,27 @@ def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Tab
         for row in cases
     )
     return Table(title, columns, rows, stub=1)
+
+
+def texts_of_cases(cases: Sequence[CaseRow], new: str, old: str, where: str) -> list[Table]:
+    """What was asked and answered, a line each; none where the files tell nothing."""
+    rows: list[tuple[str, ...]] = []
+    for row in cases:
+        texts = (("input", row.input), (old, row.output_old), (new, row.output_new))
+        told = [(whose, _shortened(text)) for whose, text in texts if text is not None]
+        rows += [(row.sample if at == 0 else "", *one) for at, one in enumerate(told)]
+    columns = (Column("case", "left"), Column("", "left", name="of"), Column("text", "left"))
+    return [Table(f"Their texts: {where}", columns, tuple(rows), stub=1)] if rows else []
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a text on one line, its marks harmless, however wide its letters are."""
+    from rich.cells import cell_len, set_cell_size
+
+    line = visible(one_line(text[: 4 * _WIDTH]))
+    if cell_len(line) <= _WIDTH and len(text) <= 4 * _WIDTH:
+        return line
+    return f"{set_cell_size(line, _WIDTH - 1).rstrip()}…"
 
 
 def _p(row: CaseRow) -> Cell | str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows
-from riskrank.shown.diff.cases import cases_table
+from riskrank.shown.diff.cases import cases_table, texts_of_cases
 from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.diff.document import Change, DiffDocument
 from riskrank.studies.wording import counted
@@ -21,6 +21,7 @@ def view(document: DiffDocument) -> list[Section]:
     if len(shown) < len(changes):
         below.append(Line(f"… {counted(len(changes) - len(shown), 'line')} more: {option('explain', True)}"))
     lost = document.lost
+    texts = texts_of_cases(lost[: document.cases], document.new, document.old, document.texts)
     sections: list[Section] = [_counts(document, shown), *below]
     if lost and document.cases:
         title = f"Cases that {document.new} lost"
@@ -28,6 +29,7 @@ def view(document: DiffDocument) -> list[Section]:
         if len(lost) > document.cases:
             more = f"… {counted(len(lost) - document.cases, 'case')} more that got worse: "
             sections.append(Line(f"{more}{option('cases', len(lost))}"))
+        sections += texts if document.cases_asked else asked_for(texts)
     return [
         *sections,
         Line(all_rows(f"all {len(document.rows):,} cases") + "."),

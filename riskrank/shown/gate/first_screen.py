@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from riskrank.errors import one_line, option
 from riskrank.shown import numbers
-from riskrank.shown.diff.cases import cases_table
+from riskrank.shown.diff.cases import cases_table, texts_of_cases
 from riskrank.shown.gate.detail import STYLES, details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
@@ -133,7 +133,9 @@ def _lost(document: GateDocument) -> list[Section]:
     sections: list[Section] = []
     for one in document.lost:
         title = f"Cases that {one.new} lost most {'in' if one.task else 'on'} {one.metric}{one.place}"
-        sections.append(replace(cases_table(one.cases, one.new, one.old, title), part="cases"))
+        table = cases_table(one.cases, one.new, one.old, title)
+        texts = texts_of_cases(one.cases, one.new, one.old, document.texts)
+        sections += [replace(found, part="cases") for found in (table, *texts)]
     return sections
 
 

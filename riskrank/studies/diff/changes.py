@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -182,3 +182,18 @@ def rows_of(table: ScoreTable, cases: Cases, groups: Sequence[str | None], alpha
         )
         for at in order.tolist()
     ]
+
+
+def with_texts(table: ScoreTable, cases: Sequence[CaseRow], new: str, old: str) -> list[CaseRow]:
+    """Cases with what was asked and answered, where the files have it."""
+    if table.texts is None or not cases:
+        return list(cases)
+    known = table.texts.of((new, old), (row.sample for row in cases))
+    found = []
+    for row in cases:
+        texts = known.get(row.sample)
+        if texts is not None:
+            answers = texts.outputs.get(new), texts.outputs.get(old)
+            row = replace(row, input=texts.input, output_new=answers[0], output_old=answers[1])
+        found.append(row)
+    return found

@@ -11,6 +11,9 @@ from riskrank.studies.document import Document
 
 WORSE, BETTER, SAME = "worse", "better", "same"
 
+# Fields that a document has only where a row says something in them.
+TEXTS = ("input", "output_new", "output_old")
+
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
@@ -28,6 +31,14 @@ class CaseRow:
     p_value: float | None
     p_adjusted: float | None
     shown: bool | None
+    input: str | None = None
+    output_new: str | None = None
+    output_old: str | None = None
+
+    def entry(self) -> dict[str, Any]:
+        """The row as an entry of ``meta``, without texts it lacks."""
+        found = asdict(self)
+        return {name: found[name] for name in found if name not in TEXTS or found[name] is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +79,10 @@ class DiffDocument(Document[CaseRow]):
         How many to show.
     alpha : float
     metrics : sequence of MetricSpec
+    texts : str
+        Where the texts of cases stand.
+    cases_asked : bool
+        Whether somebody said how many to show, and has room for their texts.
     """
 
     schema: ClassVar[str] = "diff"
@@ -79,6 +94,14 @@ class DiffDocument(Document[CaseRow]):
     cases: int
     alpha: float
     metrics: Sequence[MetricSpec]
+    texts: str = ""
+    cases_asked: bool = False
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of a row's fields, in order."""
+        told = {name for row in self.rows for name in TEXTS if getattr(row, name) is not None}
+        return tuple(name for name in super().fields if name not in TEXTS or name in told)
 
     @property
     def repeated(self) -> bool:

@@ -10,13 +10,16 @@ from riskrank.asked.diff import DiffSettings
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.diff.changes import cases_of, change_of, groups_of, rows_of
+from riskrank.studies.diff.changes import cases_of, change_of, groups_of, rows_of, with_texts
 from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assumed
 from riskrank.studies.wording import counted, names
+
+# Cases to show where nobody says how many.
+_CASES = 10
 
 
 def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = None) -> DiffDocument:
@@ -64,15 +67,25 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         new=table.models[new],
         old=table.models[old],
         changes=changes,
-        cases=settings.cases,
+        cases=_CASES if settings.cases is None else settings.cases,
+        cases_asked=settings.cases is not None,
         alpha=settings.alpha,
         metrics=table.metrics,
+        texts="" if table.texts is None else table.texts.said,
     )
+    document = replace(document, rows=_with_texts(table, document))
     own = None if table.suite is None else table.suite.specs
     unsaid = assumed(
         list(dict.fromkeys(one.name for one in own or table.metrics if assumed_against_its_name(one)))
     )
     return replace(document, verdict=unsaid + _verdict(document))
+
+
+def _with_texts(table: ScoreTable, document: DiffDocument) -> list[CaseRow]:
+    """All cases, those to be shown with their texts: all texts may be more than memory holds."""
+    shown = document.lost[: document.cases]
+    told = dict(zip(map(id, shown), with_texts(table, shown, document.new, document.old), strict=True))
+    return [told.get(id(row), row) for row in document.rows]
 
 
 def _verdict(document: DiffDocument) -> str:

@@ -95,6 +95,10 @@ class Lost:
         """The task and the group, as a sentence goes on."""
         return _place(self.task, self.group)
 
+    def entry(self) -> dict[str, Any]:
+        """The list as an entry of ``meta``."""
+        return asdict(self) | {"cases": [row.entry() for row in self.cases]}
+
 
 @dataclass(frozen=True, kw_only=True)
 class GateDocument(Document[GateRow]):
@@ -118,6 +122,8 @@ class GateDocument(Document[GateRow]):
         Whether the Markdown is a comment that the next run replaces.
     lost : sequence of Lost
         Cases behind the claims that did not pass, if asked for.
+    texts : str
+        Where the texts of those cases stand.
     overlap : Overlap or None
         What the new scores and a baseline have in common.
     looks : Looks or None
@@ -139,6 +145,7 @@ class GateDocument(Document[GateRow]):
     inconclusive: str | None = None
     comment: bool = False
     lost: Sequence[Lost] = ()
+    texts: str = ""
     looks: Looks | None = None
     overlap: Overlap | None = None
     judged: JudgedChapter | None = None
@@ -169,7 +176,7 @@ class GateDocument(Document[GateRow]):
     def meta(self) -> Mapping[str, Any]:
         """The answer to all claims together, and what a later look must find again."""
         looks = {} if self.looks is None else {"looks": self.looks.meta()}
-        lost = {"cases": [asdict(one) for one in self.lost]} if self.lost else {}
+        lost = {"cases": [one.entry() for one in self.lost]} if self.lost else {}
         overlap = {} if self.overlap is None else {"baseline": asdict(self.overlap)}
         beside = {**overlap, **lost, **looks, **judged_meta(self.judged)}
         return {"outcome": self.outcome, "counts": counts(self.rows), **beside}

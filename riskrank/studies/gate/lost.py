@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from riskrank.asked.gate import ClaimSettings
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.diff.changes import cases_of, groups_of, named_groups, rows_of, tasks_of
+from riskrank.studies.diff.changes import cases_of, groups_of, named_groups, rows_of, tasks_of, with_texts
 from riskrank.studies.diff.document import WORSE, CaseRow
 from riskrank.studies.gate.document import PASS, GateRow, Lost
 
@@ -26,9 +26,9 @@ def lost_cases(tables: Sequence[ScoreTable], rows: Sequence[GateRow], settings: 
         (row.new, row.old, row.metric, row.group, row.task) for row in rows if row.verdict != PASS
     )
     return [
-        Lost(new, old, metric, found[: settings.cases], group, task)
+        Lost(new, old, metric, found, group, task)
         for new, old, metric, group, task in (wanted if settings.cases else ())
-        for found in _lost(tables, (new, old), metric, (group, task), settings.alpha)
+        for found in _lost(tables, (new, old), metric, (group, task), settings)
     ]
 
 
@@ -37,22 +37,23 @@ def _lost(
     pair: tuple[str, str],
     metric: str,
     place: tuple[str | None, str | None],
-    alpha: float,
+    settings: ClaimSettings,
 ) -> Iterator[list[CaseRow]]:
     """Cases that lost, the most lost first, in a place: a group and a task, None being all."""
     for table in tables:
         for number in _columns(table, metric, place[1]):
             new, old = (table.index(model) for model in pair)
-            found = rows_of(table, cases_of(table, new, old, number), groups_of(table, new), alpha)
+            found = rows_of(table, cases_of(table, new, old, number), groups_of(table, new), settings.alpha)
             places = dict(
                 zip(table.samples, zip(named_groups(table, new), tasks_of(table), strict=True), strict=True)
             )
-            yield [
+            lost = [
                 row
                 for row in found
                 if row.change == WORSE
                 and all(asked in (None, has) for asked, has in zip(place, places[row.sample], strict=True))
             ]
+            yield with_texts(table, lost[: settings.cases], *pair)
 
 
 def _columns(table: ScoreTable, metric: str, task: str | None) -> list[int]:

@@ -111,6 +111,7 @@ def gate(
         looks=looks,
         overlap=tables[0].overlap,
         lost=lost_cases(given, rows, settings),
+        texts=next((one.texts.said for one in given if one.texts is not None), ""),
         judged=judged,
     )
 
