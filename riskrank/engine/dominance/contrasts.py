@@ -56,6 +56,11 @@ class Contrasts:
         asked = (self.difference >= 0).all(axis=1) & self.better(alpha).any(axis=1)
         return np.setdiff1d(np.flatnonzero(asked), [self.against])
 
+    def on_balance(self, alpha: float) -> NDArray[np.intp]:
+        """Models significantly better on one metric at least, and significantly worse on none."""
+        asked = self.better(alpha).any(axis=1) & ~self.worse(alpha).any(axis=1)
+        return np.setdiff1d(np.flatnonzero(asked), [self.against])
+
 
 @dataclass(frozen=True)
 class _Units:

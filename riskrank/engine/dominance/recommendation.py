@@ -3,7 +3,9 @@
 A method's leader is recommended only if no other model is significantly ahead of it: head to head, by direct
 claims of the order ranked by, from the same resamples; nor throughout, on the metrics themselves, with a mean
 as good on each and a significantly better one. Otherwise the other models that nobody beats throughout are
-looked for, and the first of them by the metrics' own rankings together, RA(R-SSD@M).
+looked for, and the first of them by the metrics' own rankings together, RA(R-SSD@M), of whom no other of them
+is significantly better on a metric without being significantly worse on another: ranks that no test separates
+do not outweigh a difference that is shown.
 """
 
 from __future__ import annotations
@@ -63,6 +65,22 @@ class Challenge:
 
 
 @dataclass(frozen=True)
+class PassedOver:
+    """A model that another betters on balance: significantly on some metrics, and is worse on none.
+
+    Attributes
+    ----------
+    model, rival : int
+    metrics : tuple of int
+        Where the rival is significantly better.
+    """
+
+    model: int
+    rival: int
+    metrics: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """What the evidence says of a method's leader.
 
@@ -73,9 +91,12 @@ class Recommendation:
         Where the leader does not stand: the others that nobody beats throughout, by the metrics' own
         rankings together. The leader alone where it does.
     choice : int or None
-        The first of them; None where there are none.
+        The first of them that no other of them betters on balance; None where there are none.
     deciding : tuple of int
-        Metrics without which another unbeaten model would come first; empty where nothing is taste.
+        Metrics without which another unbeaten model would come first; empty where nothing is taste, and where
+        tests choose another than the first.
+    passed_over : tuple of PassedOver
+        Unbeaten models before the choice by the metrics' rankings, that another betters on balance.
     first_by_metrics : int
         First model of RA(R-SSD@M), or R-FSD where the first order is ranked by.
     first_without : dict of int to int, or None
@@ -86,6 +107,7 @@ class Recommendation:
     unbeaten: tuple[int, ...]
     choice: int | None
     deciding: tuple[int, ...]
+    passed_over: tuple[PassedOver, ...]
     first_by_metrics: int
     first_without: dict[int, int] | None
 
@@ -139,15 +161,32 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     by_metrics = _together(places, tables.weights)
     without = leaders_without(ranked, leader)
     if not first.beaten_by:
-        return Recommendation(first, (leader,), leader, (), int(by_metrics[0]), without)
+        return Recommendation(first, (leader,), leader, (), (), int(by_metrics[0]), without)
     unbeaten = [
         model
         for model in by_metrics.tolist()
         if model != leader and not better_throughout(ranked, model, inference)
     ]
-    choice = unbeaten[0] if unbeaten else None
-    deciding = _deciding(places[:, unbeaten], tables.weights) if len(unbeaten) > 1 else ()
-    return Recommendation(first, tuple(unbeaten), choice, deciding, int(by_metrics[0]), without)
+    passed = _passed_over(ranked, unbeaten, inference)
+    choice = unbeaten[len(passed)] if unbeaten else None
+    taste = len(unbeaten) > 1 and not passed
+    deciding = _deciding(places[:, unbeaten], tables.weights) if taste else ()
+    return Recommendation(first, tuple(unbeaten), choice, deciding, passed, int(by_metrics[0]), without)
+
+
+def _passed_over(ranked: Ranked, unbeaten: list[int], inference: Inference) -> tuple[PassedOver, ...]:
+    """Those before the first that no other betters on balance; nobody where every one is bettered."""
+    if len(ranked.tables.metrics) == 1:
+        return ()  # a better mean of the one metric may be a worse tail
+    found = []
+    for model in unbeaten:
+        held = contrasts(ranked.tables, model, correction=inference.correction)
+        rivals = [i for i in unbeaten if i in held.on_balance(inference.alpha)]
+        if not rivals:
+            return tuple(found)
+        better = held.better(inference.alpha)[rivals[0]]
+        found.append(PassedOver(model, rivals[0], tuple(np.flatnonzero(better).tolist())))
+    return ()
 
 
 def challenge(ranked: Ranked, model: int, inference: Inference) -> Challenge:

@@ -199,6 +199,14 @@ def _instead(found: Recommendation, case: Case) -> str:
     chosen = case.models[found.choice]
     if len(found.unbeaten) == 1:
         return f"Look at {chosen} instead: no other model beats it throughout."
+    if found.passed_over:
+        first = found.passed_over[0]
+        before, better = case.models[first.model], case.models[first.rival]
+        on = names([case.means[m].name for m in first.metrics], 3)
+        return (
+            f"Look at {chosen} instead: {before} comes before it by the metrics' own rankings, "
+            f"but {better} is significantly better on {on}, and worse on none."
+        )
     rest = names([case.models[i] for i in found.unbeaten[1:]], 3)
     decides = names([case.means[m].name for m in found.deciding])
     taste = f"; {decides} decides" if len(found.deciding) == 1 else f"; {decides} decide" if decides else ""

@@ -3,6 +3,7 @@ import pytest
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Question, study_columns
+from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.recommendation import Ranked, challenge, leaders_without, recommend
 from riskrank.engine.dominance.violation import one_versus_all, violation_matrices
@@ -54,6 +55,39 @@ def test_better_on_every_metric_is_no_runner_up():
     assert held.better == (1,)
     if leader == 0:
         assert recommend(column, 0, INFERENCE).choice == 1
+
+
+def trade_off():
+    """Nobody beats m1 or m2 throughout: m1 is ahead by a hair on one metric, m2 clearly on the other."""
+    rng = np.random.default_rng(1)
+    n = 600
+    often = rng.normal(0, 0.05, (n, 2)) + 0.1
+    rare = rng.random(n) < 0.3
+    often[rare] = rng.normal([-4, -5], 0.1, (rare.sum(), 2))
+    noise = rng.normal(0, 0.05, (n, 2))
+    apart = rng.normal(0, 0.05, (n, 2))
+    hair = noise.mean(axis=0) - apart.mean(axis=0)
+    return [
+        often,
+        noise - hair * [1, 0] + np.array([1e-4, 0]),
+        apart + np.array([0, 0.02]),
+        rng.normal(-3, 0.05, (n, 2)),
+    ]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0)])
+def test_a_shown_difference_outweighs_ranks_that_no_test_separates(order):
+    values = trade_off()
+    column, _ = ranked([values[i] for i in order])
+    found = recommend(column, order.index(0), INFERENCE)
+    assert not found.holds
+    assert set(found.unbeaten) >= {order.index(1), order.index(2)}
+    assert found.choice == order.index(2)
+    assert len(found.passed_over) == found.unbeaten.index(found.choice)
+    for one in found.passed_over:
+        held = contrasts(column.tables, one.model)
+        assert (held.p_better[one.rival, list(one.metrics)] <= 0.05).all()
+        assert (held.p_worse[one.rival] > 0.05).all()
 
 
 def test_a_trade_off_of_metrics_blocks_nothing():
