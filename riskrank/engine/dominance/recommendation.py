@@ -178,7 +178,7 @@ def _passed_over(ranked: Ranked, unbeaten: list[int], inference: Inference) -> t
     """Those before the first that no other betters on balance; nobody where every one is bettered."""
     if len(ranked.tables.metrics) == 1:
         return ()  # a better mean of the one metric may be a worse tail
-    found = []
+    found: list[PassedOver] = []
     for model in unbeaten:
         held = contrasts(ranked.tables, model, correction=inference.correction)
         rivals = [i for i in unbeaten if i in held.on_balance(inference.alpha)]

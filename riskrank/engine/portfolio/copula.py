@@ -68,7 +68,7 @@ def independent_copula(scores: ArrayLike, weights: ArrayLike | None = None) -> F
     # Column by column instead of a matrix product: equal rows must give equal bits wherever they stand.
     logarithm = np.zeros(len(shares))
     for share, weight in zip(shares.T, lambdas, strict=True):
-        # A column in one piece: older NumPy takes logarithms of a strided one by either of two routines, which
+        # A column in one piece: older NumPy takes logarithms of a strided one by either of two routines that
         # round otherwise, as the addresses happen to lie.
         logarithm += weight * np.log(np.ascontiguousarray(share))
     # Equal products of other shares differ by rounding, which would break ties between models.
