@@ -20,6 +20,7 @@ from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import DominanceStudy, Question, asymptotic_tests
 from riskrank.engine.dominance.contrasts import Contrasts, contrasts
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.passed_over import PassedOver, passed_over
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.dominance.violation import one_versus_all
@@ -62,22 +63,6 @@ class Challenge:
     def beaten_by(self) -> tuple[int, ...]:
         """Models that speak against recommending this one."""
         return tuple(sorted({*self.ahead, *self.better}))
-
-
-@dataclass(frozen=True)
-class PassedOver:
-    """A model that another betters on balance: significantly on some metrics, and is worse on none.
-
-    Attributes
-    ----------
-    model, rival : int
-    metrics : tuple of int
-        Where the rival is significantly better.
-    """
-
-    model: int
-    rival: int
-    metrics: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -167,26 +152,11 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
         for model in by_metrics.tolist()
         if model != leader and not better_throughout(ranked, model, inference)
     ]
-    passed = _passed_over(ranked, unbeaten, inference)
+    passed = passed_over(ranked.tables, unbeaten, inference)
     choice = unbeaten[len(passed)] if unbeaten else None
     taste = len(unbeaten) > 1 and not passed
     deciding = _deciding(places[:, unbeaten], tables.weights) if taste else ()
     return Recommendation(first, tuple(unbeaten), choice, deciding, passed, int(by_metrics[0]), without)
-
-
-def _passed_over(ranked: Ranked, unbeaten: list[int], inference: Inference) -> tuple[PassedOver, ...]:
-    """Those before the first that no other betters on balance; nobody where every one is bettered."""
-    if len(ranked.tables.metrics) == 1:
-        return ()  # a better mean of the one metric may be a worse tail
-    found: list[PassedOver] = []
-    for model in unbeaten:
-        held = contrasts(ranked.tables, model, correction=inference.correction)
-        rivals = [i for i in unbeaten if i in held.on_balance(inference.alpha)]
-        if not rivals:
-            return tuple(found)
-        better = held.better(inference.alpha)[rivals[0]]
-        found.append(PassedOver(model, rivals[0], tuple(np.flatnonzero(better).tolist())))
-    return ()
 
 
 def challenge(ranked: Ranked, model: int, inference: Inference) -> Challenge:
