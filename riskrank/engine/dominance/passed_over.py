@@ -1,4 +1,4 @@
-"""Models that rankings put first and tests do not: another is better by a test on one metric, worse on none."""
+"""Models that rankings put first, while another is better by a test on one metric and worse on none."""
 
 from __future__ import annotations
 
