@@ -499,7 +499,7 @@ COMMANDS = (
         refused=("cluster",),
         groups=True,
         output="output:TestedOutputOptions",
-        formats=("junit",),
+        formats=("junit", "parquet"),
         examples=(
             (
                 "Which samples lda gets wrong and logistic right, by data set:",

@@ -32,7 +32,8 @@ def scored_line(origin: Provenance) -> list[Line]:
     told.sort(key=lambda one: one[0])
     texts = [text for _, text in told[:_MOST]]
     if len(told) > _MOST:
-        texts.append(f"{len(told) - _MOST} more lack some")
+        more = len(told) - _MOST
+        texts.append(f"{more} more {'lacks' if more == 1 else 'lack'} some")
     missing = origin.method.get("missing")
     rule = f"; {_RULES[missing]} ({option('missing', missing)})" if missing in _RULES else ""
     return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]

@@ -359,3 +359,14 @@ def test_python_has_the_texts(answered):
 
     rows = rr.diff(answered(), metric="acc", pair="new:old", columns="input=response", lower="wrong").rows
     assert rows[0].input.startswith("(1) Paris,\nof course")
+
+
+def test_the_files_the_first_screen_names_are_written(run, flips, tmp_path):
+    asked = ("diff", flips, "--metric", "acc", "--pair", "new:old")
+    assert "FILE.csv or FILE.parquet" in run(*asked).stdout
+    outcome = run(*asked, "--output", str(tmp_path / "d.csv"), "--output", str(tmp_path / "d.parquet"))
+    assert outcome.status == 0, outcome.stderr
+    printed, packed = pl.read_csv(tmp_path / "d.csv"), pl.read_parquet(tmp_path / "d.parquet")
+    assert packed.columns == printed.columns
+    assert packed["sample"].cast(str).to_list() == printed["sample"].cast(str).to_list()
+    assert packed["difference"].to_list() == printed["difference"].to_list()

@@ -101,21 +101,25 @@ def _metrics(
     strays = [name for name in (*gone, *added) if name in wanted]
     if strays:
         both = [name for name in scores.metrics if name in has["old"] & has["new"]]
-        told = [f"in both: {listing(both)}"]
-        told += [f"only in the baseline: {listing(gone)}"] if gone else []
-        told += [f"only in the new scores: {listing(added)}"] if added else []
         claims = " ".join(option("metric", name) for name in both[:_MOST_NAMED])
         lost = strays[0] in gone
         raise InputError(
             f"{baseline.path}: the new scores lack the metric '{strays[0]}', which was blessed"
             if lost
             else f"{baseline.path}: the metric '{strays[0]}' is new, and the baseline has none of it",
-            found="; ".join(told),
+            found=_told(both, gone, added),
             hint=("score it; or, if it has another name now, " if lost else "")
             + f"bless scores that have {'the new one' if lost else 'it'}: {how_to_bless(baseline.path)}"
             + (f"; or gate on what both have: {claims}" if claims else ""),
         )
     return tuple(gone), tuple(added)
+
+
+def _told(both: Sequence[str], gone: Sequence[str], added: Sequence[str], most: int = 8) -> str:
+    """What both sides have, and what one of them has alone."""
+    parts = {"in both": both, "only in the baseline": gone, "only in the new scores": added}
+    told = [f"{where}: {listing(names, most)}" for where, names in parts.items() if names or names is both]
+    return "; ".join(told)
 
 
 def _require_tasks(scores: Scores, old: Booleans, kept: Booleans, baseline: Baseline) -> None:
@@ -128,14 +132,11 @@ def _require_tasks(scores: Scores, old: Booleans, kept: Booleans, baseline: Base
     )
     gone, added = sorted(of_old - of_new), sorted(of_new - of_old)
     if gone or added:
-        told = [f"in both: {listing(sorted(of_old & of_new), _MOST_NAMED)}"]
-        told += [f"only in the baseline: {listing(gone, _MOST_NAMED)}"] if gone else []
-        told += [f"only in the new scores: {listing(added, _MOST_NAMED)}"] if added else []
         raise InputError(
             f"{baseline.path}: the new scores lack the task '{gone[0]}', which was blessed"
             if gone
             else f"{baseline.path}: the task '{added[0]}' is new, and the baseline has none of it",
-            found="; ".join(told),
+            found=_told(sorted(of_old & of_new), gone, added, _MOST_NAMED),
             hint=("run it; or " if gone else "")
             + f"bless scores of these tasks: {how_to_bless(baseline.path)}"
             + (f"; {option('missing', 'drop')} compares on what both have" if of_old & of_new else ""),

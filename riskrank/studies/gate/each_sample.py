@@ -1,4 +1,4 @@
-"""Does every sample pass at least so often: the study behind ``gate --each-sample``."""
+"""Does every sample pass at least so often: a gate on each of them."""
 
 from __future__ import annotations
 

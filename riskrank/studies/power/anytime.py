@@ -1,4 +1,4 @@
-"""How many samples until a gate that may be looked at again answers: the study behind ``power --anytime``."""
+"""How many samples until a gate that may be looked at again answers: what a study of power plans for it."""
 
 from __future__ import annotations
 
