@@ -10,11 +10,11 @@ import numpy as np
 
 from riskrank.asked.option import Settings
 from riskrank.engine.judges.correction import Correction
+from riskrank.engine.judges.differences import worth_of_differences
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.units import Units, units_of
-from riskrank.studies.wording import names
 
 # So much more than the labels alone are worth is worth a sentence.
 _GAIN = 1.05
@@ -25,8 +25,9 @@ class JudgedModelEntry:
     """A model's means as the file has them: by people, by the judge on their samples and on all, corrected.
 
     ``low`` and ``high`` are the 95 % interval of the corrected mean by itself. ``power`` is λ, how much of
-    the judge is taken; ``worth`` how many labels would tell as much of the mean. Where the judge is on
-    another scale its means are on people's.
+    the judge is taken; ``slope`` what would be best for this mean alone, before it is cut to [0, 1];
+    ``worth`` how many labels would tell as much of the mean. Where the judge is on another scale its means
+    are on people's.
     """
 
     model: str
@@ -37,12 +38,17 @@ class JudgedModelEntry:
     low: float
     high: float
     power: float
+    slope: float
     worth: float
 
 
 @dataclass(frozen=True)
 class JudgedEntry:
-    """A judge corrected by people, model by model."""
+    """A judge corrected by people, model by model.
+
+    ``worth_low`` and ``worth_high`` are the fewest and the most labels that would tell as much of the
+    difference of two models' means, over all pairs; fewer than there are where the judge blurs one.
+    """
 
     human: str
     judge: str
@@ -50,6 +56,8 @@ class JudgedEntry:
     samples: int
     mapped: bool
     lower: bool
+    worth_low: float
+    worth_high: float
     models: Sequence[JudgedModelEntry]
 
 
@@ -69,19 +77,21 @@ class JudgedChapter:
         """What labels and judge are worth together, as a sentence."""
         one = self.entry
         n = one.labelled
-        worths = [model.worth for model in one.models]
-        useless = [model.model for model in one.models if model.worth < _GAIN * n]
-        if len(useless) == len(one.models):
-            against = all(model.power == 0 for model in one.models)
-            why = (
-                "its scores do not go with people's" if against else "it tells too little of people's scores"
-            )
-            return f"The judge adds nothing to the {n:,} labels: {why}."
-        low, high = (_rounded(end) for end in (min(worths), max(worths)))
+        if one.worth_high < _GAIN * n:
+            return f"The judge adds nothing to the {n:,} labels: {self._why_nothing}."
+        low, high = (n if n / _GAIN < end < n else _rounded(end) for end in (one.worth_low, one.worth_high))
         span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        nothing = f", nothing for {names(useless, 3)}" if useless else ""
-        by_model = ", by model" if low != high else ""
-        return f"{n:,} labels and the judge are worth {span} labels{by_model}{nothing}."
+        by_pair = ", by pair" if low != high else ""
+        return f"{n:,} labels and the judge are worth {span} labels{by_pair}."
+
+    @property
+    def _why_nothing(self) -> str:
+        models = self.entry.models
+        if all(model.slope <= 0 for model in models):
+            return "its scores do not go with people's"
+        if all(model.worth < _GAIN * self.entry.labelled for model in models):
+            return "it tells too little of people's scores"
+        return "it tells too little of how models differ"
 
 
 def refuse_with_judge(table: ScoreTable, settings: Settings) -> None:
@@ -130,12 +140,15 @@ def judged_entry(judged: Judged, table: ScoreTable) -> JudgedEntry:
             float(units.of(np.array(one.mean))),
             *_ends(one, units),
             one.power,
+            one.slope,
             one.worth,
         )
         for model, one in zip(table.models, judged.corrections, strict=True)
     ]
     lower, mapped = units.sign < 0, bool(judged.why_mapped)
-    return JudgedEntry(judged.human, judged.judge, n, len(table.samples), mapped, lower, models)
+    worth = worth_of_differences(judged.corrections)
+    ends = (float(worth.min()), float(worth.max()))
+    return JudgedEntry(judged.human, judged.judge, n, len(table.samples), mapped, lower, *ends, models)
 
 
 def _ends(one: Correction, units: Units) -> tuple[float, float]:

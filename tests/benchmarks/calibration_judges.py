@@ -1,7 +1,8 @@
 """A judge corrected by a few labels, on tables whose truth is known: coverage, widths, and errors of tests.
 
 Used by ``make calibrate``. Two models are scored by people on a scale of five, alike in truth; the judge is
-close to people, good, useless, or off by other amounts for the two models.
+close to people, good, useless, or off by other amounts for the two models; or good, of models that find the
+same samples hard.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.judges.correction import Correction
+from riskrank.engine.judges.differences import for_differences
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.expanded_percentile import expanded_interval
 from riskrank.engine.sampling.freedom import Behind, Freedom
@@ -30,15 +32,17 @@ from riskrank.studies.gate.document import FAIL, PASS
 from riskrank.studies.units import Units
 
 SAMPLES = 2000
-CENTRE, SHARED = 3.3, 0.6
+CENTRE = 3.3
 CLAIMS = (Claim(1, DIRECT), Claim(2, DIRECT))
 
-# The judge's noise, and its bias for either model; without noise it knows nothing.
+# The judge's noise, and its bias for either model; without noise it knows nothing. And how much of what
+# people say of a sample is the same for both models.
 JUDGES = {
-    "close": (0.4, (0.0, 0.0)),
-    "good": (0.9, (0.0, 0.0)),
-    "useless": (None, (0.0, 0.0)),
-    "biased by model": (0.6, (0.5, -0.3)),
+    "close": (0.4, (0.0, 0.0), 0.6),
+    "good": (0.9, (0.0, 0.0), 0.6),
+    "useless": (None, (0.0, 0.0), 0.6),
+    "biased by model": (0.6, (0.5, -0.3), 0.6),
+    "like models'": (0.9, (0.0, 0.0), 0.9),
 }
 
 
@@ -56,11 +60,9 @@ class JudgeCase:
 
     def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """People's scores of all samples, and the judge's, shapes (2, N)."""
-        latent = np.sqrt(SHARED) * rng.normal(size=SAMPLES) + np.sqrt(1 - SHARED) * rng.normal(
-            size=(2, SAMPLES)
-        )
-        people = _rated(CENTRE + latent)
-        noise, bias = JUDGES[self.judge]
+        noise, bias, shared = JUDGES[self.judge]
+        common = np.sqrt(shared) * rng.normal(size=SAMPLES)
+        people = _rated(CENTRE + common + np.sqrt(1 - shared) * rng.normal(size=(2, SAMPLES)))
         said = people + rng.normal(0, noise, people.shape) if noise else rng.normal(3, 1, people.shape)
         return people, _rated(said + np.array(bias)[:, None])
 
@@ -96,7 +98,7 @@ def judge_rows(case: JudgeCase, seeds: Sequence[int]) -> list[list[float]]:
         rng = np.random.default_rng([seed, zlib.crc32(case.name.encode())])
         people, judge = case.draw(rng)
         labels = people[:, : case.labelled]
-        both = [Correction.of(*scores) for scores in zip(labels, judge, strict=True)]
+        both = for_differences([Correction.of(*scores) for scores in zip(labels, judge, strict=True)])
         scores = corrected(both)
         # The same labels, with as many in their tail, and a judge that says nothing.
         alone = corrected([Correction.of(one.human, np.full(SAMPLES, 3.0)) for one in both])

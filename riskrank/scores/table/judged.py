@@ -11,6 +11,7 @@ import numpy as np
 from riskrank.asked.reading import NO_TASKS, ReadOptions
 from riskrank.asked.values import contradict
 from riskrank.engine.judges.correction import Correction, on_human_scale
+from riskrank.engine.judges.differences import for_differences
 from riskrank.engine.judges.inspection import shifts
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.types import Booleans, Floats, Integers
@@ -102,7 +103,7 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     for people, own in zip(human[:, first], raw, strict=True):
         corrections.append(Correction.of(people, on_human_scale(people, own) if why else own))
     names, sign = (str(options.human), str(options.judge)), table.metrics[1].sign
-    judged = Judged(*names, first, rest, tuple(corrections), raw, why, sign)
+    judged = Judged(*names, first, rest, for_differences(corrections), raw, why, sign)
     if why:
         notes.append(
             f"{why}: its scores are mapped onto those of {judged.human} by isotonic regression, "

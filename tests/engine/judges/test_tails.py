@@ -1,4 +1,4 @@
-"""The judge of a tail: its λ by the plain formula, and what it leaves alone."""
+"""The judge of a tail: its λ by the plain formulas, and what it leaves alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from riskrank.engine.judges.correction import Correction
+from riskrank.engine.judges.differences import for_differences
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.sampling.design import ClusteredScores
 from tests.engine.judges.test_correction import column, scored
@@ -15,16 +16,20 @@ from tests.engine.judges.test_correction import column, scored
 def test_weights_are_those_of_the_tail_s_own_power(level):
     rng = np.random.default_rng(4)
     both = [Correction.of(*scored(rng, 40, 300)) for _ in range(2)]
-    found = for_tail(column(both), level)
-    for model, one in enumerate(both):
+    cut = for_differences(both)
+    found = for_tail(column(cut), level)
+    tails = []
+    for one in both:
         edge = np.sort(one.human)[int(np.ceil(40 * level)) - 1]
         h, j = np.minimum(one.human, edge), np.minimum(one.judge, edge)
         power = np.clip(np.mean((h - h.mean()) * (j[:40] - j[:40].mean())) / j.var(ddof=1), 0, 1)
-        wanted = column([Correction(one.human, one.judge, float(power), 0.0)] * 2)
+        tails.append(Correction(h, j, float(power), 0.0))
+    for model, (one, tail) in enumerate(zip(both, for_differences(tails), strict=True)):
+        wanted = column([Correction(one.human, one.judge, tail.power, 0.0)] * 2)
         np.testing.assert_allclose(found.strata.signed[model], wanted.strata.signed[0], atol=1e-15)
         assert found.weights[model].sum() == pytest.approx(1)
     if level == 1.0:
-        np.testing.assert_allclose(found.strata.signed[0], column(both).strata.signed[0], atol=1e-15)
+        np.testing.assert_allclose(found.strata.signed[0], column(cut).strata.signed[0], atol=1e-15)
 
 
 def test_other_scores_stay_as_they_are():
