@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from riskrank.asked.option import INPUT, METHOD, Settings, ask
@@ -215,6 +215,17 @@ class ReadOptions(Settings):
     def corrects_judge(self) -> bool:
         """Whether two metrics are to become one: a judge's, corrected by people's."""
         return self.judges and self.human is not None
+
+    @property
+    def as_read(self) -> ReadOptions:
+        """How files are read: a judge's metric and people's are two before they become one.
+
+        What nobody scored is seen to afterwards.
+        """
+        if not self.corrects_judge:
+            return self
+        both = tuple(filter(None, (self.human, self.judge)))
+        return replace(self, metric=both, missing="keep", human=None, judge=None, allow_constant=True)
 
     def _check_judge(self) -> None:
         """A judge and people's scores go together, and with neither units nor metrics of other kinds."""

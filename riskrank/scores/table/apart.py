@@ -8,10 +8,11 @@ from typing import BinaryIO
 
 from riskrank.asked.gate import BASELINE
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError
+from riskrank.asked.values import contradict
+from riskrank.errors import InputError, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.baseline import Baseline
-from riskrank.scores.table.judged import corrected, read_judged
+from riskrank.scores.table.judged import corrected
 from riskrank.scores.table.overlap import compared
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
@@ -33,10 +34,10 @@ def read_selected(
         As for `read_scores`.
     baseline : Baseline, optional
     """
-    if options.corrects_judge:
-        return read_judged(paths, options, stdin, baseline=baseline)
+    if baseline is not None and options.corrects_judge:
+        contradict(option("judge", options.judge), option("baseline", baseline.path))
     scores = read_frame(paths, options, stdin, baseline=baseline)
-    return select(replace(scores, options=_with_baseline(options, baseline)))
+    return select(replace(scores, options=_with_baseline(scores.options, baseline)))
 
 
 def metrics_apart(

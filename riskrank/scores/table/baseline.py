@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.asked.gate import BASELINE
-from riskrank.asked.reading import NO_TASKS, ReadOptions
+from riskrank.asked.reading import NO_TASKS
 from riskrank.errors import InputError, by_door, listing, option
 from riskrank.scores.files.contents import read_bytes
 from riskrank.scores.files.opening import MAX_TABLE_BYTES
@@ -129,7 +129,7 @@ class Baseline:
         """Where its rows come from."""
         return self.source.input_file(self.source.height())
 
-    def below(self, frame: pl.DataFrame, start: int, options: ReadOptions) -> pl.DataFrame:
+    def below(self, frame: pl.DataFrame, start: int, *, pooled: bool) -> pl.DataFrame:
         """Its rows below those of new scores, in the clusters and groups the new scores put their samples in.
 
         Parameters
@@ -138,14 +138,15 @@ class Baseline:
             Typed rows of the new scores.
         start : int
             Rows of the files before it.
-        options : ReadOptions
+        pooled : bool
+            Whether tasks tell samples apart, and nothing else.
 
         Raises
         ------
         InputError
             If one of the two has tasks and the other has not, or a new model is called as this one is.
         """
-        roles = replace(self.roles, pools_tasks=options.task == NO_TASKS)
+        roles = replace(self.roles, pools_tasks=pooled)
         rows = long_rows(self.source, roles).frame.with_columns(pl.col("row") + start)
         if BASELINE in list_of(frame["model"]):
             raise InputError(

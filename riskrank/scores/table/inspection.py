@@ -17,7 +17,7 @@ from riskrank.scores.files.source import InputFile, Source
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.filled import FILLING, filled
 from riskrank.scores.table.further_columns import dividing_columns
-from riskrank.scores.table.judged import as_judged, corrected, read_judged
+from riskrank.scores.table.judged import corrected
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import ScoreTable
@@ -203,9 +203,8 @@ def inspect_scores(
 
 def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Inspection:
     # As whoever weighs tasks, and takes a judge, reads them.
-    asked = options = replace(options, weighs_tasks=True, judges=True)
-    if options.corrects_judge:
-        options = as_judged(options)
+    asked = replace(options, weighs_tasks=True, judges=True)
+    options = asked.as_read
     read, unclear = _of_tasks(select(replace(_read(paths, asked, stdin), options=options)))
     read_specs, doubts = resolve_metrics(read)
     scores, specs, of_task = of_one_column(read, read_specs)
@@ -266,19 +265,22 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
 def _judged(scores: Scores, options: ReadOptions) -> tuple[ScoreTable | None, Sequence[RiskrankError]]:
     """The table of a judge corrected by people, or why there is none."""
     try:
-        return corrected(checked_table(replace(scores, options=as_judged(options))), options), ()
+        return corrected(checked_table(replace(scores, options=options.as_read)), options), ()
     except RiskrankError as error:
         return None, (error,)
 
 
 def _read(paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None) -> Scores:
     """Read a table; one without a sample column is one row a model, if no model has two."""
-    if options.corrects_judge:
-        return read_judged(paths, options, stdin)
     try:
         return read_frame(paths, options, stdin)
     except InputError as error:
-        if options.sample_optional or "-" in paths or isinstance(error, BeyondLimitError):
+        if (
+            options.sample_optional
+            or options.corrects_judge
+            or "-" in paths
+            or isinstance(error, BeyondLimitError)
+        ):
             raise
         try:
             scores = read_frame(paths, replace(options, sample_optional=True), stdin)

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import BinaryIO
 
 import numpy as np
 
 from riskrank.asked.reading import NO_TASKS, ReadOptions
-from riskrank.asked.values import contradict
 from riskrank.engine.judges.correction import Correction, on_human_scale
 from riskrank.engine.judges.differences import for_differences
 from riskrank.engine.judges.inspection import shifts
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
-from riskrank.scores.files.source import Source
-from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.judge import Judged, by_sample
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import ScoreTable
-from riskrank.scores.table.reading import read_frame
-from riskrank.scores.table.scores import Scores, select
 
 # A judge whose scores lie so far outside people's, in ranges of theirs, or span so little of that range, is
 # on another scale.
@@ -34,43 +28,6 @@ _ALPHA = 0.05
 
 # Samples that only the judge scored: fewer have no spread.
 _FEWEST_OTHERS = 2
-
-
-def as_judged(options: ReadOptions) -> ReadOptions:
-    """How the two metrics are read, before they become one: what nobody scored is seen to afterwards."""
-    assert options.human is not None
-    assert options.judge is not None
-    both = (options.human, options.judge)
-    return replace(options, metric=both, missing="keep", human=None, judge=None, allow_constant=True)
-
-
-def read_judged(
-    paths: Sequence[str | Source],
-    options: ReadOptions,
-    stdin: BinaryIO | None = None,
-    *,
-    baseline: Baseline | None = None,
-) -> Scores:
-    """Read the two metrics; nothing is checked but their names.
-
-    Raises
-    ------
-    UsageError
-        If there is no such metric, or scores are to be compared with a baseline, which has no judge.
-    """
-    if baseline is not None:
-        contradict(option("judge", options.judge), option("baseline", baseline.path))
-    plain = as_judged(options)
-    try:
-        return select(read_frame(paths, plain, stdin))
-    except UsageError as error:
-        for role in ("human", "judge"):
-            name = getattr(options, role)
-            if option("metric", name) in error.what:
-                old, new = (option(one, "\0").split("\0")[0] for one in ("metric", role))
-                texts = [text.replace(old, new) for text in (error.what, error.found, error.hint)]
-                raise UsageError(texts[0], found=texts[1], hint=texts[2]) from None
-        raise
 
 
 def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:

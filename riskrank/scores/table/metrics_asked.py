@@ -8,9 +8,9 @@ from riskrank.errors import UsageError, did_you_mean, listing, option
 
 
 def metrics_asked(
-    asked: Sequence[str], known: Sequence[str], tasks: Sequence[str]
+    asked: Sequence[str], known: Sequence[str], tasks: Sequence[str], *, parameter: str = "metric"
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Metrics that were asked for of all tasks, and by ``TASK=NAME`` of one.
+    """Metrics that were asked for of all tasks, and by ``TASK=NAME`` of one, by an option of that name.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def metrics_asked(
         if not task and tasks and (misspelt := [pair for pair in pairs if pair[1] in known]):
             raise _unknown_task(*misspelt[0], tasks)
         if name not in known:
-            raise _unknown_metric(name, known, of_task=task)
+            raise _unknown_metric(name, known, parameter, of_task=task)
         if of_task.setdefault(task, name) != name:
             raise UsageError(
                 f"{option('metric', text)}: task '{task}' has a metric already",
@@ -39,16 +39,16 @@ def metrics_asked(
     return tuple(plain), of_task
 
 
-def _unknown_metric(name: str, known: Sequence[str], *, of_task: str = "") -> UsageError:
+def _unknown_metric(name: str, known: Sequence[str], parameter: str, *, of_task: str) -> UsageError:
     """The error of a metric that no file holds."""
     before = f"{of_task}=" if of_task else ""
     return UsageError(
-        f"{option('metric', before + name)}: there is no such metric",
+        f"{option(parameter, before + name)}: there is no such metric",
         found=f"the scores hold {listing(known)}",
         hint=did_you_mean(
             name,
             known,
-            write=lambda near: option("metric", before + near),
+            write=lambda near: option(parameter, before + near),
             otherwise="name one of these metrics",
         ),
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import BinaryIO
 
 import polars as pl
@@ -12,10 +12,11 @@ import polars as pl
 from riskrank.asked.reading import NO_TASKS, ReadOptions
 from riskrank.errors import InputError, RiskrankError, UsageError, listing, option
 from riskrank.scores.exports.export_source import ExportSource
-from riskrank.scores.exports.interface import export_rules
-from riskrank.scores.files.opening import Source, open_sources
+from riskrank.scores.exports.interface import Export, export_rules
+from riskrank.scores.files.opening import InputFile, Source, open_sources
 from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.columns import Roles, assign_roles
+from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.preparation import prepared
 from riskrank.scores.table.scores import FileRead, Notes, Scores
 from riskrank.scores.table.tasks import told_apart
@@ -39,53 +40,76 @@ def read_frame(
     UsageError
         For options that make no sense, or that name metrics the table does not have.
     """
-    if options.from_ is not None:
-        return _of_export(options.from_, paths, options, baseline)
+    asked, options = options, options.as_read
     try:
-        sources = open_sources(
+        given, export = _opened(paths, options, stdin)
+        found, named = prepared(given, options)
+        read = [(source, assign_roles(source, named, options, given)) for source in found]
+    except InputError as error:
+        raise _of_a_harness(error, paths, options) from None
+    typed = [wide_rows(*one, options) if options.wide else long_rows(*one) for one in read]
+    for role in ("sample", "task"):
+        _require_of_all_or_none(read, role)
+    starts = [*accumulate((part.height for part in typed), initial=0)]
+    parts = zip(typed, starts, strict=False)
+    frame = united([part.frame.with_columns(pl.col("row") + start) for part, start in parts])
+    draw_column = all(roles.draw is not None for _, roles in read)
+    if options.wide and not draw_column:
+        frame = frame.with_columns(draw="row")
+    frame, apart, doubts = _in_tasks(frame, read, starts[-1], baseline, pooled=options.task == NO_TASKS)
+    notes = Notes(
+        files=tuple(FileRead(*one, start) for one, start in zip(read, starts, strict=False)),
+        inputs=_inputs(read, typed),
+        rows=starts[-1],
+        has_samples=read[0][1].sample is not None,
+        tasks_named="task" in named,
+        draw_column=draw_column,
+        known_metrics=_known_metrics(read, frame, options),
+        directions={} if options.wide else told_directions(read, options),
+        bounds=_of_truths(typed),
+        warnings=(*chain(*(source.notes for source, _ in read), *(part.doubts for part in typed)), *doubts),
+        told_apart=apart,
+    )
+    if baseline is not None:
+        notes = _beside(notes, baseline)
+    if export is not None:
+        notes = _of_export(notes, export, given[0].label)
+    if asked.corrects_judge:
+        for role, name in (("human", asked.human), ("judge", asked.judge)):
+            metrics_asked([str(name)], notes.known_metrics, (), parameter=role)
+    return Scores(frame, notes, options)
+
+
+def _opened(
+    paths: Sequence[str | Source], options: ReadOptions, stdin: BinaryIO | None
+) -> tuple[list[Source], Export | None]:
+    """Files of scores as they are; what a harness wrote as one table, with what it tells besides."""
+    if options.from_ is None:
+        return open_sources(
             paths,
             input_format=options.input_format,
             stdin=stdin,
             sql=options.sql,
             max_bytes=options.max_bytes,
-        )
-        read, named = _with_roles(sources, options)
-    except InputError as error:
-        raise _of_a_harness(error, paths, options) from None
-    return _typed(read, named, options, baseline)
-
-
-def _of_export(
-    harness: str, paths: Sequence[str | Source], options: ReadOptions, baseline: Baseline | None
-) -> Scores:
+        ), None
     from riskrank.scores.exports.registry import read_export
 
-    named = [path for path in paths if isinstance(path, str)]
-    if len(named) < len(paths):
+    files = [path for path in paths if isinstance(path, str)]
+    if len(files) < len(paths):
         raise UsageError(
-            f"{option('from', harness)} reads files, and a frame was given",
+            f"{option('from', options.from_)} reads files, and a frame was given",
             found="data in memory",
             hint=f"leave out {option('from')}, or name files",
         )
-    export = read_export(harness, named, export_rules(options))
-    source = ExportSource(listing(named, 3), export)
-    scores = _typed(*_with_roles([source], options), options, baseline)
-    notes = replace(
-        scores.notes,
-        directions={**scores.notes.directions, **export.directions},
-        bounds=export.bounds,
-        primary=export.primary,
-        warnings=(*export.notes, *scores.notes.warnings),
-        origin=source.label,
-    )
-    return replace(scores, notes=notes)
+    export = read_export(options.from_, files, export_rules(options))
+    return [ExportSource(listing(files, 3), export)], export
 
 
 def _of_a_harness(error: InputError, paths: Sequence[str | Source], options: ReadOptions) -> InputError:
     """The same error; where a harness wrote the files, with the advice to say so."""
     from riskrank.scores.exports.registry import labelled, recognise
 
-    said = (options.columns, options.matrix, options.sql, options.input_format)
+    said = (options.from_, options.columns, options.matrix, options.sql, options.input_format)
     if options.wide or said != (None,) * len(said):
         return error
     try:
@@ -100,84 +124,58 @@ def _of_a_harness(error: InputError, paths: Sequence[str | Source], options: Rea
     )
 
 
-def _with_roles(
-    sources: Sequence[Source], options: ReadOptions
-) -> tuple[list[tuple[Source, Roles]], dict[str, str]]:
-    """Sources as they are read with what their columns are, and the columns that were named."""
-    found, named = prepared(sources, options)
-    return [(source, assign_roles(source, named, options, sources)) for source in found], named
-
-
-def _typed(
+def _in_tasks(
+    frame: pl.DataFrame,
     read: Sequence[tuple[Source, Roles]],
-    named: Mapping[str, str],
-    options: ReadOptions,
+    rows: int,
     baseline: Baseline | None,
-) -> Scores:
-    """The rows of all files as one frame, with what was asked for."""
-    typed = [wide_rows(*one, options) if options.wide else long_rows(*one) for one in read]
-    for role in ("sample", "task"):
-        _require_of_all_or_none(read, role)
-    starts = [*accumulate((part.height for part in typed), initial=0)]
-    parts = zip(typed, starts, strict=False)
-    frame = united([part.frame.with_columns(pl.col("row") + start) for part, start in parts])
-    draw_column = all(roles.draw is not None for _, roles in read)
-    if options.wide and not draw_column:
-        frame = frame.with_columns(draw="row")
-    # One that was blessed without its tasks stands beside new scores without theirs.
-    pooled = options.task == NO_TASKS
-    late = baseline is not None and pooled and not baseline.has_tasks
+    *,
+    pooled: bool,
+) -> tuple[pl.DataFrame, bool, tuple[str, ...]]:
+    """Rows with a baseline's below, whether samples are named by their tasks, and what to say of it.
+
+    One that was blessed without its tasks stands beside new scores without theirs.
+    """
+    late = pooled and baseline is not None and not baseline.has_tasks
     if baseline is not None and not late:
-        frame = baseline.below(frame, starts[-1], options)
-    as_read = frame
-    frame, notes = told_apart(frame)
-    apart = frame is not as_read
-    if pooled:
-        frame, notes = frame.with_columns(task=pl.lit(None, dtype=pl.Null)), _pooled(read)
+        frame = baseline.below(frame, rows, pooled=pooled)
+    named, doubts = told_apart(frame)
+    if not pooled:
+        return named, named is not frame, doubts
+    frame = named.with_columns(task=pl.lit(None, dtype=pl.Null))
     if baseline is not None and late:
-        frame = baseline.below(frame, starts[-1], options)
-    scores = Scores(
-        frame,
-        Notes(
-            files=tuple(FileRead(*one, start) for one, start in zip(read, starts, strict=False)),
-            inputs=tuple(
-                file
-                for (source, _), part in zip(read, typed, strict=True)
-                for file in source.input_files(part.height)
-            ),
-            rows=starts[-1],
-            has_samples=read[0][1].sample is not None,
-            tasks_named="task" in named,
-            draw_column=draw_column,
-            known_metrics=_known_metrics(read, frame, options),
-            directions={} if options.wide else told_directions(read, options),
-            bounds=_of_truths(typed),
-            warnings=(
-                *(note for source, _ in read for note in source.notes),
-                *(doubt for part in typed for doubt in part.doubts),
-                *notes,
-            ),
-            told_apart=apart and not pooled,
-        ),
-        options,
-    )
-    return scores if baseline is None else _with_notes(scores, baseline)
+        frame = baseline.below(frame, rows, pooled=pooled)
+    return frame, False, _pooled(read)
 
 
-def _with_notes(scores: Scores, baseline: Baseline) -> Scores:
+def _inputs(read: Sequence[tuple[Source, Roles]], typed: Sequence[TypedRows]) -> tuple[InputFile, ...]:
+    pairs = zip(read, typed, strict=True)
+    return tuple(file for (source, _), part in pairs for file in source.input_files(part.height))
+
+
+def _beside(notes: Notes, baseline: Baseline) -> Notes:
     """What is known of a baseline beside what is known of the files; they know better."""
-    notes, entry = scores.notes, baseline.input_file()
+    entry = baseline.input_file()
     return replace(
-        scores,
-        notes=replace(
-            notes,
-            files=(*notes.files, FileRead(baseline.source, baseline.roles, notes.rows)),
-            inputs=(*notes.inputs, entry),
-            rows=notes.rows + entry.rows,
-            known_metrics=tuple(dict.fromkeys((*notes.known_metrics, *baseline.specs))),
-            directions={**baseline.directions, **notes.directions},
-            baseline=baseline,
-        ),
+        notes,
+        files=(*notes.files, FileRead(baseline.source, baseline.roles, notes.rows)),
+        inputs=(*notes.inputs, entry),
+        rows=notes.rows + entry.rows,
+        known_metrics=tuple(dict.fromkeys((*notes.known_metrics, *baseline.specs))),
+        directions={**baseline.directions, **notes.directions},
+        baseline=baseline,
+    )
+
+
+def _of_export(notes: Notes, export: Export, label: str) -> Notes:
+    """What a harness tells besides its scores."""
+    return replace(
+        notes,
+        directions={**notes.directions, **export.directions},
+        bounds=export.bounds,
+        primary=export.primary,
+        warnings=(*export.notes, *notes.warnings),
+        origin=label,
     )
 
 

@@ -14,7 +14,7 @@ from riskrank.errors import InputError
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.filled import FILLING, filled
-from riskrank.scores.table.judged import corrected, read_judged
+from riskrank.scores.table.judged import corrected
 from riskrank.scores.table.metrics import oriented, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import ScoreTable
@@ -62,9 +62,8 @@ def read_scores(
         If the options contradict each other or name something unknown.
     """
     options = options or ReadOptions()
-    if options.corrects_judge:
-        return corrected(checked_table(read_judged(paths, options, stdin)), options)
-    return checked_table(read_frame(paths, options, stdin))
+    table = checked_table(read_frame(paths, options, stdin))
+    return corrected(table, options) if options.corrects_judge else table
 
 
 def checked_table(scores: Scores) -> ScoreTable:
