@@ -146,9 +146,9 @@ def tests_of(mutant: Mutant, checkout: Path, data: coverage.CoverageData) -> lis
     contexts = data.contexts_by_lineno(str(checkout / mutant.path)).get(mutant.line, [])
     # "tests/a/test_b.py::test_c[1]|run"; with all its parameters a test is simpler to name.
     running = sorted({context.partition("|")[0].partition("[")[0] for context in contexts} - {""})
-    if not running:  # a line that runs when its module is imported
-        rounds = [[str(near)] if (ROOT / near).exists() else [], [str(package)], ["tests/" + parts[0]]]
-        return [found for found in rounds if found]
+    if not running:  # a line that runs when its module is imported: any test may notice
+        near = [str(near)] if (ROOT / near).exists() else []
+        return [found for found in (near, [str(package)], [f"tests/{parts[0]}"], [*SUITE]) if found]
     rounds = [
         [test for test in running if test.startswith(f"{near}::")],
         [test for test in running if test.startswith(f"{package}/")],

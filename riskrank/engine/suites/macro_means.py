@@ -25,9 +25,6 @@ from riskrank.engine.types import Floats
 
 FIXED, RANDOM = "fixed", "random"
 
-# Tasks below which nothing is said of tasks like them.
-FEWEST_TASKS = 6
-
 
 @dataclass(frozen=True, eq=False)
 class Estimates:

@@ -10,7 +10,7 @@ from numbers import Real
 from pathlib import Path
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, did_you_mean, listing, nearest, option
+from riskrank.errors import InputError, did_you_mean, listing, option
 
 _CHOICES = {
     "direction": ("higher", "lower"),
@@ -147,11 +147,16 @@ def _spec(path: str, name: str, table: object) -> MetricSpec:
                 hint=did_you_mean(key, _KEYS, otherwise="remove it"),
             )
         if key in _CHOICES and value not in _CHOICES[key]:
-            close = nearest(str(value), _CHOICES[key]) or _CHOICES[key][0]
+            write = f'{key} = "{{}}"'.format
             raise InputError(
                 f"{path}: bad {key} for metric '{name}'",
                 found=f"{key} = {value!r}; the choices are {listing(_CHOICES[key])}",
-                hint=f'did you mean {key} = "{close}"?',
+                hint=did_you_mean(
+                    str(value),
+                    _CHOICES[key],
+                    otherwise=f"write {' or '.join(map(write, _CHOICES[key]))}",
+                    write=write,
+                ),
             )
     return MetricSpec(
         name=name,

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.suites.left_out import LeftOut, first_by_ratio, leave_one_out
 from riskrank.engine.suites.macro_means import (
-    FEWEST_TASKS,
     FIXED,
     RANDOM,
     Estimates,

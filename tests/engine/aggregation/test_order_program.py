@@ -150,3 +150,18 @@ def test_a_program_without_a_solution_is_told():
     program.add_rows(csr_array(np.array([[1.0, -1.0]])), np.array([-np.inf]), np.array([0.0]))
     assert program.solve(decided, 100)[:2] == (None, np.inf)
     assert program.solve(None, 100)[1] == -1.0  # other decisions, another answer
+
+
+def test_a_second_cost_is_kept():
+    rng = np.random.default_rng(7)
+    for _ in range(10):
+        against, towards = rng.integers(1, 9, (2, 6, 6))
+        for costs in (against, towards):
+            np.fill_diagonal(costs, 0)
+        orders = [np.array(order) for order in permutations(range(6))]
+        most = int(np.quantile([cost_of(against, order) for order in orders], 0.05))
+        allowed = [order for order in orders if cost_of(against, order) <= most]
+        found, bound = OrderProgram(against).minimise(towards, Work(10**6), within=(against, most))
+        assert found is not None
+        assert cost_of(against, found) <= most
+        assert cost_of(towards, found) == bound == min(cost_of(towards, order) for order in allowed)

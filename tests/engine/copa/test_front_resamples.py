@@ -154,3 +154,17 @@ def test_too_few_replicates_say_nothing_of_an_end():
     drawn = replicates([objective], [12, 12], together=True, resamples=20, seed=0)
     low, high = drawn.interval(objective, 0, 0.95)
     assert np.isnan([*low, *high]).all()
+
+
+def test_means_over_drawn_tasks_spread_as_theory_says():
+    rng = np.random.default_rng(9)
+    of = np.repeat(np.arange(8), [3, 5, 20, 4, 9, 2, 12, 6])
+    design = TaskDesign.build("abcdefgh", [of] * 2, random=True)
+    values = [rng.normal(of, 1), rng.normal(size=of.size)]
+    scores = ClusteredScores.build(values, tasks=design)
+    objective = replace(measured(values), scores=scores, units=(np.arange(8),) * 2)
+    found = replicates([objective], [8, 8], together=True, resamples=20_000, seed=0).plain[..., 0]
+    means = np.array([[own[of == task].mean() for task in range(8)] for own in values])
+    # Weights of a Bayesian bootstrap are uniform on the simplex: their variance is that of Dirichlet's.
+    assert found.mean(0) == pytest.approx(means.mean(1), abs=0.03)
+    assert found.std(0) == pytest.approx(means.std(1) / 3, rel=0.03)

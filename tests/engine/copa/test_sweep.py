@@ -64,6 +64,12 @@ def test_weight_sweep_edges_in_closed_form():
     assert sweep.evenness == pytest.approx(np.exp(-(share * np.log(share)).sum()) / 3)
 
 
+def test_a_change_within_the_last_step_is_found():
+    sweep = sweep_weight(population(np.array([[2.0, 0.0], [0.0, 2.0]])), 0, p=2, steps=2)
+    assert sweep.model.tolist() == [1, 0]
+    np.testing.assert_allclose(sweep.high, [0.5, 1], atol=1e-12)
+
+
 @pytest.mark.parametrize("levels", [4, 1000])
 def test_p_sweep_against_one_ranking_per_point(levels):
     rng = np.random.default_rng(levels)

@@ -134,3 +134,11 @@ def test_models_that_exchange_scores_within_equal_tasks_are_identical():
     found = estimate(ClusteredScores.build(a, tasks=tasks))
     assert found.ratios == pytest.approx(0.5, abs=0)
     assert found.identical[0, 1]
+
+
+def test_a_ratio_of_a_half_alone_does_not_make_models_identical():
+    # What either gains at one end it loses at the other.
+    tasks = TaskDesign.build("ab", [np.array([0, 1, 1])] * 2)
+    found = estimate(ClusteredScores.build([np.array([3, 0, 0.0]), np.array([2, 1, 1.0])], tasks=tasks))
+    assert found.ratios[0, 0, 1] == pytest.approx(0.5, abs=1e-12)
+    assert not found.identical[0, 1]

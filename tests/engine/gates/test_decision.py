@@ -135,3 +135,12 @@ def test_unequal_units_are_worth_fewer():
     one = Comparison(*sides, True, None, -5.0, 5.0)
     assert one.samples == 61
     assert one.independent == pytest.approx(160**2 / (60 + 100**2))
+
+
+def test_the_standard_error_by_hand():
+    plain = np.array([1.0, 2.0, 4.0, 9.0])
+    found = Evidence.of_replicates(
+        4.0, 0.0, plain=plain, against=plain, in_favour=plain, samples=11, behind=11
+    )
+    # Exponential weights of 11 scores spread a mean by √(10/12) of its standard error.
+    assert found.standard_error == pytest.approx(plain.std(ddof=1) * (12 / 10) ** 0.5)

@@ -95,3 +95,10 @@ def test_an_identifier_is_no_model_unless_named(write):
     named = read_scores([path], ReadOptions(matrix="acc", models=("a", "gpt version 2")))
     assert named.models == ("a", "gpt version 2")
     assert len(read_scores([path], ReadOptions(matrix="acc", models=("a", "id"))).models) == 2
+
+
+def test_a_column_of_texts_may_name_the_samples(write):
+    rows = "".join(f"{n % 3},s{n},{n % 2}\n" for n in range(6))
+    with pytest.raises(InputError, match="which column names the samples") as caught:
+        read_scores([write("m.csv", f"a,words,b\n{rows}")], ReadOptions(matrix="acc"))
+    assert "--columns sample=words" in caught.value.lines(flags=True)[2]

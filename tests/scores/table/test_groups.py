@@ -36,3 +36,15 @@ def test_a_model_without_a_group_is_named(write):
     with pytest.raises(InputError, match="model 'mm' has no sample in the group 'b'") as caught:
         group_tables(table(write, ["a", "b"], absent=[("mm", "b")]))
     assert "NOT IN ('b')" in caught.value.hint
+
+
+@pytest.mark.parametrize(("column", "written"), [("level", "level"), ('my "level"', '"my ""level"""')])
+def test_a_column_of_any_name_is_written_as_sql_wants_it(write, column, written):
+    rows = [("m", "1", "a", 0.1), ("m", "2", "b", 0.2), ("mm", "1", "a", 0.3), ("mm", "3", "a", 0.4)]
+    path = write("t.csv", pl.DataFrame(rows, schema=["model", "sample", column, "acc"], orient="row"))
+    options = ReadOptions(wide=True, group_by=column, metric=("acc",), unpaired=True)
+    with pytest.raises(InputError) as caught:
+        group_tables(read_scores([path], options))
+    assert f"{written} NOT IN ('b')" in caught.value.hint
+    left = read_scores([path], ReadOptions(**(vars(options) | {"where": f"{written} NOT IN ('b')"})))
+    assert list(group_tables(left)) == ["a"]

@@ -36,7 +36,7 @@ def test_metrics_file(write):
     [
         ('[acc]\ndirecton = "lower"', "did you mean direction?"),
         ('[acc]\ndirection = "Lower"', 'did you mean direction = "lower"?'),
-        ("[acc]\ndirection = 1", "did you mean direction"),
+        ("[acc]\ndirection = 1", 'write direction = "higher" or direction = "lower"'),
         ('[acc]\nscale = "cardinl"', 'did you mean scale = "cardinal"?'),
         ('[acc]\ntransform = "log"', 'transform = "neg_log"'),
         ('[acc]\nweight = "2"', "finite number"),

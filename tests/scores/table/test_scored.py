@@ -83,3 +83,10 @@ def test_cells_that_are_absent_by_hand(write, monkeypatch):
         for most in (0, 1000):
             monkeypatch.setattr("riskrank.scores.table.scored._DENSE", most)
             assert absent_cells(scores).tolist() == wanted
+
+
+def test_each_of_several_files_tells_its_own_reasons(write):
+    first = write("a.csv", HEAD + "A,1,m,1,\nA,2,m,,error\nA,3,m,1,\n")
+    second = write("b.csv", HEAD + "B,1,m,0,\nB,2,m,1,\nB,3,m,,refusal\n")
+    table = read_scores([first, second], ReadOptions(missing="worst", metrics=BOUNDS))
+    assert told(table) == [("A", "m", 2, 3, {"error": 1}), ("B", "m", 2, 3, {"refusal": 1})]
