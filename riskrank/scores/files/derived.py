@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from riskrank.errors import UsageError, option
 from riskrank.scores.files.source import InputFile, Source
-from riskrank.scores.table.columns import no_column
 
 # A sample called 10.0 by one file (pandas does, once a column held a gap) and 10 by another is one sample.
 WHOLE_FLOAT = r"^(-?(?:0|[1-9][0-9]*))\.0$"
@@ -130,44 +128,3 @@ def without_first(first: str, joined: str) -> pl.Expr:
     escaped = texts.str.replace_all("\\", "\\\\", literal=True).str.replace_all("+", "\\+", literal=True)
     behind = pl.col(joined).cast(pl.String).str.slice(escaped.str.len_chars() + 1)
     return behind.str.replace_all("\\+", "+", literal=True).str.replace_all("\\\\", "\\", literal=True)
-
-
-def with_joined_columns(source: Source, named: dict[str, str], roles: Sequence[str]) -> Source:
-    """Let a role be several columns, ``sample=name+prompt``, where no column is called like that.
-
-    Parameters
-    ----------
-    source : Source
-    named : dict of str to str
-        Columns that were named, by their roles.
-    roles : sequence of str
-        All roles; one that was not named has the column of its own name.
-
-    Raises
-    ------
-    InputError
-        If columns that were named are not there.
-    UsageError
-        If a score is to be joined.
-    """
-    joined: dict[str, tuple[str, ...]] = {}
-    for role, column in named.items():
-        if column in source.columns:
-            continue
-        parts = tuple(part.strip() for part in column.split("+"))
-        missing = [part for part in parts if part not in source.columns]
-        if missing:
-            some = len(missing) < len(parts)
-            raise no_column(source, role, parts if some else [column], missing[0] if some else column)
-        if role == "score":
-            query = f"SELECT *, {' + '.join(parts)} AS score FROM scores"
-            raise UsageError(
-                f"{option('columns', f'score={column}')}: scores cannot be joined",
-                found="several columns for one number",
-                hint=f"compute it: {option('sql', query)}",
-            )
-        joined[column] = parts
-    if not joined:
-        return source
-    others = [named.get(role, role) for role in roles]
-    return JoinedSource(source, joined, others=others)

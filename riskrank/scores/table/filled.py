@@ -11,11 +11,10 @@ import polars as pl
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, option
 from riskrank.scores.table import parsing
-from riskrank.scores.table.gaps import covered_pairs, different_samples, in_common, lacking_scores
+from riskrank.scores.table.gaps import require_comparable
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.scored import absent_cells
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.shifted import hint_for_shift
 from riskrank.scores.table.typed_rows import list_of
 
 # What `missing` says where gaps are filled.
@@ -52,7 +51,7 @@ def filled(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -
     absent = np.empty((0, 3), dtype=np.int64) if scores.options.unpaired else absent_cells(scores)
     if not blank.any() and not len(absent):
         return scores
-    _require_comparable(scores)
+    require_comparable(scores)
     lacking = np.bincount(scores.codes("metric")[blank], minlength=len(specs))
     lacking += np.bincount(absent[:, 2], minlength=len(specs))
     ends = np.full(len(specs), np.nan)
@@ -65,24 +64,6 @@ def filled(scores: Scores, specs: Sequence[MetricSpec], *, best: bool = False) -
 def _states(scores: Scores) -> np.ndarray:
     found = scores.states
     return np.full(scores.frame.height, parsing.VALID) if found is None else found
-
-
-def _require_comparable(scores: Scores) -> None:
-    """Refuse what no rule about gaps can mend: no score at all, and samples of another name."""
-    lacking = lacking_scores(scores)
-    if lacking:
-        raise InputError(
-            f"{scores.files()}: {option('missing', scores.options.missing)} stands for single scores, "
-            "not for all of a metric",
-            found=lacking,
-            hint=in_common(scores),
-        )
-    if scores.options.unpaired:
-        return
-    covered = covered_pairs(scores.codes("model"), scores.codes("sample"), scores)
-    shared = int(np.count_nonzero(covered.all(axis=0)))
-    if 2 * shared < covered.shape[1] or (shared < covered.shape[1] and hint_for_shift(scores, covered)):
-        raise different_samples(scores, covered)
 
 
 def _end(scores: Scores, spec: MetricSpec, lacking: int, *, best: bool) -> float:

@@ -41,13 +41,36 @@ def completed(scores: Scores, rows: Rows) -> tuple[Rows, tuple[str, ...]]:
         return _drop(scores, rows, gaps)
     irregular = not scores.options.unpaired and _absent(scores, rows) > 0
     if scores.options.missing == "keep":
-        return (_with_empty_rows(rows, _covered(scores, rows)) if irregular else rows), ()
+        return (_with_empty_rows(rows, _covered(scores, rows.model, rows.sample)) if irregular else rows), ()
     _require_every_model(scores, rows.model)
     if irregular:
-        raise different_samples(scores, _covered(scores, rows))
+        raise _different_samples(scores, _covered(scores, rows.model, rows.sample))
     if gaps.any():
         raise _missing_cells(scores, rows, gaps)
     return rows, ()
+
+
+def require_comparable(scores: Scores) -> None:
+    """Refuse what no rule about gaps can mend: no score at all, and samples of another name.
+
+    Raises
+    ------
+    InputError
+    """
+    lacking = _lacking_scores(scores)
+    if lacking:
+        raise InputError(
+            f"{scores.files()}: {option('missing', scores.options.missing)} stands for single scores, "
+            "not for all of a metric",
+            found=lacking,
+            hint=_in_common(scores),
+        )
+    if scores.options.unpaired:
+        return
+    covered = _covered(scores, scores.codes("model"), scores.codes("sample"))
+    shared = int(np.count_nonzero(covered.all(axis=0)))
+    if 2 * shared < covered.shape[1] or (shared < covered.shape[1] and hint_for_shift(scores, covered)):
+        raise _different_samples(scores, covered)
 
 
 def _pair_starts(rows: Rows) -> np.ndarray:
@@ -61,15 +84,11 @@ def _absent(scores: Scores, rows: Rows) -> int:
     return len(scores.models) * len(scores.samples) - int(np.count_nonzero(_pair_starts(rows)))
 
 
-def covered_pairs(model: np.ndarray, sample: np.ndarray, scores: Scores) -> np.ndarray:
+def _covered(scores: Scores, model: np.ndarray, sample: np.ndarray) -> np.ndarray:
     """Whether a model has a row of a sample, shape (models, samples), by the codes of its rows."""
     covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
     covered[model, sample] = True
     return covered
-
-
-def _covered(scores: Scores, rows: Rows) -> np.ndarray:
-    return covered_pairs(rows.model, rows.sample, scores)
 
 
 def _with_empty_rows(rows: Rows, covered: np.ndarray) -> Rows:
@@ -124,15 +143,15 @@ def _require_every_model(scores: Scores, model: np.ndarray) -> None:
         what = f"{scores.files()}: no sample has a score for every selected model and metric"
     else:
         what = f"{scores.files()}: nothing is left of model{'s' if len(empty) > 1 else ''} {listing(empty)}"
-    lacking = lacking_scores(scores)
+    lacking = _lacking_scores(scores)
     raise InputError(
         what,
         found=lacking or f"{len(scores.samples):,} samples, none of them complete",
-        hint=in_common(scores),
+        hint=_in_common(scores),
     )
 
 
-def different_samples(scores: Scores, covered: np.ndarray) -> InputError:
+def _different_samples(scores: Scores, covered: np.ndarray) -> InputError:
     """Models that were scored on different samples."""
     common = int(np.count_nonzero(covered.all(axis=0)))
     counts = covered.sum(axis=1)
@@ -177,7 +196,7 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
     place = scores.place(int(at[0])) if at.size else scores.files()
     name = f"model '{scores.models[model]}'"
     name += f", sample '{scores.samples[sample]}'" if scores.notes.has_samples else ""
-    lacking, reasons = lacking_scores(scores), together(scored(scores))
+    lacking, reasons = _lacking_scores(scores), together(scored(scores))
     reasons.pop(ABSENT, None)
     why = reasons_in_words(reasons)
     if sum(reasons.values()) > count:
@@ -194,7 +213,7 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
 def _way_out(scores: Scores, rows: Rows, lacking: str) -> str:
     """What to do about missing scores: dropping samples helps only if some are left."""
     if lacking:
-        return in_common(scores)
+        return _in_common(scores)
     scored = ~np.isnan(rows.values)
     models = len(scores.models)
 
@@ -215,7 +234,7 @@ def _way_out(scores: Scores, rows: Rows, lacking: str) -> str:
     return _CHOOSE
 
 
-def in_common(scores: Scores) -> str:
+def _in_common(scores: Scores) -> str:
     """What to leave out where some models have no score for some metric, and what is compared then."""
     has = _scored(scores)
     metrics = [name for name, all_ in zip(scores.metrics, np.all(has, axis=0).tolist(), strict=True) if all_]
@@ -237,7 +256,7 @@ def _scored(scores: Scores) -> np.ndarray:
     return np.bincount(key, minlength=shape[0] * shape[1]).reshape(shape) > 0
 
 
-def lacking_scores(scores: Scores) -> str:
+def _lacking_scores(scores: Scores) -> str:
     """Name the models that have no score at all for some metric."""
     empty = np.argwhere(~_scored(scores))
     pairs = [f"{scores.models[i]} has no {scores.metrics[j]}" for i, j in empty]

@@ -28,14 +28,7 @@ from riskrank.scores.table.scored import Scored, scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import suite_of
 from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
-from riskrank.scores.table.validate import (
-    constant_metrics,
-    divided_samples,
-    out_of_range,
-    too_few_models,
-    too_large,
-    unusable_scores,
-)
+from riskrank.scores.table.validate import constant_metrics, unusable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +207,7 @@ def _inspected(paths: Sequence[str | Source], options: ReadOptions, stdin: Binar
     repeats = _rows_per_cell(scores)
     # Of a table with every score once nothing is refused or dropped: large ones are not assembled for that.
     whole = bool(covered.all()) and repeats.max(initial=0) <= 1 and not np.isnan(means.values).any()
-    errors: list[RiskrankError] = [*_unusable(read, read_specs), *unclear]
+    errors: list[RiskrankError] = [*unusable(read, read_specs), *unclear]
     used = scores
     if options.missing in FILLING and not errors:
         try:
@@ -341,15 +334,6 @@ def _tasks(
         )
         for name, size, weight in zip(suite.names, suite.sizes.tolist(), suite.weights.tolist(), strict=True)
     )
-
-
-def _unusable(scores: Scores, specs: Sequence[MetricSpec]) -> Iterable[InputError]:
-    options = scores.options
-    yield from too_few_models(scores, options.min_models)
-    yield from unusable_scores(scores, nan_is_missing=options.missing != "error")
-    yield from too_large(scores, options.largest)
-    yield from out_of_range(scores, specs)
-    yield from divided_samples(scores, unpaired=options.unpaired)
 
 
 def _incomplete(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.errors import UsageError, option
 from riskrank.scores.files import query
 from riskrank.scores.files.data_sets import DataSetSource
-from riskrank.scores.files.derived import with_joined_columns
-from riskrank.scores.files.matrix import MatrixSource
+from riskrank.scores.files.derived import JoinedSource
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.templates import differing, template_of
-from riskrank.scores.table.columns import FOUND_BY_NAME, named_roles
+from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, named_roles, no_column
+from riskrank.scores.table.matrix import MatrixSource
 from riskrank.scores.table.path_hints import written
 
 
@@ -34,21 +35,23 @@ def prepared(sources: Sequence[Source], options: ReadOptions) -> tuple[list[Sour
         If the options make no sense.
     """
     named = named_roles(options)
-    found = [named_by_paths(source, options, named) for source in sources]
+    found = list(sources)
+    if options.matrix is None:
+        found = [_named_by_paths(source, named) for source in sources]
     if options.where is not None:
         found = query.where(found, options.where)
     if options.sql is not None:
         # Databases and workbooks hold several tables and have answered when they were opened.
         found = [source if source.queried else query.select(source, options.sql) for source in found]
     known = tuple(dict.fromkeys((*FOUND_BY_NAME, *named)))
-    found = [with_joined_columns(source, named, known) for source in found]
+    found = [_with_joined_columns(source, named, known) for source in found]
     if options.matrix is None:
         return found, named
-    found = [_matrix(source, named, options) for source in found]
+    found = [_matrix(source, options.matrix, named, options.models) for source in found]
     return found, {role: role for role in ("task", "cluster") if role in named}
 
 
-def named_by_paths(source: Source, options: ReadOptions, named: Mapping[str, str]) -> Source:
+def _named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
     """A folder of a folder a model and a file a task, with columns of both; another source as it is.
 
     Only where nothing else names the models. If it is a folder a task, the files tell: those of one task have
@@ -56,7 +59,7 @@ def named_by_paths(source: Source, options: ReadOptions, named: Mapping[str, str
     """
     if not isinstance(source, DataSetSource) or source.folder_columns or source.model_label is not None:
         return source
-    if options.matrix is not None or {"model", "task"} & {*source.columns, *named}:
+    if {"model", "task"} & {*source.columns, *named}:
         return source
     outer, inner = "model", "task"
     files = source.paths
@@ -84,7 +87,43 @@ def _alike(names: Sequence[str], lengths: Sequence[int]) -> bool:
     return len(set(zip(names, lengths, strict=True))) == len(set(names))
 
 
-def _matrix(source: Source, named: dict[str, str], options: ReadOptions) -> MatrixSource:
+def _matrix(source: Source, metric: str, named: Mapping[str, str], models: Sequence[str]) -> MatrixSource:
+    # A column that happens to be called cluster has to be named: it is not among those looked for.
+    of_sample = named_columns(source, named, OF_SAMPLES[:-1])
     # Under a label the models are called otherwise than their columns; they are selected later.
-    models = () if source.model_label is not None else options.models
-    return MatrixSource(source, options.matrix or "", named, models)
+    return MatrixSource(source, metric, of_sample, models if source.model_label is None else ())
+
+
+def _with_joined_columns(source: Source, named: Mapping[str, str], roles: Sequence[str]) -> Source:
+    """Let a role be several columns, ``sample=name+prompt``, where no column is called like that.
+
+    One of `roles` that was not named has the column of its own name.
+
+    Raises
+    ------
+    InputError
+        If columns that were named are not there.
+    UsageError
+        If a score is to be joined.
+    """
+    joined: dict[str, tuple[str, ...]] = {}
+    for role, column in named.items():
+        if column in source.columns:
+            continue
+        parts = tuple(part.strip() for part in column.split("+"))
+        missing = [part for part in parts if part not in source.columns]
+        if missing:
+            some = len(missing) < len(parts)
+            raise no_column(source, role, parts if some else [column], missing[0] if some else column)
+        if role == "score":
+            query = f"SELECT *, {' + '.join(parts)} AS score FROM scores"
+            raise UsageError(
+                f"{option('columns', f'score={column}')}: scores cannot be joined",
+                found="several columns for one number",
+                hint=f"compute it: {option('sql', query)}",
+            )
+        joined[column] = parts
+    if not joined:
+        return source
+    others = [named.get(role, role) for role in roles]
+    return JoinedSource(source, joined, others=others)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import BinaryIO
 
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Integers
-from riskrank.errors import InputError
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.filled import FILLING, filled
@@ -25,14 +25,7 @@ from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import suite_of
 from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
 from riskrank.scores.table.texts import texts_of
-from riskrank.scores.table.validate import (
-    constant_metrics,
-    divided_samples,
-    out_of_range,
-    too_few_models,
-    too_large,
-    unusable_scores,
-)
+from riskrank.scores.table.validate import constant_metrics, unusable
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 
@@ -68,20 +61,15 @@ def read_scores(
 
 def checked_table(scores: Scores) -> ScoreTable:
     """Select, check and orient what was read; errors are those of `read_scores`."""
-    options = scores.options
+    rule = scores.options.missing
     scores = of_scored_tasks(select(scores))
     specs, warnings = resolve_metrics(scores)
-    _check(too_few_models(scores, options.min_models))
-    _check(unusable_scores(scores, nan_is_missing=options.missing != "error"))
-    _check(too_large(scores, options.largest))
-    _check(out_of_range(scores, specs))
-    _check(divided_samples(scores, unpaired=options.unpaired))
-    _check(incomplete_tasks(scores))
+    for error in chain(unusable(scores, specs), incomplete_tasks(scores)):
+        raise error
     told, texts = scored(scores), texts_of(scores)
-    if options.missing not in FILLING:
-        return replace(_laid_out(scores, specs, warnings), scored=told, texts=texts)
-    table = replace(_laid_out(filled(scores, specs), specs, warnings), scored=told, texts=texts)
-    if options.missing == "worst":
+    whole = filled(scores, specs) if rule in FILLING else scores
+    table = replace(_laid_out(whole, specs, warnings), scored=told, texts=texts)
+    if rule != "bounds":
         return table
     return replace(table, best=_laid_out(filled(scores, specs, best=True), specs, warnings).values)
 
@@ -91,15 +79,11 @@ def _laid_out(scores: Scores, specs: tuple[MetricSpec, ...], warnings: Sequence[
     values = oriented(scores, specs)
     scores, specs, of_task = of_one_column(scores, specs)
     rows, dropped = assemble(scores, values)
-    _check(incomplete_tasks(scores, rows))
-    _check(() if scores.options.allow_constant else constant_metrics(scores, rows.values, specs))
+    constant = () if scores.options.allow_constant else constant_metrics(scores, rows.values, specs)
+    for error in chain(incomplete_tasks(scores, rows), constant):
+        raise error
     table = _table(scores, rows, specs, (*scores.notes.warnings, *warnings, *dropped))
     return _with_suite(table, scores, of_task)
-
-
-def _check(problems: Iterable[InputError]) -> None:
-    for error in problems:
-        raise error
 
 
 def _with_suite(table: ScoreTable, scores: Scores, of_task: Mapping[str, MetricSpec] | None) -> ScoreTable:
@@ -131,12 +115,12 @@ def _table(
     row_samples = tuple(np.split(sample, cuts))
     clusters, cluster_names = row_samples, None
     if scores.has("cluster"):
-        cluster, cluster_names = scores.of_rows("cluster", rows)
+        cluster, cluster_names = _of_rows(scores, "cluster", rows)
         clusters = tuple(np.split(cluster, cuts))
     groups: tuple[Integers, ...] | None = None
     group_names: tuple[str, ...] = ()
     if scores.has("group"):
-        group, group_names = scores.of_rows("group", rows)
+        group, group_names = _of_rows(scores, "group", rows)
         groups = tuple(np.split(group, cuts))
     return ScoreTable(
         models=scores.models,
@@ -156,3 +140,16 @@ def _table(
         group_names=group_names,
         overlap=scores.notes.overlap,
     )
+
+
+def _of_rows(scores: Scores, whole: str, rows: Rows) -> tuple[Integers, tuple[str, ...]]:
+    """Cluster or group of the sample of each row, as an index into the names of those that are left."""
+    # Models with samples of their own may use one name for different samples.
+    owner = len(scores.samples) if scores.options.unpaired else 0
+    known, first = np.unique(scores.codes("model") * owner + scores.codes("sample"), return_index=True)
+    at = np.searchsorted(known, rows.model * owner + rows.sample)
+    used, numbers = np.unique(scores.codes(whole)[first[at]], return_inverse=True)
+    numbers = np.ascontiguousarray(numbers, dtype=np.int64)
+    numbers.flags.writeable = False
+    names = scores.names(whole)
+    return numbers, tuple(names[code] for code in used)

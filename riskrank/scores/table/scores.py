@@ -18,7 +18,6 @@ from riskrank.scores.table import parsing
 from riskrank.scores.table.baseline import Baseline, Overlap
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_asked import metrics_asked
-from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.typed_rows import list_of
 
 
@@ -154,18 +153,6 @@ class Scores:
         found = np.zeros(len(self.samples), dtype=np.int64)
         found[self.codes("sample")] = self.codes("task")
         return found
-
-    def of_rows(self, whole: str, rows: Rows) -> tuple[Integers, tuple[str, ...]]:
-        """Cluster or group of the sample of each row, as an index into the names of those that are left."""
-        # Models with samples of their own may use one name for different samples.
-        owner = len(self.samples) if self.options.unpaired else 0
-        known, first = np.unique(self.codes("model") * owner + self.codes("sample"), return_index=True)
-        at = np.searchsorted(known, rows.model * owner + rows.sample)
-        used, numbers = np.unique(self.codes(whole)[first[at]], return_inverse=True)
-        numbers = np.ascontiguousarray(numbers, dtype=np.int64)
-        numbers.flags.writeable = False
-        names = self.names(whole)
-        return numbers, tuple(names[code] for code in used)
 
     def only(self, kept: pl.Expr | Booleans) -> Scores:
         """The rows of a mask, and the samples that are left."""

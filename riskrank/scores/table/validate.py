@@ -28,15 +28,18 @@ _WRONG = {
 }
 
 
-def unusable_scores(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputError]:
-    """Yield an error for text, infinities and NaN among the scores, each with its first place.
+def unusable(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
+    """Yield an error for each kind of score that nothing can be computed of, with its first place."""
+    options = scores.options
+    yield from _too_few_models(scores, options.min_models)
+    yield from _no_numbers(scores, nan_is_missing=options.missing != "error")
+    yield from _too_large(scores, options.largest)
+    yield from _out_of_range(scores, specs)
+    yield from _divided_samples(scores, unpaired=options.unpaired)
 
-    Parameters
-    ----------
-    scores : Scores
-    nan_is_missing : bool
-        Whether NaN is to be taken for a missing score.
-    """
+
+def _no_numbers(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputError]:
+    """Text, infinities and NaN among the scores."""
     if scores.states is None:
         return
     for kind, (what, hint) in _WRONG.items():
@@ -65,8 +68,8 @@ def _of_text(scores: Scores) -> str:
     return as_numbers(sources, {name: writing})
 
 
-def too_large(scores: Scores, largest: float) -> Iterator[InputError]:
-    """Yield an error if a score is larger in size than the command can compute with."""
+def _too_large(scores: Scores, largest: float) -> Iterator[InputError]:
+    """A score is larger in size than the command can compute with."""
     with np.errstate(invalid="ignore"):
         beyond = np.abs(scores.values) > largest
     if beyond.any():
@@ -80,8 +83,8 @@ def too_large(scores: Scores, largest: float) -> Iterator[InputError]:
         )
 
 
-def out_of_range(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
-    """Yield an error for each metric with scores outside its bounds or without the logarithm it needs."""
+def _out_of_range(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
+    """Metrics with scores outside their bounds or without the logarithm they need."""
     for code, spec in enumerate(specs):
         if spec.bounds is not None:
             low, high = spec.bounds
@@ -131,40 +134,27 @@ def constant_metrics(scores: Scores, values: np.ndarray, specs: Sequence[MetricS
             )
 
 
-def divided_samples(scores: Scores, *, unpaired: bool) -> Iterator[InputError]:
-    """Yield an error if a sample lies in two clusters, or in two groups.
-
-    Parameters
-    ----------
-    scores : Scores
-    unpaired : bool
-        Whether models have samples of their own, so that equal names mean nothing.
-    """
-    for whole in ("cluster", "group"):
-        if scores.has(whole):
-            yield from _divided(scores, whole, unpaired)
-
-
-def _divided(scores: Scores, whole: str, unpaired: bool) -> Iterator[InputError]:
-    codes, key = scores.codes(whole), scores.codes("sample")
-    if unpaired:
-        key += scores.codes("model") * len(scores.samples)
-    order = np.argsort(key, kind="stable")
-    first = order[np.searchsorted(key[order], key)]
-    at = np.flatnonzero(codes[first] != codes)
-    if at.size:
-        entry, earlier = int(at[0]), int(first[at[0]])
-        found = [scores.frame[whole][row] for row in (earlier, entry)]
-        yield InputError(
-            f"{scores.place(entry)}: sample '{scores.frame['sample'][entry]}' lies in two {whole}s",
-            found=f"'{found[1]}' here and '{found[0]}' {scores.near(earlier, entry)}",
-            hint=f"a sample belongs to one {whole}, the same for all models: correct the column, or name "
-            f"samples so that they differ between {whole}s",
-        )
+def _divided_samples(scores: Scores, *, unpaired: bool) -> Iterator[InputError]:
+    """A sample lies in two clusters, or in two groups; of unpaired models equal names mean nothing."""
+    for whole in filter(scores.has, ("cluster", "group")):
+        codes, key = scores.codes(whole), scores.codes("sample")
+        if unpaired:
+            key += scores.codes("model") * len(scores.samples)
+        order = np.argsort(key, kind="stable")
+        first = order[np.searchsorted(key[order], key)]
+        at = np.flatnonzero(codes[first] != codes)
+        if at.size:
+            entry, earlier = int(at[0]), int(first[at[0]])
+            found = [scores.frame[whole][row] for row in (earlier, entry)]
+            yield InputError(
+                f"{scores.place(entry)}: sample '{scores.frame['sample'][entry]}' lies in two {whole}s",
+                found=f"'{found[1]}' here and '{found[0]}' {scores.near(earlier, entry)}",
+                hint=f"a sample belongs to one {whole}, the same for all models: correct the column, or "
+                f"name samples so that they differ between {whole}s",
+            )
 
 
-def too_few_models(scores: Scores, least: int) -> Iterator[InputError]:
-    """Yield an error if fewer than `least` models are left."""
+def _too_few_models(scores: Scores, least: int) -> Iterator[InputError]:
     if len(scores.models) < least:
         yield InputError(
             f"{scores.files()}: a comparison needs at least {least} models",

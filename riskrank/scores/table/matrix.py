@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from riskrank.errors import InputError, index_of, listing, option
 from riskrank.scores.files.derived import DerivedSource
 from riskrank.scores.files.source import Source
-from riskrank.scores.table.columns import OF_SAMPLES, named_columns
+from riskrank.scores.table.columns import OF_SAMPLES
 from riskrank.scores.table.guesses import looks_like_an_identifier, synonym
 from riskrank.scores.table.parsing import column_kind, numeric_share
 
@@ -27,8 +27,8 @@ class MatrixSource(DerivedSource):
     inner : Source
     metric : str
         What the numbers are.
-    named : dict of str to str
-        Columns of the roles sample, draw, task and cluster, as they were given.
+    of_sample : mapping of str to str
+        Columns of the roles sample, draw, task and cluster.
     models : sequence of str
         Columns asked for; all numeric ones by default.
 
@@ -40,16 +40,17 @@ class MatrixSource(DerivedSource):
         If a model is asked for that is no column.
     """
 
-    def __init__(self, inner: Source, metric: str, named: dict[str, str], models: Sequence[str] = ()) -> None:
+    def __init__(
+        self, inner: Source, metric: str, of_sample: Mapping[str, str], models: Sequence[str] = ()
+    ) -> None:
         super().__init__(inner)
-        # A column that happens to be called cluster has to be named: it is not among those looked for.
-        self._of_sample = named_columns(inner, named, OF_SAMPLES[:-1])
-        self._models = _models(inner, tuple(self._of_sample.values()), models)
-        if "sample" not in self._of_sample:
+        self._of_sample = of_sample
+        self._models = _models(inner, tuple(of_sample.values()), models)
+        if "sample" not in of_sample:
             _refuse_unnamed_samples(inner)
         self._metric = metric
         self._height = inner.load([self._models[0]]).height
-        further = [role for role in OF_SAMPLES[1:] if role in self._of_sample]
+        further = [role for role in OF_SAMPLES[1:] if role in of_sample]
         self.columns = ("model", "sample", "metric", "score", *further)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
