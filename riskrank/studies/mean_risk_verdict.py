@@ -109,7 +109,7 @@ def _doubts(name: str, study: MeanRiskStudy, case: MeanRiskCase) -> Iterator[str
     first, mean = order_of(study)[0], case.mean_of(name)
     if mean is None:
         if first in worst_everywhere(case.means) and len(case.means) > 1:
-            yield f"But its mean is the worst of all on {all_metrics(len(case.means))}."
+            yield f"But {case.models[first]}'s mean is the worst of all on {all_metrics(len(case.means))}."
         yield from better_elsewhere(case.means, first, case.models)
         return
     best = best_of(mean)

@@ -1,11 +1,14 @@
 """What verdicts say on tables whose answer is known."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 
 import riskrank as rr
 from riskrank.studies.wording import number
 
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 NOISE = np.random.default_rng(5).normal(size=60)
 
 
@@ -95,6 +98,17 @@ def test_mean_risk_ties_are_said():
     assert result.verdict.startswith("a and b tie for the first place on x by mean minus risk, ")
     assert "its interval overlaps with" in " ".join(result.document.more)
     assert "60 paired samples (blind to what happens less than once in 20)" in result.to_text()
+
+
+def test_of_two_that_tie_by_mean_and_risk_the_one_with_the_worst_means_is_named():
+    result = rr.mrm(
+        str(SAMPLES / "classifiers.parquet"),
+        metrics_file=str(SAMPLES / "classifiers.toml"),
+        models=["neural_net", "lda"],
+        no_test=True,
+    )
+    assert result.verdict.startswith("lda and neural_net tie for the first place")
+    assert "But lda's mean is the worst of all on all 4 metrics." in result.verdict
 
 
 def test_what_was_tested_stands_in_one_line():
