@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # What is compiled is kept: two workers collect thousands of tests, and tests start programs.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual figures docs lock audit dist clean
+.PHONY: help demo test test-slow test-page test-all test-lowest test-newest lint format fuzz kill-trials mutate calibrate bench data readme manual figures docs lock audit dist try-dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,7 +56,7 @@ test-lowest:  ## the quick suite with the oldest versions pyproject.toml allows
 	.ci/test-with build/lowest $(PYTHON) .ci/lowest.txt
 
 test-newest:  ## the quick suite with the newest Python on this machine
-	.ci/test-with build/newest "$$(.ci/newest-python)"
+	.ci/test-with build/newest "$$(.ci/pythons 1)"
 
 test-all: test test-slow test-page  ## everything that is not a simulation
 
@@ -122,6 +122,9 @@ audit: $(VENV)/.group-audit  ## look the locked packages up among known holes
 
 dist: $(VENV)/.group-dist  ## build wheel, source distribution and bill of materials, the same bytes each time
 	$(BIN)/python .ci/build.py
+
+try-dist: dist  ## install both with every Python here, with and without [report], and use them (half an hour)
+	$(BIN)/python .ci/try_dist.py
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
