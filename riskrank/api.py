@@ -255,6 +255,23 @@ def _source(given: Given) -> str | Source:
     )
 
 
+def _only(row: Command, given: Sequence[Given]) -> Given:
+    """The one thing scores are read from: a table, or several files in a list.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or several that nobody put together.
+    """
+    if len(given) == 1:
+        return given[0]
+    raise UsageError(
+        f"{row.name} takes its scores first, and in one place",
+        found=f"{len(given)} of them" if given else "no scores",
+        hint=f'write {row.name}("scores.csv", ...), or {row.name}(["one.csv", "two.csv"], ...) of several',
+    )
+
+
 def _run(
     row: Command,
     scores: Given | Iterable[Given],
@@ -277,7 +294,7 @@ def _run(
             wanted,
             row.reading_type,
             baseline=settings.baseline,
-            **{**row.needs, "min_models": settings.fewest_models, "texts": settings.cases > 0},
+            **row.needs | settings.needs,
         )
     else:
         read_table = table.table(**row.needs)
@@ -342,16 +359,18 @@ def _door(name: str) -> Callable[..., Result]:
     row = BY_NAME[name]
 
     def command(
-        scores: Given | Iterable[Given],
-        /,
-        *,
+        *scores: Given | Iterable[Given],
         jobs: int | None = None,
         executor: Executor | str | None = None,
         **options: Any,
     ) -> Result:
-        return _run(row, scores, options, jobs, executor)
+        return _run(row, _only(row, scores), options, jobs, executor)
 
     return _dressed(command, row)
+
+
+# How scores are given, in signatures; the functions themselves say what is wrong with none or several.
+_SCORES = inspect.Parameter("scores", inspect.Parameter.POSITIONAL_ONLY)
 
 
 def _dressed(
@@ -359,6 +378,7 @@ def _dressed(
     row: Command,
     options: Sequence[Option] = (),
     *,
+    first: inspect.Parameter = _SCORES,
     scores: str = "scores : path, frame, dict of columns, several of them, or Scores\n"
     "    As :func:`riskrank.read`, whose options may be given here as well.",
 ) -> Callable[..., Result]:
@@ -367,10 +387,6 @@ def _dressed(
     command.__name__ = command.__qualname__ = row.name
     command.__module__ = "riskrank"
     returns = "GateResult" if row.name == "gate" else "Result"
-    # As the function was written: several scores, or none where it can do without.
-    first = next(iter(inspect.signature(command).parameters.values())).replace(
-        annotation=inspect.Parameter.empty
-    )
     command.__signature__ = signature(options, first=first, returns=returns)  # type: ignore[attr-defined]
     summary = spell(inspect.cleandoc(row.words), flags=False)
     described = [scores, *documented(options)]
@@ -409,6 +425,7 @@ def power(
 power = _dressed(
     power,
     BY_NAME["power"],
+    first=inspect.Parameter("scores", inspect.Parameter.VAR_POSITIONAL),
     scores='*scores : two or more distributions such as ``"normal:0.5,2"``; or path, frame, dict of '
     "columns, several of them, or Scores\n"
     "    As :func:`riskrank.read`, whose options may be given here as well.",
@@ -416,17 +433,17 @@ power = _dressed(
 
 
 def gate(
-    scores: Given | Iterable[Given] | None = None,
-    /,
-    *,
+    *scores: Given | Iterable[Given],
     jobs: int | None = None,
     executor: Executor | str | None = None,
     **options: Any,
 ) -> Result:
     """Decide claims on one table, or on a new and an old one; the text is made below, from the settings."""
-    if scores is None:
-        scores, options = _new_and_old(options)
-    return _run(BY_NAME["gate"], scores, options, jobs, executor)
+    row = BY_NAME["gate"]
+    if not scores or scores[0] is None:
+        both, options = _new_and_old(options)
+        return _run(row, both, options, jobs, executor)
+    return _run(row, _only(row, scores), options, jobs, executor)
 
 
 def _new_and_old(options: Mapping[str, Any]) -> tuple[list[Source | str], dict[str, Any]]:
@@ -455,6 +472,7 @@ def _new_and_old(options: Mapping[str, Any]) -> tuple[list[Source | str], dict[s
 gate = _dressed(
     gate,
     BY_NAME["gate"],
+    first=_SCORES.replace(default=None),
     scores="scores : path, frame, dict of columns, several of them, or Scores, optional\n"
     "    As :func:`riskrank.read`, whose options may be given here as well. Without them `new` and `old`\n"
     "    are tables, whose models are called so.",

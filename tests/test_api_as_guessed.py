@@ -153,6 +153,25 @@ def test_a_gate_of_half_a_pair_is_refused(options, what):
     assert str(caught.value).startswith(f"error: {what}")
 
 
+@pytest.mark.parametrize("name", ["rank", "diff", "copa", "gate"])
+def test_scores_come_first_and_in_one_place(name):
+    call = getattr(rr, name)
+    given = [("a.csv", "b.csv")] if name == "gate" else [("a.csv", "b.csv"), ()]
+    for scores in given:
+        with pytest.raises(errors.UsageError) as caught:
+            call(*scores, seed=1)
+        assert f'{name}(["one.csv", "two.csv"], ...)' in str(caught.value)
+        assert str(caught.value).count("\n") == 2
+    assert str(inspect.signature(call)).startswith("(scores=None, /" if name == "gate" else "(scores, /")
+
+
+@pytest.mark.parametrize("given", [{}, {"new": "a.csv"}, {"old": "b.csv"}])
+def test_a_gate_without_scores_says_how_a_call_looks(given):
+    with pytest.raises(errors.UsageError, match="gate needs scores") as caught:
+        rr.gate(**given)
+    assert 'gate(new="new.csv", old="old.csv")' in caught.value.hint
+
+
 def test_help_and_signatures_tell_of_them():
     assert "Also understood as ``weights``." in rr.rank.__doc__
     assert "\ndirections : mapping of str to str, optional\n" in rr.rank.__doc__

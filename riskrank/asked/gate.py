@@ -152,9 +152,14 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
                 )
 
     @property
-    def fewest_models(self) -> int:
-        """Models it takes: a claim on samples is about each by itself."""
-        return 2 if self.each_sample is None else 1
+    def needs(self) -> dict[str, Any]:
+        """What it needs of the reading: a claim on samples is about each model by itself."""
+        return {
+            "min_models": 2 if self.each_sample is None else 1,
+            "texts": self.cases > 0,
+            "decides": True,
+            "grows": self.anytime,
+        }
 
     def _check_each_sample(self, share: float) -> None:
         """Refuse what is no share, and claims beside it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, ClassVar
@@ -17,6 +16,7 @@ from riskrank.errors import index_of, listing, option
 from riskrank.scores.exports.interface import Export, export_rules
 from riskrank.scores.exports.registry import read_export
 from riskrank.scores.files.source import Source
+from riskrank.scores.table.metrics_file import toml_key
 from riskrank.scores.table.shaped_exports import shaped
 from riskrank.scores.table.told_directions import COLUMN
 from riskrank.scores.votes import read_votes
@@ -99,7 +99,7 @@ class ExportDocument(Document[Mapping[str, Any]]):
     def metrics_file(self) -> str:
         """The directions as a metrics file, empty where the export tells none."""
         tables = (
-            f'[{_toml_key(name)}]\ndirection = "{direction}"\n'
+            f'[{toml_key(name)}]\ndirection = "{direction}"\n'
             for name, direction in sorted(self.directions.items())
         )
         return "\n".join(tables)
@@ -282,8 +282,3 @@ def _vote_warnings(scores: VoteScores, without_vote: int) -> list[str]:
             f"{scores.swapped_pairs:,}; their mean counts"
         )
     return warnings
-
-
-def _toml_key(name: str) -> str:
-    """Write any name as a quoted TOML key: JSON's escapes, and DEL, which JSON leaves as it is."""
-    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -444,3 +444,44 @@ def test_what_the_new_scores_lack_counts_and_what_they_have_more_does_not(run, t
     assert "left out: 30 new" in outcome.stderr
     (row,) = run("gate", new, *claim, "--missing", "bounds").document["results"]
     assert (row["estimate_low"], row["estimate_high"]) == (pytest.approx(-4 / 40), pytest.approx(2 / 40))
+
+
+def test_a_sample_without_a_score_is_not_one_the_new_scores_have(run, write, bless):
+    baseline = bless(scores("v1"))
+    gaps = scores().with_columns(score=pl.when(pl.col("sample").cast(int) < 12).then(None).otherwise("score"))
+    asked = ("gate", f"new={write('new.csv', gaps)}", "--baseline", baseline, *CLAIM, *FEW)
+    page = " ".join(run(*asked, "--missing", "drop").stdout.split())
+    assert "the new scores have 88 of its 100 samples" in page
+    told = run(*asked, "--missing", "drop", "--format", "json").document["meta"]["baseline"]
+    assert (told["common"], told["missing"], told["added"]) == (88, 12, 0)
+
+
+@pytest.mark.parametrize(
+    ("new", "found"),
+    [
+        ({"start": 50}, "scores of 50 of the 100 blessed samples, and 50 others"),
+        ({"n": 50}, "scores of 50 of the 100 blessed samples; a gate"),
+        ({"start": 1}, "99 of 101 samples are common"),
+    ],
+)
+def test_little_in_common_is_no_ground_for_an_answer(told, write, bless, new, found):
+    baseline = bless(scores("v1"))
+    asked = ("gate", f"new={write('new.csv', scores(**new))}", "--baseline", baseline, *CLAIM, *FEW)
+    text = told(*asked, "--missing", "drop")
+    assert found in text
+    assert "--missing drop" not in told(*asked).splitlines()[2]
+
+
+def test_tasks_that_are_gone_are_samples_that_are_gone(run, told, write, bless):
+    baseline = bless(scores("v1", tasks=("a", "b", "c")), "--task", "task")
+    asked = ("--baseline", baseline, *CLAIM, *FEW, "--on", "macro", "--missing", "drop")
+    two, one = (write(f"{n}.csv", scores(tasks=("a", "b", "c")[:n])) for n in (2, 1))
+    assert run("gate", f"new={two}", *asked).status in (0, 4)
+    assert "100 of the 300 blessed samples" in told("gate", f"new={one}", *asked)
+
+
+def test_samples_beyond_the_blessed_are_no_loss(run, write, bless):
+    baseline = bless(scores("v1"))
+    path = write("new.csv", scores(n=500))
+    outcome = run("gate", f"new={path}", "--baseline", baseline, *CLAIM, *FEW, "--missing", "drop")
+    assert outcome.status in (0, 4), outcome.stderr

@@ -72,6 +72,15 @@ def test_what_is_refused(refused, runs, write, statistic, says):
     assert says in "\n".join(told)
 
 
+@pytest.mark.parametrize("how", ["mean", "min", "max"])
+@pytest.mark.parametrize("statistic", ["pass^2", "pass@3:acc"])
+def test_merged_runs_are_none_to_ask_about(refused, runs, statistic, how):
+    claim = ("--lower", "failed", "--better", "steady:flaky", "--on", statistic)
+    first, _, hint = refused("gate", runs, "--repeats", how, *claim)
+    assert f"--repeats {how} makes one score of them" in first
+    assert f"drop --repeats {how} for --repeats draws" in hint
+
+
 def test_the_worst_run_says_that_it_depends_on_their_number(run, runs):
     outcome = run("check", runs, "--repeats", "min", "--lower", "failed", "--format", "json")
     assert any("pass^k" in text for text in outcome.document["meta"]["warnings"])

@@ -149,10 +149,51 @@ def test_what_is_refused(options, text):
 
 
 def test_too_few_common_samples():
-    frame = pl.concat([table(old=0, n=20), table(new=0, n=20).with_columns(pl.col("sample") + "x")])
-    frame = pl.concat([frame, table(new=0, n=1)])
+    frame = pl.concat([table(old=0, n=10), table(new=0, n=9)])
     with pytest.raises(InputError, match="a gate needs at least 10 samples"):
         rr.gate(frame, not_worse="new:old", missing="drop")
+
+
+def of_samples(first: int, last: int, **models: float) -> pl.DataFrame:
+    wanted = [f"s{at}" for at in range(first, last)]
+    return table(n=last, **models).filter(pl.col("sample").is_in(wanted))
+
+
+@pytest.mark.parametrize(
+    ("new", "refused"),
+    [
+        ((0, 90), None),
+        ((0, 51), None),
+        ((0, 50), "50 of 100 samples of old"),  # half a run
+        ((50, 150), "50 of 100 samples of new"),  # a shifted column
+        ((1, 101), "99 of 101 samples are common"),  # by one: pairs of different samples
+    ],
+)
+def test_no_claim_is_decided_on_half_of_the_samples(new, refused):
+    frame = pl.concat([of_samples(0, 100, old=0.0), of_samples(*new, new=0.0)])
+    claim = {"not_worse": "new:old", "margin": 2.0, "missing": "drop"}
+    if refused is None:
+        assert verdicts(rr.gate(frame, **claim)) == ["pass"]
+        return
+    with pytest.raises(InputError) as error:
+        rr.gate(frame, **claim)
+    assert refused in error.value.found
+    with pytest.raises(InputError) as before:
+        rr.gate(frame, **claim | {"missing": "error"})
+    assert "drop" not in before.value.hint, "no way is shown that is closed"
+    assert rr.diff(frame, pair="new:old", missing="drop").rows, "who only looks is warned"
+    # Who says that samples need not be the same is taken at their word.
+    assert verdicts(rr.gate(frame, **claim | {"missing": "error"}, unpaired=True)) == ["pass"]
+
+
+def test_half_of_a_model_without_scores_is_no_run():
+    frame = of_samples(0, 100, old=0.0, new=0.0)
+    lost = (pl.col("model") == "new") & pl.col("sample").is_in([f"s{at}" for at in range(50)])
+    frame = frame.with_columns(score=pl.when(lost).then(None).otherwise("score"))
+    for paired in ({}, {"unpaired": True}):
+        with pytest.raises(InputError, match="leaves too little") as error:
+            rr.gate(frame, not_worse="new:old", margin=2.0, missing="drop", **paired)
+        assert "50 of 100 samples of new" in error.value.found
 
 
 def shares(**columns) -> pl.DataFrame:

@@ -55,7 +55,7 @@ def run(call: Call) -> None:
         baseline = None
         if settings.baseline is not None:
             baseline = read_baseline(settings.baseline, call.reading.max_bytes)
-        reading = replace(call.reading, min_models=settings.fewest_models, texts=settings.cases > 0)
+        reading = replace(call.reading, **settings.needs)
         scores = read_selected(call.scores, reading, stdin, baseline=baseline)
         tables = metrics_apart(scores, reading, wanted=wanted)
         for table in tables:

@@ -12,7 +12,7 @@ from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, option
 from riskrank.scores.table import parsing
 from riskrank.scores.table.gaps import require_comparable
-from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
 from riskrank.scores.table.scored import absent_cells
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.typed_rows import list_of
@@ -88,12 +88,15 @@ def _undeclared(scores: Scores, spec: MetricSpec, lacking: int, seen: Floats) ->
     why = f"nobody declared those of {spec.name}"
     if spec.transform == "neg_log" and spec.bounds is not None:
         why = f"−log of those of {spec.name} is infinite"
+    # Counts may be 0 and 1 so far, too: that nothing else can be is for people to say (method §11).
+    truths = bool(np.isin(seen, (0.0, 1.0)).all())
     return InputError(
         f"{option('missing', rule)} needs {needs} there can be, and {why}",
         found=f"{lacking:,} score{'s' if lacking > 1 else ''} of {spec.name} missing; those there are, "
-        f"{seen.min():g} to {seen.max():g}, do not say what there can be",
-        hint=f"write [{spec.name}] and bounds = [LOWEST, HIGHEST] into a file, and give it with "
-        f"{option('metrics_file', 'FILE.toml')}",
+        f"{'all 0 or 1' if truths else f'{seen.min():g} to {seen.max():g}'}, do not say what there can be",
+        hint=f"if nothing else can be, {how_to_bound(spec.name, '[0, 1]')}"
+        if truths
+        else how_to_bound(spec.name),
     )
 
 

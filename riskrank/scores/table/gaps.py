@@ -8,6 +8,7 @@ import numpy as np
 
 from riskrank.asked.flags import among_commas
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.table.enough import little_left, require_most
 from riskrank.scores.table.further_columns import hint_for_parts
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scored import reasons_in_words, scored, together
@@ -131,6 +132,8 @@ def _drop(scores: Scores, rows: Rows, gaps: np.ndarray) -> tuple[Rows, tuple[str
         warnings.append(f"{DROPPED}{draws:,} draws that lack a score for some metric")
     remaining = rows.take(good[pair] & ~gaps)
     _require_every_model(scores, remaining.model)
+    asked, left = (_covered(scores, one.model, one.sample) for one in (rows, remaining))
+    require_most(scores, asked, left)
     return remaining, tuple(warnings)
 
 
@@ -166,11 +169,14 @@ def _different_samples(scores: Scores, covered: np.ndarray) -> InputError:
     if scores.options.paired_only:
         hint = "compare models that were scored on the same samples"
     if common > 1:
-        every = covered.shape[1]
-        hint = (
-            f"{hint_for_shift(scores, covered)}{option('missing', 'drop')} leaves out "
-            f"{every - common:,} of {every:,} samples, and compares on the {common:,} that all models have"
-        )
+        every, shift = covered.shape[1], hint_for_shift(scores, covered)
+        left = covered & covered.all(axis=0)
+        if not scores.options.decides or (not shift and little_left(scores, covered, left) is None):
+            hint = (
+                f"{option('missing', 'drop')} leaves out {every - common:,} of {every:,} samples, and "
+                f"compares on the {common:,} that all models have"
+            )
+        hint = f"{shift}{hint}"
     else:
         hint = hint_for_parts(scores) or hint
     return InputError(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import errno
+import json
 import math
+import re
 import tomllib
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, did_you_mean, listing, option
+from riskrank.errors import InputError, by_door, did_you_mean, listing, option
 
 _CHOICES = {
     "direction": ("higher", "lower"),
@@ -20,6 +22,8 @@ _CHOICES = {
 # A table a metric is some hundred bytes; a device would never end.
 _MOST_BYTES = 1 << 24
 _KEYS = (*_CHOICES, "weight", "bounds")
+# Names that need no quotes as a key.
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,3 +201,18 @@ def _is_number(value: object) -> bool:
         return math.isfinite(value)
     except OverflowError:  # a whole number beyond all floating-point ones
         return False
+
+
+def toml_key(name: str) -> str:
+    """Write any name as a quoted TOML key: JSON's escapes, and DEL, which JSON leaves as it is."""
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def how_to_bound(name: str, ends: str = "[LOWEST, HIGHEST]") -> str:
+    """Lines that declare the bounds of a metric, and where they go."""
+    key = name if _BARE_KEY.fullmatch(name) else toml_key(name)
+    in_file = f"write [{key}] and bounds = {ends} into a file, and give it with "
+    return by_door(
+        in_file + option("metrics_file", "FILE.toml"),
+        f'metrics={{{json.dumps(name, ensure_ascii=False)}: {{"bounds": {ends}}}}} declares them',
+    )

@@ -47,7 +47,9 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
         _require_tasks(scores, old, kept, baseline)
     if scores.options.missing == "error" and not scores.options.unpaired:
         _require_samples(scores, old, kept, metrics, baseline)
-    of_old, of_new = (np.unique(scores.codes("sample")[kept & side]) for side in (old, ~old))
+    # A row without a score is no sample the new scores have.
+    has = kept & ~scores.invalid()
+    of_old, of_new = (np.unique(scores.codes("sample")[has & side]) for side in (old, ~old))
     common = np.intersect1d(of_old, of_new).size
     overlap = Overlap(
         path=baseline.path,
@@ -66,9 +68,11 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
         warnings=(*scores.notes.warnings, *_warnings(overlap, scores)),
     )
     scores = replace(scores, notes=notes)
+    if scores.options.missing == "drop" and not scores.options.unpaired:
+        _require_most(overlap, grows=scores.options.grows)
     if scores.options.missing in FILLING and not scores.options.unpaired:
         # What is new is no gap of the baseline: filled, it would flatter the new model.
-        scores = scores.only(np.isin(scores.codes("sample"), of_old))
+        scores = scores.only(np.isin(scores.codes("sample"), scores.codes("sample")[kept & old]))
     scores = _in_known_wholes(scores, baseline)
     return scores if scores.options.unpaired else _of_common_tasks(scores)
 
@@ -132,6 +136,8 @@ def _require_tasks(scores: Scores, old: Booleans, kept: Booleans, baseline: Base
     )
     gone, added = sorted(of_old - of_new), sorted(of_new - of_old)
     if gone or added:
+        there = np.isin(scores.codes("task")[kept & old], [names.index(one) for one in of_new])
+        most = 2 * np.count_nonzero(there) > there.size
         raise InputError(
             f"{baseline.path}: the new scores lack the task '{gone[0]}', which was blessed"
             if gone
@@ -139,7 +145,7 @@ def _require_tasks(scores: Scores, old: Booleans, kept: Booleans, baseline: Base
             found=_told(sorted(of_old & of_new), gone, added, _MOST_NAMED),
             hint=("run it; or " if gone else "")
             + f"bless scores of these tasks: {how_to_bless(baseline.path)}"
-            + (f"; {option('missing', 'drop')} compares on what both have" if of_old & of_new else ""),
+            + (f"; {option('missing', 'drop')} compares on what both have" if most else ""),
         )
 
 
@@ -166,11 +172,26 @@ def _require_samples(
         raise InputError(
             f"{baseline.path}: the new scores{on} are not of the samples that were blessed",
             found=", ".join(told),
-            hint=_other_samples(scores, rows, common, added.size, baseline),
+            hint=_other_samples(scores, rows, (of_old.size, common, added.size), baseline),
         )
 
 
-def _other_samples(scores: Scores, rows: Booleans, common: int, added: int, baseline: Baseline) -> str:
+def _require_most(overlap: Overlap, *, grows: bool) -> None:
+    """Refuse to speak of a baseline by half of its samples or less: whole tasks may be gone."""
+    if 2 * overlap.common > (overlap.common + overlap.added if grows else overlap.samples):
+        return
+    raise InputError(
+        f"{overlap.path}: {option('missing', 'drop')} leaves too little of it to decide a claim on",
+        found=f"scores of {overlap.common:,} of the {overlap.samples:,} blessed samples"
+        f"{f', and {overlap.added:,} others' if overlap.added else ''}; a gate needs more than half",
+        hint="score the others; or, if the samples changed for good, bless new scores: "
+        + how_to_bless(overlap.path),
+    )
+
+
+def _other_samples(scores: Scores, rows: Booleans, counts: tuple[int, int, int], baseline: Baseline) -> str:
+    """What to do, by how many samples were blessed, how many of them are there, and how many others."""
+    samples, common, added = counts
     anew = f"if the samples changed for good, bless new scores: {how_to_bless(baseline.path)}"
     if not common:
         column = (
@@ -181,11 +202,13 @@ def _other_samples(scores: Scores, rows: Booleans, common: int, added: int, base
     covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
     covered[scores.codes("model")[rows], scores.codes("sample")[rows]] = True
     shift = hint_for_shift(scores, covered)
-    drop = f"{option('missing', 'drop')} compares on the {common:,} in common"
-    if added:
-        return f"{shift}{drop}; {anew}"
-    worst = f"{option('missing', 'worst')} counts those that are missing as the worst there can be"
-    return f"{shift}score those that are missing; {worst}, {drop}; {anew}"
+    ways = [] if shift else ["if they are the same under other names, name them as before"]
+    if not added:
+        ways = ["score those that are missing"]
+        ways.append(f"{option('missing', 'worst')} counts those that are missing as the worst there can be")
+    if not shift and 2 * common > samples:
+        ways.append(f"{option('missing', 'drop')} compares on the {common:,} in common")
+    return f"{shift}{'; '.join([*ways, anew])}"
 
 
 def _warnings(overlap: Overlap, scores: Scores) -> list[str]:

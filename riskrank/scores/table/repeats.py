@@ -16,7 +16,7 @@ from riskrank.scores.table.scores import Scores
 _DENSE = 4
 
 # How several runs become one score, for messages. Scores are oriented by then: the least is the worst.
-_MERGED = {"mean": "averaged", "min": "took the worst run", "max": "took the best run"}
+MERGING = {"mean": "averaged", "min": "took the worst run", "max": "took the best run"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,12 +56,12 @@ def laid_out(scores: Scores, values: np.ndarray) -> tuple[Rows, tuple[str, ...]]
     if blank.size:
         cell, values = cell[~invalid], values[~invalid]
     notes: tuple[str, ...] = ()
-    if repeated and scores.options.repeats in _MERGED:
+    if repeated and scores.options.repeats in MERGING:
         flat = _merge_per_cell(cell, values, grid.size * n_metrics, scores.options.repeats)
         if scores.options.missing != "drop":
             flat[blank] = np.nan
         elif partial := int(np.count_nonzero(~np.isnan(flat[blank]))):
-            notes = (f"{_MERGED[scores.options.repeats]} without {partial:,} repeats that have no score",)
+            notes = (f"{MERGING[scores.options.repeats]} without {partial:,} repeats that have no score",)
         if scores.options.repeats != "mean":
             notes += (_of_so_many(cell, grid, n_metrics, scores.options),)
     else:

@@ -11,6 +11,7 @@ from riskrank.engine.gates.anytime import AnytimeEvidence, Wagers
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, option
+from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.looks import MOST_BYTES, Looks, digests, read_looks, require_continued
@@ -115,8 +116,7 @@ def _reach(claim: GateClaim) -> float:
         raise UsageError(
             f"{anytime} needs bounds, and nobody declared those of {column.name}",
             found=f"scores of {column.name} that are not all 0 or 1",
-            hint=f"write [{column.name}] and bounds = [LOWEST, HIGHEST] there can ever be into a file, and "
-            f"give it with {option('metrics_file', 'FILE.toml')}",
+            hint=f"{how_to_bound(column.name)}: the least and the most there can ever be",
         )
     return column.reach
 

@@ -10,9 +10,28 @@ import numpy as np
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.passes import Passes
 from riskrank.errors import InputError, UsageError, option
+from riskrank.scores.table.repeats import MERGING
 from riskrank.studies.gate.columns import ScoreColumn
 from riskrank.studies.gate.statistics import ALL_OF, Statistic
 from riskrank.studies.units import Units
+
+
+def refuse_merged(wanted: Sequence[Statistic], repeats: str) -> None:
+    """Refuse to ask what all runs of a sample come to where they have become one score.
+
+    Raises
+    ------
+    UsageError
+    """
+    of_runs = next((one for one in wanted if one.runs is not None), None)
+    if of_runs is not None and repeats in MERGING:
+        raise UsageError(
+            f"{option('on', of_runs.name)} needs the runs of a sample, and {option('repeats', repeats)} "
+            "makes one score of them",
+            found="both",
+            hint=f"drop {option('repeats', repeats)} for {option('repeats', 'draws')}, which keeps the runs; "
+            f"or drop {option('on', of_runs.name)}",
+        )
 
 
 def passing(column: ScoreColumn, statistic: Statistic, models: Sequence[str]) -> ScoreColumn:

@@ -20,7 +20,7 @@ from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, Gat
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.margins import margins
-from riskrank.studies.gate.passing import passing
+from riskrank.studies.gate.passing import passing, refuse_merged
 from riskrank.studies.gate.statistics import MACRO, MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence, unit_of
 from riskrank.studies.judged import judged_chapter, refuse_with_judge
@@ -163,6 +163,7 @@ def _claims(
     wanted: Sequence[Statistic],
 ) -> list[GateClaim]:
     """Every claim on every metric it is about, of all samples together and then of each group or task."""
+    refuse_merged(wanted, tables[0].options.repeats)
     models = tables[0].models
     names = wanted_metrics(settings, [metric.name for table in tables for metric in table.metrics])
     apart = any(one.name == TASK for one in wanted)

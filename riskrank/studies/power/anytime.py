@@ -14,6 +14,7 @@ from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.stops import Stops, simulate_stops, size_of_one_look
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, option
+from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.gate.margins import declared_range
@@ -125,8 +126,7 @@ def anytime_of_pilot(table: ScoreTable, settings: PowerSettings, runtime: Runtim
         raise UsageError(
             f"{asked} needs bounds, and nobody declared those of {metric.name}",
             found=f"scores of {metric.name} that are not all 0 or 1",
-            hint=f"write [{metric.name}] and bounds = [LOWEST, HIGHEST] into a file, and give it with "
-            f"{option('metrics_file', 'FILE.toml')}",
+            hint=how_to_bound(metric.name),
         )
     scores = targets(table, settings)[0].scores
     for wrong, what, hint in (
