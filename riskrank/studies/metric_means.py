@@ -12,6 +12,8 @@ from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.mean_intervals import mean_intervals, share_intervals
 from riskrank.engine.sampling.task_parts import task_column_means
 from riskrank.engine.types import Floats
+from riskrank.scores.table.costs import looks_like_an_amount
+from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.rounding import decimals_of, rounded, rounded_beside_zero
 from riskrank.studies.targets import tasks_of
@@ -29,7 +31,7 @@ class MetricMeans:
     declared : bool
         Whether anybody said so.
     share : bool
-        Whether every score is 0 or 1, so that a mean is a share.
+        Whether a mean is a share (:func:`is_share`).
     mean, error : ndarray, shape (k,)
         As the file has them; standard errors of whole clusters.
     decimals : int
@@ -93,11 +95,30 @@ def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
             for model, (column, cluster) in enumerate(zip(columns, table.clusters, strict=True))
         ]
         mean, error = (np.array([float(getattr(one, name)[0]) for one in each]) for name in ("mean", "error"))
-        share = all(np.isin(column, (0.0, 1.0)).all() for column in columns)
+        share = is_share(spec, columns)
         lower = (spec.direction == "lower") != (spec.transform == "neg_log")
         decimals = decimals_of((100 if share else 1) * error)
         found.append(MetricMeans(spec.name, lower, spec.declared, share, mean, error, decimals, freedom))
     return tuple(found)
+
+
+def is_share(spec: MetricSpec, columns: Sequence[Floats]) -> bool:
+    """Whether the mean of scores that are all 0 or 1 is a share, which is written in percent.
+
+    A price of 1 is none: an amount by its name that varies with no sample. Bounds say it for sure.
+
+    Parameters
+    ----------
+    spec : MetricSpec
+    columns : sequence of ndarray
+        Scores of every model, in the units of the file.
+    """
+    if not all(np.isin(column, (0.0, 1.0)).all() for column in columns):
+        return False
+    if spec.bounds is not None:
+        return spec.bounds == (0.0, 1.0)
+    varies = any(column.size and np.ptp(column) > 0 for column in columns)
+    return varies or not looks_like_an_amount(spec.name)
 
 
 def best_of(mean: MetricMeans) -> int:

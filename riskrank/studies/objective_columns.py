@@ -21,6 +21,7 @@ from riskrank.errors import InputError, UsageError, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.metric_means import is_share
 from riskrank.studies.objective_names import MEAN, TOTAL, ObjectiveName
 from riskrank.studies.targets import tasks_of
 
@@ -67,14 +68,13 @@ class ObjectiveColumn:
 
     @property
     def share(self) -> bool:
-        """Whether every score is 0 or 1, so that a mean is a share."""
-        return self.name.statistic != TOTAL and all(
-            bool(np.isin(self.raw(values), (0.0, 1.0)).all()) for values in self.values
-        )
+        """Whether a mean is a share."""
+        raw = [self.raw(values) for values in self.values]
+        return self.name.statistic != TOTAL and is_share(self.spec, raw)
 
     @cached_property
     def fixed(self) -> bool:
-        """Whether no model's scores vary, as prices: not if all are 0 or 1, where success may have no end."""
+        """Whether no model's scores vary, as prices: not of shares, where success may have no end."""
         return not self.share and all(values.size == 0 or np.ptp(values) == 0 for values in self.values)
 
     def of(self, models: Sequence[int]) -> ObjectiveColumn:

@@ -53,6 +53,8 @@ def _objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
     if text in metrics or not separator:
         name, statistic = text, MEAN
     if name not in metrics:
+        # ``total:cost`` is told the other way round.
+        name, statistic = (statistic, name) if statistic in metrics else (name, statistic)
         raise UsageError(
             f"{option('objective', text)} is about no metric",
             found=f"the metrics are {listing(metrics)}",
@@ -60,7 +62,7 @@ def _objective(text: str, metrics: Sequence[str]) -> ObjectiveName:
                 name,
                 metrics,
                 write=lambda near: option("objective", f"{near}:{statistic}"),
-                otherwise=f"write {option('objective', f'{metrics[0]}:tvar@0.05')}",
+                otherwise=f"write {option('objective', f'{metrics[0]}:tvar@0.05')}, an option an objective",
             ),
         )
     at = list(metrics).index(name)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -22,11 +20,12 @@ from riskrank.engine.copa.population import (
     population,
 )
 from riskrank.engine.types import Booleans, Floats, Integers
-from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.averages import ModelAverages, model_averages
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import require_directions
 from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.objective_bounds import parse_constraint
 from riskrank.studies.objective_columns import ObjectiveColumn, objective_columns, oriented_values
 from riskrank.studies.objective_names import objective_names
 from riskrank.studies.rounding import decimals_of, decimals_of_exact
@@ -172,7 +171,18 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
         if column.name.name != column.spec.name:
             oriented[:, k] = oriented_values(column, oriented[:, k])
             values[:, k] = column.raw(oriented[:, k])
-    constraints = tuple(parse_constraint(text, names) for text in settings.require)
+    upward = averages.larger_is_better[at]
+    constraints = tuple(
+        parse_constraint(
+            text,
+            names,
+            values=values,
+            larger_is_better=upward,
+            shares=[column.share for column in columns],
+            metrics=[spec.name for spec in table.metrics],
+        )
+        for text in settings.require
+    )
     ranked = population(
         oriented,
         names=models,
@@ -185,7 +195,7 @@ def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
     return Objectives(
         population=ranked,
         values=values,
-        larger_is_better=averages.larger_is_better[at],
+        larger_is_better=upward,
         constraints=constraints,
         given_weights={
             one.name: weight / at.count(one.metric)
@@ -211,44 +221,6 @@ def _require_samples(asked: Sequence[str]) -> None:
         hint=f"leave out {option('objective')}, or name the column of the samples: "
         f"{option('columns', 'sample=COL')}",
     )
-
-
-_CONSTRAINT = re.compile(r"\s*(?P<name>.*?\S)\s*(?P<relation><=|>=|==|<|>|=)\s*(?P<bound>[^<>=]+?)\s*")
-
-
-def parse_constraint(text: str, metrics: Sequence[str]) -> Constraint:
-    """Read a constraint such as ``co2 <= 0.5``.
-
-    Raises
-    ------
-    UsageError
-        If it has another form or bounds something that is not an objective.
-    """
-    match = _CONSTRAINT.fullmatch(text)
-    try:
-        bound = float(match["bound"]) if match else None
-    except ValueError:
-        bound = None
-    if match is None or bound is None or not isfinite(bound):
-        raise UsageError(
-            f"{option('require')} needs an objective, one of <= < >= > =, and a number",
-            found=repr(text),
-            hint=f"write {option('require', f'{metrics[0]} <= 0.5')}, in quotes",
-        )
-    if match["name"] not in metrics:
-        raise UsageError(
-            f"{option('require')} bounds {match['name']!r}, which is not an objective",
-            found=f"the objectives are {listing(metrics)}",
-            hint=did_you_mean(
-                match["name"],
-                metrics,
-                write=repr,
-                otherwise=f"select it with {option('metric')} and a direction; {option('weight', 'NAME=0')} "
-                "keeps it out of the norm",
-            ),
-        )
-    relation = "==" if match["relation"] == "=" else match["relation"]
-    return Constraint(objective=metrics.index(match["name"]), relation=relation, bound=bound)
 
 
 def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -> tuple[Integers, str]:

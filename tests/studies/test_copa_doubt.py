@@ -17,6 +17,7 @@ from riskrank.shown.sections import sections
 from riskrank.studies.copa import copa
 from riskrank.studies.copa.meeting import meeting
 from riskrank.studies.copa.samples import objective_scores
+from riskrank.studies.copa.verdict import dominating, why_open
 from riskrank.studies.objectives import objectives
 
 MODELS = ("small", "mid", "big", "worse")
@@ -112,6 +113,13 @@ def test_prices_are_compared_as_they_are(columns):
     assert all(row.low["price"] == row.high["price"] == row.values["price"] for row in rows.values())
     turned = dict(columns, price=[3.0 - price for price in columns["price"]])
     assert of_model(study(turned, resamples=100))["worse"].front == "on"
+
+
+def test_a_price_of_one_for_everybody_leaves_nothing_open(columns):
+    alike = of_model(study(dict(columns, price=[1.0] * 480), resamples=100))
+    without = of_model(study({name: own for name, own in columns.items() if name != "price"}, resamples=100))
+    assert alike["worse"].front == "off"
+    assert [row.off_p_adjusted for row in alike.values()] == [row.off_p_adjusted for row in without.values()]
 
 
 def test_a_price_that_one_model_lacks_is_still_a_price(columns):
@@ -334,6 +342,9 @@ def test_a_model_of_one_sample_beside_others_of_many(columns):
     ("options", "what"),
     [
         ({"objective": "cots:total"}, "about no metric"),
+        ({"objective": "cots:total"}, 'did you mean objective="cost:total"?'),
+        ({"objective": "total:cost"}, 'did you mean objective="cost:total"?'),
+        ({"objective": "foo"}, 'write objective="acc:tvar@0.05", an option an objective'),
         ({"objective": "cost:median"}, "no statistic of cost"),
         ({"objective": "cost:tvar@0"}, "no statistic of cost"),
         ({"objective": "cost:tvar@1.5"}, "no statistic of cost"),
@@ -344,6 +355,7 @@ def test_a_model_of_one_sample_beside_others_of_many(columns):
         ({"no_test": True, "margin": "acc=0.1"}, "nothing is known of that"),
         ({"no_test": True, "seed": 3}, "nothing is known of that"),
         ({"require": "cost:total <= 3"}, "which is not an objective"),
+        ({"require": "acc >= 80"}, 'write require="acc >= 0.8"'),
     ],
 )
 def test_wrong_questions_of_samples(columns, options, what):
@@ -380,3 +392,51 @@ def test_a_total_of_different_numbers_of_scores_is_refused(columns):
     table = {name: values[:-5] for name, values in dict(columns, sample=names).items()}
     with pytest.raises(InputError, match="different numbers of scores"):
         study(table, {"unpaired": True}, objective="cost:total")
+
+
+def test_what_is_better_by_a_hair_is_not_called_nowhere_better():
+    rng = np.random.default_rng(0)
+    hard = rng.normal(size=200)
+    found = {"model": [], "sample": [], "acc": [], "cost": []}
+    for model, skill, cost in (
+        ("mid", 0.24, 1.0),
+        ("other", 0.0, 1.0),
+        ("cheap", -2.0, 0.5),
+        ("dear", 2.0, 4.0),
+    ):
+        found["model"] += [model] * 200
+        found["sample"] += [f"s{i}" for i in range(200)]
+        found["acc"] += (hard + skill + rng.normal(size=200)).tolist()
+        found["cost"] += (cost * np.exp(0.3 * rng.normal(size=200))).tolist()
+    document = study(found, resamples=100)
+    doubt, names = document.doubt, document.objectives.population.names
+    mid, other = names.index("mid"), names.index("other")
+    raw = [one.better[mid, other] for one in doubt.evidence]
+    assert doubt.states.state[mid] == "open"
+    assert min(raw) < 0.05 < doubt.states.stands[mid]
+    assert doubt.states.rival[mid] == other
+    assert "better than other on acc, not shown among so many comparisons" in document.verdict
+    assert "nowhere" not in why_open(document.objectives, doubt, mid)
+
+
+def test_a_tie_of_norms_is_told_with_what_settles_it(columns):
+    two = {
+        name: [one for at, one in enumerate(values) if at // 120 in (0, 2)]
+        for name, values in columns.items()
+    }
+    document = study(two, resamples=100)
+    assert "of 2 models its weakest objective is as strong as any" in document.verdict
+    assert document.verdict.endswith("big is as good by that, and its other objectives are weaker.")
+    copy = {name: values[:240] + values[120:240] for name, values in columns.items()}
+    copy["model"][240:] = ["twin"] * 120
+    said = study(copy, no_test=True).verdict
+    assert "twin is as good by that, and only the names tell them apart" in said
+
+
+def test_who_is_as_good_up_to_margins_only_is_not_called_as_good(columns):
+    document = study(columns, margin=["acc=0.9", "cost=9", "price=9"], resamples=100)
+    table, doubt = document.objectives, document.doubt
+    values = table.population.objectives
+    for loser in np.flatnonzero(doubt.states.dominator >= 0).tolist():
+        everywhere = np.all(values[doubt.states.dominator[loser]] >= values[loser])
+        assert ("up to the margins" in dominating(table, doubt, loser)) != everywhere

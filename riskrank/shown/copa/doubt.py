@@ -11,7 +11,7 @@ from riskrank.shown.copa.objectives import objective_columns
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.copa.ranking import CopaDocument
-from riskrank.studies.copa.verdict import why_open
+from riskrank.studies.copa.verdict import dominating, why_open
 from riskrank.studies.objectives import ObjectiveTable
 
 _STYLES = {"on": "green", "off": "dim", "open": "yellow"}
@@ -63,7 +63,7 @@ def _because(table: ObjectiveTable, doubt: FrontDoubt, model: int) -> str:
     states = doubt.states
     dominator, rival = int(states.dominator[model]), int(states.rival[model])
     if dominator >= 0:
-        return f"{table.name(dominator)} is as good on everything"
+        return dominating(table, doubt, model)
     if states.state[model] == "off":
         return "it violates a constraint"
     if rival < 0:

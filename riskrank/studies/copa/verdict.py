@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from riskrank.engine.copa.choice import CopaRanking
+from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
 from riskrank.engine.copa.front_states import OFF, ON, OPEN, SHOWN
+from riskrank.engine.copa.norms import rank_norm
+from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.copa.meeting import together
 from riskrank.studies.objectives import ObjectiveTable
@@ -29,7 +31,7 @@ def doubtful_verdict(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDo
         [
             _choice(table, ranking, doubt),
             _front(table, ranking, doubt),
-            f"{_chosen(table, ranking, ties=False)}.".replace("Choose ", "Why ", 1),
+            f"{_chosen(table, ranking)}.".replace("Choose ", "Why ", 1),
         ]
     )
 
@@ -40,7 +42,7 @@ def _choice(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDoubt) -> s
     told = {
         ON: "surely on the front",
         OPEN: f"whether it is on the front is open ({why_open(table, doubt, chosen)})",
-        OFF: "though another model is as good on everything, up to the margins",
+        OFF: f"though {dominating(table, doubt, chosen)}",
     }[state]
     if together(doubt.answers[chosen]) != SHOWN:
         told = _unmet(table, doubt, chosen)
@@ -87,12 +89,26 @@ def _open(table: ObjectiveTable, models: Sequence[int], doubt: FrontDoubt) -> It
 def _off(table: ObjectiveTable, models: Sequence[int], doubt: FrontDoubt) -> Iterator[str]:
     dominated = [i for i in models if doubt.states.dominator[i] >= 0]
     if len(dominated) == 1:
-        by = table.name(int(doubt.states.dominator[dominated[0]]))
-        yield f"{table.name(dominated[0])} is off the front ({by} is as good on everything)"
+        yield f"{table.name(dominated[0])} is off the front ({dominating(table, doubt, dominated[0])})"
     elif len(dominated) > _MOST_OPEN + 1:
         yield f"{counted(len(dominated), 'model')} are off the front"
     elif dominated:
         yield f"{names([table.name(i) for i in dominated])} are off the front"
+
+
+def dominating(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
+    """Who is shown to dominate a model.
+
+    ``mid is as good on everything``
+    """
+    by = int(doubt.states.dominator[i])
+    return f"{table.name(by)} is as good on everything{_allowing(table, by, i)}"
+
+
+def _allowing(table: ObjectiveTable, first: int, second: int) -> str:
+    """Said of a model that is as good as another only if margins are allowed for."""
+    values = table.population.objectives
+    return "" if np.all(values[first] >= values[second]) else " up to the margins"
 
 
 def _unmet(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
@@ -121,11 +137,14 @@ def why_open(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
         everywhere = {1: metrics[0], 2: "both"}.get(len(metrics), f"all {len(metrics)}")
         some = "any" if len(unshown) == len(metrics) > 1 else names(unshown, 3)
         lacking = f"not shown on {some}" if unshown else "not shown among so many pairs"
-        return f"{name} is as good on {everywhere}, {lacking}"
+        return f"{name} is as good on {everywhere}{_allowing(table, rival, i)}, {lacking}"
+    best = int(doubt.states.best_on[i, rival])
+    if best >= 0 and doubt.evidence[best].better[i, rival] <= doubt.alpha:
+        return f"better than {name} on {metrics[best]}, not shown among so many comparisons"
     return f"nowhere shown to be better than {name}"
 
 
-def _chosen(table: ObjectiveTable, ranking: CopaRanking, *, ties: bool = True) -> str:
+def _chosen(table: ObjectiveTable, ranking: CopaRanking) -> str:
     population, chosen = table.population, ranking.chosen
     able = int(population.feasible.sum())
     name = table.name(chosen)
@@ -139,12 +158,27 @@ def _chosen(table: ObjectiveTable, ranking: CopaRanking, *, ties: bool = True) -
     share = percent(float(population.u[chosen, worst]))
     weak = f"on {population.metrics[worst]}, {share} of the other models do better"
     equal = "" if np.ptp(np.asarray(table.weights)) < 1e-12 else " by these weights"
+    among, tied = f"of {able:,} models", ranking.tied_with(chosen).tolist()
     if np.isinf(ranking.p):
-        text = f"Choose {name}: of {able:,} models its weakest objective is the least weak{equal} ({weak})"
+        said = f"is {'as strong as any' if tied else 'the least weak'}{equal} ({weak})"
+        text = f"Choose {name}: {among} its weakest objective {said}"
     else:
         places = "its mean place" if ranking.p == 1 else f"its place by all objectives (p = {ranking.p:g})"
-        text = f"Choose {name}: {places} is the best of {able:,} models{equal}; it is weakest {weak}"
-    second = ranking.order[1]
-    if ties and ranking.tie[second] == ranking.tie[chosen]:
-        text += f"; {table.name(second)} is as good, and ties are broken by smaller p"
-    return text
+        said = f"is {'as good as any' if tied else 'the best'}{equal}; it is weakest {weak}"
+        text = f"Choose {name}: {among} {places} {said}"
+    if not tied:
+        return text
+    verb = "is as good by that" if len(tied) == 1 else "are as good by that"
+    return f"{text}; {names([table.name(i) for i in tied])} {verb}, and {_settled(table, ranking, tied[0])}"
+
+
+def _settled(table: ObjectiveTable, ranking: CopaRanking, second: int) -> str:
+    """What decides between the chosen model and the next one of the same norm, as `rank_models` asks."""
+    population, both = table.population, [ranking.chosen, second]
+    if not population.front[second]:
+        return "the front decides"
+    for p in TIE_BREAKING_P:
+        first, other = tie_codes(rank_norm(population.u[both], ranking.weights, p))
+        if first != other:
+            return "its mean place is worse" if p == 1 else "its other objectives are weaker"
+    return "only the names tell them apart"

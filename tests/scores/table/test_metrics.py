@@ -8,7 +8,7 @@ import pytest
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError, spell
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.table.costs import looks_like_a_cost
+from riskrank.scores.table.costs import looks_like_a_cost, looks_like_an_amount
 from riskrank.scores.table.metrics import oriented_bounds, original_units, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec, read_metrics_file
 from riskrank.scores.table.reading import read_frame
@@ -82,6 +82,13 @@ def test_names_of_costs(name):
 @pytest.mark.parametrize("name", [*GAINS.split(), "correct (share)", "requests (1/s)", "answer(s) right"])
 def test_names_of_gains(name):
     assert not looks_like_a_cost(name)
+
+
+def test_amounts_are_costs_that_are_no_shares():
+    assert [
+        name for name in ("price", "cost_usd", "answer (s)", "timeUs") if not looks_like_an_amount(name)
+    ] == []
+    assert [name for name in ("failures", "error", "toxicity", "acc") if looks_like_an_amount(name)] == []
 
 
 def test_undeclared_cost_is_warned_about(write, long_frame):

@@ -104,3 +104,37 @@ def test_shares_stand_on_the_first_screen_as_everywhere():
     assert "75 %" in shown
     assert "75 %" in ranked
     assert "0.75" not in shown
+
+
+@pytest.mark.parametrize("price", [[1, 1], [0, 1]])
+def test_a_price_of_one_is_no_share(price):
+    table = {"model": ["a"] * 40 + ["b"] * 40, "sample": [*range(40)] * 2, "passed": [1, 1, 0, 1] * 20}
+    table |= {"price": [float(one) for one in price for _ in range(40)]}
+    document = rr.copa(table, wide=True, higher="passed", lower="price", weights={"price": 0.5})
+    assert "75 %" in document.to_text()
+    heads, *lines = document.to_text().split("place", 1)[1].splitlines()
+    assert "price ↓" in heads
+    assert [line.split()[4] for line in lines if line.split()[1:2] in (["a"], ["b"])] == [
+        str(one) for one in price
+    ]
+    assert all(row.low["price"] == row.high["price"] == row.values["price"] for row in document.rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "bounds", "text"),
+    [
+        ("solved", None, "100 %"),
+        ("points", [0, 10], "1"),
+        ("failed", None, "100 %"),
+        ("cost", [0, 1], "100 %"),
+    ],
+)
+def test_scores_that_are_all_one_are_a_share_unless_bounds_or_a_price_say_no(name, bounds, text):
+    table = {"model": ["a"] * 40 + ["b"] * 40, "sample": [*range(40)] * 2, name: [1.0] * 80}
+    table |= {"other": [float(at % 7) for at in range(80)]}
+    metrics = {name: {"direction": "higher"} | ({"bounds": bounds} if bounds else {})}
+    metrics |= {"other": {"direction": "higher"}}
+    shown = rr.copa(table, wide=True, metrics=metrics, no_test=True).to_text()
+    line = next(line for line in shown.splitlines() if line.split()[1:2] == ["a"])
+    assert f" {text} " in f"{line} "
+    assert ("100 %" in line) == (text == "100 %")
