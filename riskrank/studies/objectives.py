@@ -60,6 +60,11 @@ class ObjectiveTable:
         """Name of a model."""
         return self.population.names[model]
 
+    @property
+    def percent(self) -> Booleans:
+        """Which objectives are shares, shape (K,)."""
+        return np.array([one.share for one in self.means] or [False] * len(self.weights))
+
     @cached_property
     def weakest(self) -> Booleans:
         """Where each model has its largest weighted rank, shape (N, K); nowhere if all are zero."""

@@ -18,13 +18,18 @@ class Unit:
     ----------
     exponent : int
         0 where the numbers can be shown as they are.
+    percent : bool
+        Whether they are shares, in percent as in tables.
     """
 
     exponent: int
+    percent: bool = False
 
     @classmethod
-    def of(cls, *values: ArrayLike) -> Unit:
+    def of(cls, *values: ArrayLike, percent: bool = False) -> Unit:
         """Find the unit for all numbers of an axis."""
+        if percent:
+            return cls(-2, percent=True)
         arrays = [np.abs(np.asarray(value, dtype=np.float64)).ravel() for value in values]
         largest = max((float(array[np.isfinite(array)].max(initial=0.0)) for array in arrays), default=0.0)
         if largest == 0 or 1e-3 <= largest < 1e5:
@@ -43,5 +48,7 @@ class Unit:
         """Label of the axis."""
         if self.exponent == 0:
             return text
+        if self.percent:
+            return f"{text} (%)"
         digits = str(self.exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
         return f"{text} (×10{digits})"

@@ -42,6 +42,10 @@ class DoubtfulPoints:
         ``on``, ``off`` or ``open``.
     level : float
         Coverage of the intervals.
+    on_front : ndarray, shape (N,)
+        Shares of resamples: of models of one state, whom to name first.
+    percent : ndarray of bool, shape (K,)
+        Which objectives are shares.
     """
 
     values: Floats
@@ -50,6 +54,8 @@ class DoubtfulPoints:
     larger_is_better: Booleans
     state: tuple[str, ...]
     level: float
+    on_front: Floats
+    percent: Booleans
 
 
 @drawn
@@ -76,7 +82,10 @@ def draw_doubt(models: Population, points: DoubtfulPoints, first: int, second: i
         height=height + 70,
     )
     axes = page.axes(left, 46, width, height)
-    units = [Unit.of(points.values[:, at], points.low[:, at], points.high[:, at]) for at in pair]
+    units = [
+        Unit.of(points.values[:, at], points.low[:, at], points.high[:, at], percent=bool(points.percent[at]))
+        for at in pair
+    ]
     x, y = (unit.apply(points.values[:, at]) for unit, at in zip(units, pair, strict=True))
     known = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
     bars: list[list[float]] = []
@@ -97,7 +106,8 @@ def draw_doubt(models: Population, points: DoubtfulPoints, first: int, second: i
     axes.set_xlabel(f"{units[0].label(labels[0])}  {arrows[0]}", size=SMALL)
     axes.set_ylabel(f"{units[1].label(labels[1])}  {arrows[1]}", size=SMALL)
     rank = {ON: 0, OFF: 2}
-    named = sorted(range(known.size), key=lambda at: rank.get(points.state[known[at]], 1))[:_NAMED]
+    states = [rank.get(points.state[model], 1) for model in known.tolist()]
+    named = np.lexsort((-points.on_front[known], states))[:_NAMED].tolist()
     name_points(
         page.canvas(),
         axes,

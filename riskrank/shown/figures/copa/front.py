@@ -38,7 +38,12 @@ class _FrontPanel:
 
 @drawn
 def draw_front(
-    models: Population, values: Floats, larger_is_better: Booleans, sweep: Sweep, other: int
+    models: Population,
+    values: Floats,
+    larger_is_better: Booleans,
+    sweep: Sweep,
+    other: int,
+    percent: Booleans,
 ) -> Plot:
     """Draw the objective whose weight is swept against another, as measured, and as ranks.
 
@@ -52,6 +57,8 @@ def draw_front(
         Of a weight.
     other : int
         The other objective.
+    percent : ndarray of bool, shape (K,)
+        Which objectives are shares.
     """
     assert sweep.objective is not None
     width, height, left, gap = 330.0, 230.0, 66.0, 74.0
@@ -65,7 +72,7 @@ def draw_front(
         width=left + width + COLUMN + MARGIN,
         height=2 * height + gap + 100,
     )
-    units = [Unit.of(values[:, at]) for at in pair]
+    units = [Unit.of(values[:, at], percent=bool(percent[at])) for at in pair]
     arrows = ["→ better" if larger_is_better[at] else "← better" for at in pair]
     panels = (
         _FrontPanel(

@@ -69,7 +69,14 @@ def _of_ranking(document: CopaDocument) -> list[Picture]:
 def _doubts(table: ObjectiveTable, doubt: FrontDoubt) -> list[Picture]:
     """Every pair of objectives, those of most weight first."""
     points = DoubtfulPoints(
-        table.values, doubt.low, doubt.high, table.larger_is_better, doubt.states.state, 1 - doubt.alpha
+        table.values,
+        doubt.low,
+        doubt.high,
+        table.larger_is_better,
+        doubt.states.state,
+        1 - doubt.alpha,
+        doubt.shares.front,
+        table.percent,
     )
     metrics, order = table.population.metrics, np.argsort(-table.weights, kind="stable").tolist()
     found = []
@@ -95,7 +102,7 @@ def _fronts(table: ObjectiveTable, sweep: Sweep, at: str) -> list[Picture]:
 
 
 def _front(table: ObjectiveTable, sweep: Sweep, other: int) -> Plot:
-    return draw_front(table.population, table.values, table.larger_is_better, sweep, other)
+    return draw_front(table.population, table.values, table.larger_is_better, sweep, other, table.percent)
 
 
 def _comparison(document: ComparisonDocument) -> Plot:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,10 @@ def example(names, objectives=4, seed=0):
 def test_the_front_is_the_sweep(names):
     models, values, larger = example(names(40))
     sweep = sweep_weight(models, 0, steps=500)
-    panels = {axes.get_title(loc="left"): axes for axes in draw_front(models, values, larger, sweep, 2).axes}
+    panels = {
+        axes.get_title(loc="left"): axes
+        for axes in draw_front(models, values, larger, sweep, 2, ~larger).axes
+    }
     measured, ranked = panels["As measured"], panels["As ranks"]
     points = {axes: np.array([line.get_xydata()[0] for line in axes.lines]) for axes in (measured, ranked)}
     assert np.array_equal(points[ranked], models.u[:, [0, 2]])
@@ -52,28 +57,43 @@ def test_front_legible(legible, names, count):
     models, values, larger = example(names(count))
     values[1, 1] = np.nan
     sweep = sweep_weight(models, 0, steps=200)
-    legible(lambda: draw_front(models, values, larger, sweep, 1))
+    legible(lambda: draw_front(models, values, larger, sweep, 1, larger))
 
 
 def doubtful(count, values, larger):
     state = tuple(("on", "off", "open")[at % 3] for at in range(count))
     wide = 0.05 * np.ptp(values, axis=0)
-    return DoubtfulPoints(values, values - wide, values + wide, larger, state, 0.95)
+    share = np.arange(count) / count
+    return DoubtfulPoints(values, values - wide, values + wide, larger, state, 0.95, share, larger)
 
 
 def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
     models, values, larger = example(names(6))
-    points = doubtful(6, values, larger)
+    points = replace(doubtful(6, values, larger), percent=np.arange(4) == 1)
     (axes, *_) = (axes for axes in draw_doubt(models, points, 1, 2).axes if axes.get_xlabel())
     assert [axes.get_xlabel()[-8:], axes.get_ylabel()[-8:]] == ["→ better", "→ better"]
+    assert axes.get_xlabel().endswith(" (%)  → better")
+    assert "(%)" not in axes.get_ylabel()
     lines = [line.get_xydata() for line in axes.lines]
     for model in range(6):
         across, along, point = lines[3 * model : 3 * model + 3]
-        assert across[:, 0] == pytest.approx([points.low[model, 1], points.high[model, 1]])
+        assert across[:, 0] == pytest.approx([100 * points.low[model, 1], 100 * points.high[model, 1]])
         assert along[:, 1] == pytest.approx([points.low[model, 2], points.high[model, 2]])
-        assert point[0] == pytest.approx(values[model, [1, 2]])
+        assert point[0] == pytest.approx(values[model, [1, 2]] * [100, 1])
         face = axes.lines[3 * model + 2].get_markerfacecolor()
         assert face == {"on": "#0072B2", "off": "#b3b3b3", "open": "white"}[points.state[model]]
+
+
+def test_those_named_are_on_the_front_or_likely_to_be(names, monkeypatch):
+    models, values, larger = example(names(30))
+    monkeypatch.setattr("riskrank.shown.figures.copa.doubt._NAMED", 14)
+    told = []
+    monkeypatch.setattr(
+        "riskrank.shown.figures.copa.doubt.name_points", lambda *given, **_: told.append(given[5])
+    )
+    draw_doubt(models, doubtful(30, values, larger), 0, 1)
+    on, first_open = [27, 24, 21, 18, 15, 12, 9, 6, 3, 0], [29, 26, 23, 20]
+    assert told == [on + first_open]
 
 
 @pytest.mark.parametrize("count", [2, 12, 60])
