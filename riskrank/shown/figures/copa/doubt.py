@@ -106,7 +106,7 @@ def draw_doubt(models: Population, points: DoubtfulPoints, first: int, second: i
     axes.set_xlabel(f"{units[0].label(labels[0])}  {arrows[0]}", size=SMALL)
     axes.set_ylabel(f"{units[1].label(labels[1])}  {arrows[1]}", size=SMALL)
     rank = {ON: 0, OFF: 2}
-    states = [rank.get(points.state[model], 1) for model in known.tolist()]
+    states = np.array([rank.get(points.state[model], 1) for model in known.tolist()])
     named = np.lexsort((-points.on_front[known], states))[:_NAMED].tolist()
     name_points(
         page.canvas(),
