@@ -18,7 +18,7 @@ from riskrank.engine.dominance.group_evidence import across_groups
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option, spell
-from riskrank.scores.table.groups import group_tables, leaving_out
+from riskrank.scores.table.groups import group_tables, without_groups
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Row, entries
 from riskrank.studies.runtime import Runtime
@@ -365,7 +365,7 @@ def require_samples(parts: Mapping[str, ScoreTable], table: ScoreTable, *, other
     if not few:
         return
     unit = "samples" if table.cluster_names is None else "clusters of samples"
-    instead = leaving_out(table, few) if len(few) < len(parts) else "group by a column of fewer values"
+    instead = without_groups(table, few) if len(few) < len(parts) else "group by a column of fewer values"
     raise InputError(
         f"tests need {FEWEST_SAMPLES} {unit} in every group of {table.options.group_by}, and "
         f"{len(few)} of {len(parts)} groups {'has' if len(few) == 1 else 'have'} fewer",

@@ -11,10 +11,9 @@ from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.enough import little_left, require_most
 from riskrank.scores.table.further_columns import hint_for_parts
 from riskrank.scores.table.rows import Rows
-from riskrank.scores.table.scored import reasons_in_words, scored, together
+from riskrank.scores.table.scored import why_missing
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shifted import hint_for_shift
-from riskrank.scores.table.unscored import ABSENT
 
 _CHOOSE = (
     f"choose metrics and models that have samples in common, with {option('metric')} and {option('models')}"
@@ -202,11 +201,7 @@ def _missing_cells(scores: Scores, rows: Rows, gaps: np.ndarray) -> InputError:
     place = scores.place(int(at[0])) if at.size else scores.files()
     name = f"model '{scores.models[model]}'"
     name += f", sample '{scores.samples[sample]}'" if scores.notes.has_samples else ""
-    lacking, reasons = _lacking_scores(scores), together(scored(scores))
-    reasons.pop(ABSENT, None)
-    why = reasons_in_words(reasons)
-    if sum(reasons.values()) > count:
-        why = f"by run {why}"
+    lacking, why = _lacking_scores(scores), why_missing(scores, count)
     return InputError(
         f"{place}: no score for {name}, metric '{scores.metrics[metric]}'",
         found=f"{count:,} missing of {rows.values.size:,} scores"

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.sql_names import is_number, leaving_out
 from riskrank.scores.table.score_table import ScoreTable
 
 
@@ -44,16 +45,10 @@ def task_tables(table: ScoreTable) -> dict[str, ScoreTable]:
     return group_tables(replace(table, groups=tasks, group_names=suite.names, suite=None))
 
 
-def leaving_out(table: ScoreTable, names: Sequence[str]) -> str:
+def without_groups(table: ScoreTable, names: Sequence[str]) -> str:
     """Words that say how to read a table without some of its groups."""
-    column = str(table.options.group_by)
-    quoted = column if column.isidentifier() else '"' + column.replace('"', '""') + '"'
-    numbers = all(_is_number(name) for name in table.group_names)
-    values = [name if numbers else "'" + name.replace("'", "''") + "'" for name in names]
-    condition = f"{quoted} NOT IN ({', '.join(values)})"
-    given = table.options.where
-    if given is not None:
-        condition = f"({given}) AND {condition}"
+    options = table.options
+    condition = leaving_out(str(options.group_by), names, table.group_names, options.where)
     return f"leave {'it' if len(names) == 1 else 'them'} out: {option('where', condition)}"
 
 
@@ -93,16 +88,9 @@ def _absent(table: ScoreTable, group: int, model: int) -> InputError:
     return InputError(
         f"model '{who}' has no sample in the group '{name}' of {table.options.group_by}",
         found=f"it has samples in {listing(own)}",
-        hint=f"{leaving_out(table, [name])}, or choose the models that have it: {option('models', 'A,B')}",
+        hint=f"{without_groups(table, [name])}, or choose the models that have it: {option('models', 'A,B')}",
     )
 
 
 def _order(name: str) -> tuple[bool, float, str]:
-    return (False, float(name), name) if _is_number(name) else (True, 0.0, name)
-
-
-def _is_number(name: str) -> bool:
-    try:
-        return bool(np.isfinite(float(name)))
-    except ValueError:
-        return False
+    return (False, float(name), name) if is_number(name) else (True, 0.0, name)

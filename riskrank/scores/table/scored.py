@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +38,7 @@ class Scored:
     @property
     def said(self) -> str:
         """Scored of all, and the reasons: 108 of 120 (9 errors, 3 refusals)."""
-        reasons = f" ({reasons_in_words(self.why)})" if self.why else ""
+        reasons = f" ({_in_words(self.why)})" if self.why else ""
         return f"{self.scored:,} of {self.total:,}{reasons}"
 
 
@@ -97,21 +97,23 @@ def absent_cells(scores: Scores) -> Integers:
     return np.stack([who, what // metrics, what % metrics], axis=1).astype(np.int64)
 
 
-def reasons_in_words(why: Mapping[str, int]) -> str:
+def why_missing(scores: Scores, count: int) -> str:
+    """Why so many scores of all models and metrics are missing; where runs tell more reasons, by run."""
+    why: Counter[str] = Counter()
+    for one in scored(scores):
+        why.update(one.why)
+    del why[ABSENT]
+    told = _in_words(why)
+    return f"by run {told}" if why.total() > count else told
+
+
+def _in_words(why: Mapping[str, int]) -> str:
     """Reasons with their counts: 9 errors, 3 refusals."""
     plural = {ABSENT: ABSENT}
     return ", ".join(
         f"{count:,} {plural.get(reason, reason if count == 1 else f'{reason}s')}"
         for reason, count in sorted(why.items(), key=lambda item: (-item[1], item[0]))
     )
-
-
-def together(found: Sequence[Scored]) -> dict[str, int]:
-    """Reasons of all models and metrics."""
-    total: Counter[str] = Counter()
-    for one in found:
-        total.update(one.why)
-    return dict(total)
 
 
 def _by_cell(model: Integers, metric: Integers, shape: tuple[int, ...]) -> Integers:

@@ -129,6 +129,11 @@ class Scores:
         """Whether a column says anything."""
         return self.frame.schema[role] != pl.Null
 
+    @property
+    def in_tasks(self) -> bool:
+        """Whether there are tasks that count: where metrics are objectives, each of these keeps its name."""
+        return self.has("task") and self.options.missing != "keep"
+
     def codes(self, role: str) -> Integers:
         """Names of a role as indices into `names`, a new array."""
         return self.frame[role].to_physical().to_numpy().astype(np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from riskrank.asked.flags import among_commas
 from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.derived import as_one_name
-from riskrank.scores.files.sql_names import quoted_column, quoted_text
+from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.table import parsing
 from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -75,7 +74,7 @@ def of_scored_tasks(scores: Scores) -> Scores:
     InputError
         If tasks have different metrics, and one has several of them.
     """
-    if not scores.has("task") or scores.options.missing == "keep":
+    if not scores.in_tasks:
         return scores
     has, names = _has(scores), scores.names("task")
     scored: Booleans = np.any(has, axis=1)
@@ -121,8 +120,7 @@ def of_one_column(
     of_task : dict of str to MetricSpec, or None
         The metric of each task.
     """
-    apart = scores.options.missing == "keep"  # where metrics are objectives, each keeps its name
-    if not scores.has("task") or len(specs) < 2 or not scores.options.weighs_tasks or apart:
+    if not scores.in_tasks or len(specs) < 2 or not scores.options.weighs_tasks:
         return scores, specs, None
     has = _has(scores)
     if (has.sum(axis=1) > 1).any():
@@ -152,7 +150,7 @@ def incomplete_tasks(scores: Scores, rows: Rows | None = None) -> Iterator[Input
     rows : Rows, optional
         What is left of the scores; without them a model is missed where it never had a score.
     """
-    if not scores.has("task") or scores.options.missing == "keep":
+    if not scores.in_tasks:
         return
     if rows is None:
         valid = ~scores.invalid()
@@ -240,7 +238,7 @@ def _absent(scores: Scores, there: Integers, counts: Integers, *, dropped: bool)
             f"{option('models', ','.join(map(among_commas, every)))} compares those that have all tasks"
         )
     if len(tasks) < there.size:
-        ways.append(f"{without_tasks(scores, tasks)} compares on the other tasks")
+        ways.append(f"{_without_tasks(scores, tasks)} compares on the other tasks")
     yield InputError(
         f"{scores.files()}: "
         + (
@@ -261,26 +259,14 @@ def _too_small(scores: Scores, there: Integers, units: Integers) -> Iterator[Inp
         yield InputError(
             f"{scores.files()}: {'a task has' if len(small) == 1 else 'tasks have'} one sample: no spread",
             found=f"{listing(small)}, of {len(units)} tasks",
-            hint=f"leave {'it' if len(small) == 1 else 'them'} out: {without_tasks(scores, small)}; "
+            hint=f"leave {'it' if len(small) == 1 else 'them'} out: {_without_tasks(scores, small)}; "
             f"or {option('task', 'none')} pools the samples of all tasks"
             if len(small) < len(units)
             else f"{option('task', 'none')} compares without tasks",
         )
 
 
-def without_tasks(scores: Scores, names: Sequence[str]) -> str:
+def _without_tasks(scores: Scores, names: Sequence[str]) -> str:
     """How to read a table without some tasks."""
-    column = quoted_column(str(scores.notes.files[0].roles.task))
-    numbers = all(map(_is_number, scores.names("task")))
-    values = names if numbers else [quoted_text(name) for name in names]
-    condition = f"{column} NOT IN ({', '.join(values)})"
-    if scores.options.where is not None:
-        condition = f"({scores.options.where}) AND {condition}"
-    return option("where", condition)
-
-
-def _is_number(name: str) -> bool:
-    try:
-        return math.isfinite(float(name))
-    except ValueError:
-        return False
+    column = str(scores.notes.files[0].roles.task)
+    return option("where", leaving_out(column, names, scores.names("task"), scores.options.where))

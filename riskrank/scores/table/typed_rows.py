@@ -12,6 +12,7 @@ from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.derived import WHOLE_FLOAT
 from riskrank.scores.files.source import Source
+from riskrank.scores.files.sql_names import quoted_column
 from riskrank.scores.table import parsing
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.guesses import looks_like_an_identifier
@@ -288,8 +289,7 @@ def _blank_name(source: Source, role: str, column: str, text: pl.Series) -> Inpu
     blank = (text.is_null() | (text.str.strip_chars() == "")).arg_true()
     other = f"name another column: {option('columns', f'{role}=…')}"
     if role in ("group", "task"):
-        shown = column if column.isidentifier() else f'"{column}"'
-        other = f"leave such rows out: {option('where', f'{shown} IS NOT NULL')}"
+        other = f"leave such rows out: {option('where', f'{quoted_column(column)} IS NOT NULL')}"
     if role == "task":
         other += f"; {option('task', 'none')} pools all samples"
     file, row = source.file_of(blank[0]), source.row_number(blank[0])

@@ -5,7 +5,9 @@ import pytest
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, UsageError
-from riskrank.scores.files.query import typed
+from riskrank.scores.files.frames import FrameSource
+from riskrank.scores.files.query import typed, where
+from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.table.score_table import read_scores
 from tests.scores.same import assert_same
 
@@ -169,3 +171,21 @@ def test_what_is_a_number():
     assert found["flag"].dtype == pl.Boolean
     assert found.select("name", "text", "empty").equals(frame.select("name", "text", "empty"))
     assert typed(pl.DataFrame({"x": ["1,5", "2,25"]}), decimal_comma=True)["x"].to_list() == [1.5, 2.25]
+
+
+# Words of SQL among them, and names that need quotes.
+AWKWARD = ["task", "group", "order", "user", "interval", "select", "not", "session_user", "language", "größe"]
+AWKWARD += ["2nd", "it's", "a-b", 'say"so']
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_a_condition_that_a_message_writes_can_be_read_whatever_the_column_is_called(name):
+    table = FrameSource(pl.DataFrame({name: ["it's", "b", "c"], "x": [1, 2, 3]}))
+    (left,) = where([table], leaving_out(name, ["it's", "b"], ["it's", "b", "c"], "x > 1"))
+    assert left.load(["x"])["x"].to_list() == [3]
+
+
+def test_numbers_are_left_out_as_numbers():
+    table = FrameSource(pl.DataFrame({"n": [1, 2, 3]}))
+    (left,) = where([table], leaving_out("n", ["1", "2"], ["1", "2", "3"], None))
+    assert left.load(["n"])["n"].to_list() == [3]
