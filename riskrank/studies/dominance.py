@@ -28,6 +28,7 @@ from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import claims_of, described_tests, inference_of
 from riskrank.studies.suites import First, SuiteChapter, suite_chapter
+from riskrank.studies.suites.column import better_by
 from riskrank.studies.suites.entries import SuiteEntry, suite_meta
 from riskrank.studies.tails import TailMeans, worst_of
 from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets
@@ -156,7 +157,12 @@ def dominance(
         differences = _differences(target.scores, study, inference)
         found.append(DominanceColumn(target, study, differences, units, tail))
     means = metric_means(table)
-    leaders = {column.name: First(column.standing[0], column.leading.claim.order) for column in found}
+    leaders = {
+        column.name: First(
+            column.standing[0], column.leading.claim.order, ahead=better_by(column.orders.values())
+        )
+        for column in found
+    }
     suite = suite_chapter(table, score_tables(table, settings), leaders, inference, settings.tasks)
     judged = judged_chapter(table)
     said = dominance_verdict(DominanceCase(found, means, table.models, inference, suite, judged))

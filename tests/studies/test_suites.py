@@ -30,6 +30,7 @@ from riskrank.studies.rank import rank
 from riskrank.studies.rank.leading import firsts
 from riskrank.studies.suites import SuiteOutline
 from riskrank.studies.suites.column import First, suite_column
+from riskrank.studies.suites.words import other_scope
 
 NAMES = ("arc", "boolq", "gsm8k", "hellaswag", "ifeval", "mmlu", "piqa", "winogrande")
 
@@ -74,8 +75,8 @@ def test_the_verdict_names_tasks_on_either_side_and_answers_both_questions():
     assert said.startswith(
         "Ship m1: significantly better than m2 on x0 on these 8 tasks. Against m2: macro mean "
     )
-    assert "better on 7, worse on 1 (gsm8k); leaving out any task changes nothing." in said
-    assert "Whether m1 is better than m2 on tasks like these: shown (Student's t, p = 0.0" in said
+    assert "better on 7, worse on 1 (gsm8k); no single task decides." in said
+    assert "Whether m1 is better than m2 on tasks like these: shown (p = 0.0" in said
     assert len(said.split()) <= 70
 
 
@@ -227,9 +228,42 @@ def test_dominance_says_it_too():
 def test_tasks_like_these_are_ranked_and_these_are_answered_beside():
     document = ranked(CLEAR, tasks="random")
     assert "on tasks like these 8" in document.verdict
-    assert "on these 8 tasks themselves: shown (Student's t, p < 1e-6)." in document.verdict
+    assert "on these 8 tasks themselves: shown (p < 1e-6)." in document.verdict
     assert document.meta()["suite"]["scope"] == "random"
     assert not any("only 7 tasks" in warning for warning in document.provenance.warnings)
+
+
+@pytest.mark.parametrize(
+    ("scope", "ahead", "p", "said"),
+    [
+        ("fixed", True, 0.01, ["on tasks like these: shown (p = 0.01)."]),
+        ("fixed", False, 0.01, ["on tasks like these: not shown."]),
+        ("fixed", False, 0.3, ["on tasks like these: not shown (p = 0.3)."]),
+        ("random", True, 0.3, []),
+        ("random", False, 0.01, ["on these 8 tasks themselves: shown (p = 0.01)."]),
+    ],
+)
+def test_the_other_question_is_answered_without_contradiction(scope, ahead, p, said):
+    """Nothing is shown of tasks like these that the ranking does not show of these."""
+    chapter = ranked(CLEAR, tasks=scope, resamples=50).suite
+    column = chapter.columns["x0"]
+    answers = {name: replace(one, p_adjusted=np.full((2, 2), p)) for name, one in column.scopes.items()}
+    column = replace(column, scopes=answers, ahead=np.array([[False, ahead], [False, False]]))
+    whom = "Whether m1 is better than m2"
+    assert [*other_scope(chapter, column, 0, 1)] == [f"{whom} {one}" for one in said]
+
+
+def test_what_is_shipped_for_tasks_like_these_is_better_by_their_means(monkeypatch):
+    """Twelve tasks: resamples alone would say more than Student's test of the macro means."""
+    monkeypatch.setattr(f"{__name__}.NAMES", [f"task_{letter}" for letter in "abcdefghijkl"])
+    document = ranked([np.where(np.arange(12) == 5, 8.0, 0.3), 0.0], tasks="random", sizes=(30,) * 12)
+    (pair,) = document.meta()["suite"]["pairs"]
+    (tests,) = (one.found.tests_of(one.method) for one in document.leading.values())
+    assert tests.of_means == "beside"
+    assert pair["p_like_these"] > 0.05
+    assert "Ship" not in document.verdict
+    challenged = document.leading["x0"].recommendation.leader
+    assert challenged.ahead == challenged.behind == ()
 
 
 def test_few_tasks_rank_by_means_and_say_so():

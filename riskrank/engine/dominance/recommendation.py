@@ -19,10 +19,12 @@ from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.column import DominanceStudy, Question, asymptotic_tests
 from riskrank.engine.dominance.contrasts import Contrasts, contrasts
+from riskrank.engine.dominance.enumerated import drawn_tasks
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.passed_over import PassedOver, passed_over
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
-from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.dominance.tests import BESIDE, DominanceTests
+from riskrank.engine.dominance.tests_of_task_means import with_task_means
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.dominance.weighted_violation import matrices_of
 from riskrank.engine.portfolio.folding import portfolios_without_each
@@ -196,7 +198,8 @@ def better_throughout(ranked: Ranked, model: int, inference: Inference) -> list[
 def head_to_head(ranked: Ranked, model: int, inference: Inference) -> DominanceTests:
     """Direct claims between one model and every other, both ways: a family of 2(k − 1).
 
-    From the resamples that ranked the models, or from influence functions where those did.
+    From the resamples that ranked the models, or from influence functions where those did. Of drawn tasks the
+    macro means have to agree, as in the ranking.
     """
     others = [i for i in range(ranked.scores.models) if i != model]
     pairs = tuple(pair for i in others for pair in ((i, model), (model, i)))
@@ -207,7 +210,10 @@ def head_to_head(ranked: Ranked, model: int, inference: Inference) -> DominanceT
         return asymptotic_tests(question, ranked.study.estimates, inference)[0]
     test = BootstrapTest(ranked.scores, ranked.study.estimates, claim, inference, pairs)
     test.settle(replicates, last=True)
-    return test.result(replicates)
+    found = test.result(replicates)
+    if not drawn_tasks(ranked.scores):
+        return found
+    return with_task_means(ranked.scores, ranked.study.estimates, found, inference, pairs, BESIDE)
 
 
 def metric_places(tables: ScoreTables, order: int) -> Integers:

@@ -1,6 +1,7 @@
 """Student's t of the tasks' means, beside or instead of resamples of few whole tasks (method §8).
 
-Below ten tasks their resamples alone err too often, so that the larger p-value of both counts: of four
+Whoever is better on tasks like these has the better macro mean on them: the larger p-value of both counts,
+so that a ranking never says what macro means deny. Resamples of few tasks alone err too often: of four
 identical models on eight tasks of 30, effects of tasks .3 sd, a resampled claim was false in .08 of tables.
 
 Few tasks make few resamples. Where the share that rule 1 asks for lies below the rarest of them, or below
@@ -15,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import stdtr
 
-from riskrank.engine.dominance.claims import RELATIVE
+from riskrank.engine.dominance.claims import DIRECT, RELATIVE
 from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
@@ -25,8 +26,8 @@ from riskrank.engine.sampling.expanded_percentile import expanded_share
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Floats
 
-ENOUGH_TASKS = 10
-"""From so many tasks on (Kish's number of their weights) resamples of them hold their level alone."""
+# Claims that one model is better than another; those up to a threshold allow it to be worse.
+_BETTER = (RELATIVE, DIRECT)
 
 
 def tests_of_drawn_tasks(
@@ -37,7 +38,7 @@ def tests_of_drawn_tasks(
     inference: Inference,
     smallest: float,
 ) -> tuple[DominanceTests, ...]:
-    """Let tests of the tasks' means agree with relative claims, or replace those no resample could show.
+    """Let tests of the tasks' means agree with claims, or replace those that no resample could show.
 
     Parameters
     ----------
@@ -56,11 +57,11 @@ def tests_of_drawn_tasks(
     -------
     tuple of DominanceTests
     """
-    few = scores.independent.min() < ENOUGH_TASKS - 1e-9
     settled = []
     for found in tests:
-        blind = inference.resamples == "auto" and is_blind(scores, inference, found.family, smallest)
-        if found.claim.kind == RELATIVE and (blind or few):
+        if found.claim.kind in _BETTER:
+            blind = found.claim.kind == RELATIVE and inference.resamples == "auto"
+            blind = blind and is_blind(scores, inference, found.family, smallest)
             how = INSTEAD if blind else BESIDE
             found = with_task_means(scores, estimates, found, inference, pairs, how)
         settled.append(found)
@@ -81,7 +82,7 @@ def with_task_means(
     pairs: Pairs | None,
     how: str,
 ) -> DominanceTests:
-    """Tests of "the macro mean of i is above that of j" beside a relative claim's, or in their place.
+    """Tests of "the macro mean of i is above that of j" beside a claim's, or in their place.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def with_task_means(
         Whose tasks are drawn.
     estimates : ViolationEstimates
     tests : DominanceTests
-        Of a relative claim.
+        Of a claim that one model is better.
     inference : Inference
     pairs : sequence of (int, int) or None
         The family.

@@ -197,4 +197,6 @@ def _reading(chapter: SuiteChapter) -> Line:
     )
     if any(RANDOM not in one.scopes for one in chapter.columns.values()):
         text += "; tasks like these are spoken of from six on"
+    else:
+        text += ". Tasks like these are told by Student's t of macro means"
     return Line(f"{text}.", "Tasks:")

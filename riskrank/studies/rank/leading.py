@@ -17,7 +17,7 @@ from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.recommendation import Ranked, Recommendation, recommend
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.studies.suites.column import First
+from riskrank.studies.suites.column import First, better_by
 from riskrank.studies.tails import bad_cases
 
 # Methods whose ranking a decision should look at, the most careful first.
@@ -139,7 +139,8 @@ def firsts(leading: Mapping[str, Leading], rank_by: str) -> dict[str, First]:
     for name, one in leading.items():
         held = one.recommendation is None or one.recommendation.holds
         instead = None if held or one.recommendation is None else one.recommendation.choice
-        found[name] = First(one.first, orders.get(one.method), instead)
+        ahead = better_by([one.found.tests_of(one.method)])
+        found[name] = First(one.first, orders.get(one.method), instead, ahead)
     return found
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from riskrank.engine.dominance.claims import ABSOLUTE
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.suites.left_out import LeftOut, first_by_ratio, leave_one_out
 from riskrank.engine.suites.macro_means import (
@@ -23,7 +25,7 @@ from riskrank.engine.suites.profile import Profile, profile, thresholds
 from riskrank.engine.suites.task_differences import TaskDifferences, task_differences
 from riskrank.engine.suites.task_scores import TaskScores
 from riskrank.engine.suites.worst_tasks import WorstTasks, worst_tasks
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import Suite
 from riskrank.studies.units import Units, units_of
@@ -40,11 +42,20 @@ class First:
         Of the dominance that ranks it first; None where something else does.
     instead : int or None
         Whom the verdict says to look at instead.
+    ahead : ndarray of bool, shape (k, k), or None
+        Who is better than whom by the tests that rank; None where none were made.
     """
 
     model: int
     order: int | None
     instead: int | None = None
+    ahead: Booleans | None = field(default=None, compare=False)
+
+
+def better_by(tests: Iterable[DominanceTests | None]) -> Booleans | None:
+    """Who is better than whom by some tests of a column; None where none says so, or up to a threshold."""
+    found = [one.dominates for one in tests if one is not None and one.claim.kind != ABSOLUTE]
+    return np.any(found, axis=0) if found else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +96,8 @@ class SuiteColumn:
         The model that comes first as ranked.
     against : int
         The model the others are shown against: that of the verdict, which may say to look at another.
+    ahead : ndarray of bool, shape (k, k), or None
+        Who is better than whom by the tests that rank.
     left_out : LeftOut or None
         None where one task weighs everything.
     first_without : ndarray of int, shape (T,), or None
@@ -104,6 +117,7 @@ class SuiteColumn:
     scopes: dict[str, Scope]
     leader: int
     against: int
+    ahead: Booleans | None
     left_out: LeftOut | None
     first_without: Integers | None
     worst: tuple[WorstTasks, ...]
@@ -195,6 +209,7 @@ def suite_column(
         scopes=scopes,
         leader=first.model,
         against=first.model if first.instead is None else first.instead,
+        ahead=first.ahead,
         left_out=leave_one_out(scores, found, first.model, scope=scope, correction=rule),
         first_without=None if first.order is None else first_by_ratio(scores, first.order),
         worst=tuple(worst_tasks(mean, scores.weights) for mean in scores.mean),

@@ -14,7 +14,7 @@ from riskrank.studies.wording import names
 def by_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> str:
     """Tasks won and lost against another model, and whether a single task decides.
 
-    ``better on 7, worse on 1 (gsm8k), open on 4; leaving out any task changes nothing``
+    ``better on 7, worse on 1 (gsm8k), open on 4; no single task decides``
     """
     if not chapter.tested:
         return without_a_task(chapter, one, first)
@@ -48,7 +48,7 @@ def without_a_task(chapter: SuiteChapter, one: SuiteColumn, first: int) -> str:
         return ""
     changes = one.left_out.changes(first)
     if not changes:
-        return "leaving out any task changes nothing"
+        return "no single task decides"
     model = int(one.left_out.leader[changes[0]])
     return _without(chapter, changes[0], model, "has the best macro mean", len(changes) - 1)
 
@@ -59,15 +59,24 @@ def _without(chapter: SuiteChapter, task: int, model: int, what: str, others: in
 
 
 def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> Iterator[str]:
-    """The answer to the question the ranking does not ask: tasks like these, or these tasks."""
+    """The answer to the question the ranking does not ask: tasks like these, or these tasks.
+
+    Of tasks like these nothing is shown that the ranking does not show of these; where it shows that, nobody
+    says of these that it is not shown.
+    """
     asked = RANDOM if chapter.scope == FIXED else FIXED
     if not chapter.tested or asked not in one.scopes:
         return
     p = float(one.scopes[asked].p_adjusted[first, other])
+    shown, ranked = p <= chapter.alpha, one.ahead is None or bool(one.ahead[first, other])
     whom = f"{chapter.models[first]} is better than {chapter.models[other]}"
-    where = "on tasks like these" if asked == RANDOM else f"on these {len(chapter.names)} tasks themselves"
-    answer, size = "shown" if p <= chapter.alpha else "not shown", f"= {p:.2g}" if p >= 1e-6 else "< 1e-6"
-    yield f"Whether {whom} {where}: {answer} (Student's t, p {size})."
+    size = f" (p {f'= {p:.2g}' if p >= 1e-6 else '< 1e-6'})"
+    if asked == RANDOM:
+        answer = f"shown{size}" if shown and ranked else "not shown" if shown else f"not shown{size}"
+        yield f"Whether {whom} on tasks like these: {answer}."
+    elif shown or not ranked or one.ahead is None:
+        answer = "shown" if shown else "not shown"
+        yield f"Whether {whom} on these {len(chapter.names)} tasks themselves: {answer}{size}."
 
 
 def between(chapter: SuiteChapter, column: str, first: int, other: int) -> Iterator[str]:
