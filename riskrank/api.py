@@ -18,6 +18,7 @@ from typing import Any
 
 from riskrank.asked.commands import BY_NAME, Command, named
 from riskrank.asked.convert import OF_EXPORTS, VERDICTS, VoteSettings
+from riskrank.asked.gate import GateReading
 from riskrank.asked.option import Option, options_of
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import RunOptions
@@ -117,7 +118,7 @@ class Scores:
         """
         file = str(Path(path))
         require_name(file)
-        options = ReadOptions(**self._options | {**BY_NAME["gate"].needs, "min_models": 1})
+        options = GateReading(**self._options | {**BY_NAME["gate"].needs, "min_models": 1})
         if options.judge is not None:
             contradict(option("judge", options.judge), "bless")
         scores = read_selected(self._sources, options)

@@ -20,7 +20,13 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True, kw_only=True)
 class GateReading(ReadOptions):
-    """How score files are read where claims are decided."""
+    """How score files are read where claims are decided: half of the samples may not stand for all.
+
+    Attributes
+    ----------
+    grows : bool
+        Samples still come in: those that are not there yet are no gap.
+    """
 
     missing: str = ask(
         "error",
@@ -29,6 +35,7 @@ class GateReading(ReadOptions):
         choices=("error", "drop", "worst", "bounds"),
         inner=("keep",),
     )
+    grows: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +164,6 @@ class ClaimSettings(SuiteSettings, DecisionSettings):
         return {
             "min_models": 2 if self.each_sample is None else 1,
             "texts": self.cases > 0,
-            "decides": True,
             "grows": self.anytime,
         }
 

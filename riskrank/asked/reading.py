@@ -37,10 +37,6 @@ class ReadOptions(Settings):
         The caller can do with a judge's scores that people's correct.
     texts : bool
         The caller shows single cases, with what was asked and answered where the files have it.
-    decides : bool
-        The caller's answer is acted upon unseen: half of the samples may not stand for all.
-    grows : bool
-        The caller looks while samples still come in: those that are not there yet are no gap.
     weighs_tasks : bool
         The caller weighs the tasks of a suite, which takes two samples of each; others pool their samples.
     allow_constant : bool
@@ -177,8 +173,6 @@ class ReadOptions(Settings):
     min_models: int = 2
     judges: bool = False
     texts: bool = False
-    decides: bool = False
-    grows: bool = False
     weighs_tasks: bool = False
     allow_constant: bool = False
     paired_only: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from riskrank.asked.gate import BASELINE
+from riskrank.asked.gate import BASELINE, GateReading
 from riskrank.errors import InputError, option
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shifted import hint_for_shift
@@ -23,7 +23,7 @@ def require_most(scores: Scores, asked: np.ndarray, left: np.ndarray) -> None:
     ------
     InputError
     """
-    if not scores.options.decides:
+    if not isinstance(scores.options, GateReading):
         return
     shift = "" if scores.options.unpaired else hint_for_shift(scores, asked)
     worst = little_left(scores, asked, left)
@@ -56,6 +56,7 @@ def little_left(scores: Scores, asked: np.ndarray, left: np.ndarray) -> int | No
     if not scores.options.unpaired:
         known = scores.notes.baseline is not None and BASELINE in scores.models
         whole = scores.models.index(BASELINE) if known else int(np.argmax(counts))
-        whole = int(np.argmin(counts)) if scores.options.grows else whole
+        if isinstance(scores.options, GateReading) and scores.options.grows:
+            whole = int(np.argmin(counts))
         few = few[few == whole]
     return int(few[0]) if few.size else None

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from riskrank.asked.flags import among_commas
+from riskrank.asked.gate import GateReading
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.enough import little_left, require_most
 from riskrank.scores.table.further_columns import hint_for_parts
@@ -170,7 +171,8 @@ def _different_samples(scores: Scores, covered: np.ndarray) -> InputError:
     if common > 1:
         every, shift = covered.shape[1], hint_for_shift(scores, covered)
         left = covered & covered.all(axis=0)
-        if not scores.options.decides or (not shift and little_left(scores, covered, left) is None):
+        deciding = isinstance(scores.options, GateReading)
+        if not deciding or (not shift and little_left(scores, covered, left) is None):
             hint = (
                 f"{option('missing', 'drop')} leaves out {every - common:,} of {every:,} samples, and "
                 f"compares on the {common:,} that all models have"

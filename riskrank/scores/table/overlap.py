@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from riskrank.asked.gate import BASELINE
+from riskrank.asked.gate import BASELINE, GateReading
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
@@ -69,7 +69,7 @@ def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
     )
     scores = replace(scores, notes=notes)
     if scores.options.missing == "drop" and not scores.options.unpaired:
-        _require_most(overlap, grows=scores.options.grows)
+        _require_most(overlap, grows=isinstance(scores.options, GateReading) and scores.options.grows)
     if scores.options.missing in FILLING and not scores.options.unpaired:
         # What is new is no gap of the baseline: filled, it would flatter the new model.
         scores = scores.only(np.isin(scores.codes("sample"), scores.codes("sample")[kept & old]))
