@@ -218,13 +218,10 @@ class ReadOptions(Settings):
 
     @property
     def as_read(self) -> ReadOptions:
-        """How files are read: a judge's metric and people's are two before they become one.
-
-        What nobody scored is seen to afterwards.
-        """
+        """How files are read: of a judge two metrics, and what nobody scored is seen to afterwards."""
         if not self.corrects_judge:
             return self
-        both = tuple(filter(None, (self.human, self.judge)))
+        both = (str(self.human), str(self.judge))
         return replace(self, metric=both, missing="keep", human=None, judge=None, allow_constant=True)
 
     def _check_judge(self) -> None:
@@ -285,13 +282,9 @@ class ReadOptions(Settings):
                     hint=f"add {option('from', 'auto')}, or leave it out",
                 )
             return
-        tables = {
-            # A query may make any shape of an export's long rows.
-            "wide": self.wide and self.sql is None,
-            "matrix": self.matrix is not None and self.sql is None,
-            "input_format": self.input_format is not None,
-        }
-        for name in (name for name, used in tables.items() if used):
+        # A query may make any shape of an export's long rows.
+        shapes = ("wide", "matrix") if self.sql is None else ()
+        for name in (name for name in (*shapes, "input_format") if getattr(self, name)):
             raise UsageError(
                 f"{option(name)} is for score tables and contradicts {option('from', self.from_)}",
                 found=f"{option('from', self.from_)}: the inputs are exports, whose format is known",
