@@ -86,7 +86,13 @@ class Trial:
         self.folder /= "riskrank-examples"
         for words, says in ASKED:
             self.ask(*words, says=says)
+        self.import_it()
         return hashlib.sha256(self.ask("rank", *DIAMONDS, "--format", "json").encode()).hexdigest()
+
+    def import_it(self) -> None:
+        """Ask the same in Python, in an interpreter of its own."""
+        code = f"import riskrank; print(riskrank.rank({DIAMONDS[0]!r}, metrics_file={DIAMONDS[2]!r}).verdict)"
+        assert ASKED[1][1] in self.run("python", "-c", code).stdout
 
     def report(self) -> int:
         """Write a page; returns its size."""

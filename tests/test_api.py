@@ -407,3 +407,22 @@ def test_names_in_one_text_of_a_list_are_wanted_apart():
     with pytest.raises(errors.UsageError) as caught:
         rr.rank(long_table(), models=["A, B"])
     assert str(caught.value).endswith("hint: give a list of names: models=['A', 'B']")
+
+
+def test_pages_and_pictures_alone_want_what_draws_them():
+    """An installation without extras, in which none of their packages can be imported."""
+    code = f"""
+import sys
+absent = ["matplotlib", "jinja2", "markupsafe", "openpyxl", "duckdb", "s3fs", "distributed"]
+sys.modules.update(dict.fromkeys(absent))
+import riskrank as rr
+result = rr.rank({CLASSIFIERS!r}, metrics_file={METRICS!r}, models=["lda", "logistic"], no_test=True)
+assert result.to_text() and result.to_json() and result._repr_html_()
+for ask in (result.to_html, result.plot):
+    try:
+        ask()
+    except rr.errors.UsageError as error:
+        print(error.hint)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "pip install 'riskrank[report]'\npip install 'riskrank[plot]'\n"

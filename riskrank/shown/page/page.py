@@ -16,7 +16,6 @@ from riskrank.shown.figures.catalogue import pictures
 from riskrank.shown.formats.data import to_json
 from riskrank.shown.page import require_pages
 from riskrank.shown.page.chapters import Block, answer, chapters, one_of_each
-from riskrank.shown.page.exhibits import Exhibitor
 from riskrank.studies.document import Document
 from riskrank.studies.rank.certainty import MEANING
 
@@ -56,6 +55,8 @@ def to_page_fragment(document: Document, *, flags: bool = False) -> str:
 
 def _rendered(template: str, document: Document, *, flags: bool) -> str:
     from markupsafe import Markup
+
+    from riskrank.shown.page.exhibits import Exhibitor
 
     # What names begin with: two results in one notebook must not share any.
     mark = "rr" + hashlib.sha256(to_json(document).encode("utf-8")).hexdigest()[:6]
