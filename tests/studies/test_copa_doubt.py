@@ -98,6 +98,20 @@ def test_intervals_are_those_of_means(columns, document):
         assert row.low["cost"] < row.values["cost"] < row.high["cost"]
 
 
+def test_costs_below_one_are_no_shares_cents_tell_what_dollars_tell(columns):
+    few = {name: [one for at, one in enumerate(values) if at % 120 < 15] for name, values in columns.items()}
+    del few["price"]
+    cents = of_model(study(few, resamples=1000))
+    dollars = of_model(study(dict(few, cost=[cost / 100 for cost in few["cost"]]), resamples=1000))
+    assert max(row.high["cost"] for row in dollars.values()) < 0.1
+    for name, row in dollars.items():
+        assert row.front == cents[name].front
+        assert row.on_p_adjusted == pytest.approx(cents[name].on_p_adjusted)
+        assert [row.low["cost"], row.high["cost"]] == pytest.approx(
+            [cents[name].low["cost"] / 100, cents[name].high["cost"] / 100]
+        )
+
+
 def test_the_same_seed_gives_the_same_document_and_another_other_shares(columns):
     few = {name: values for name, values in columns.items() if name != "price"}
     one, same, other = (study(few, resamples=100, seed=seed).rows for seed in (1, 1, 2))

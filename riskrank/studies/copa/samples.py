@@ -8,6 +8,7 @@ import numpy as np
 
 from riskrank.engine.copa.objective_scores import ObjectiveScores
 from riskrank.engine.types import Integers
+from riskrank.scores.table.costs import looks_like_an_amount
 from riskrank.studies.gate.margins import bounded, limits
 from riskrank.studies.objective_columns import ObjectiveColumn
 from riskrank.studies.objectives import Objectives
@@ -65,7 +66,8 @@ def objective_scores(found: Objectives, margins: dict[str, float]) -> tuple[list
 
 
 def _limits(column: ObjectiveColumn, margin: float) -> tuple[float, float] | None:
-    """The worst and the best score there can be; None where nobody knows."""
-    scores = [values / column.times for values in column.values]
-    worst, best = limits(column.spec, scores, margin / column.times)
-    return (worst * column.times, best * column.times) if bounded(column.spec, scores) else None
+    """The worst and the best score there can be; None where nobody knows: costs below 1 are no shares."""
+    spec, scores = column.spec, [values / column.times for values in column.values]
+    worst, best = limits(spec, scores, margin / column.times)
+    known = bounded(spec, scores) and (spec.bounds is not None or not looks_like_an_amount(spec.name))
+    return (worst * column.times, best * column.times) if known else None
