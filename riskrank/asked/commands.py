@@ -406,7 +406,8 @@ COMMANDS = (
 
         Data sets are drawn with replacement from a pilot table, or from named distributions; each is
         tested as `dominance` would test it. The order planned for is every dominance that is significant
-        in the pilot, or that each distribution is ahead of those after it.""",
+        in the pilot, or that each distribution is ahead of those after it. With a judge it is how many
+        labels a gate on means needs.""",
         settings="power:PowerSettings",
         study="power.study:power",
         refuses="power.study:claim_of",
@@ -417,11 +418,12 @@ COMMANDS = (
                 documents="power.anytime:AnytimePowerDocument",
                 view="power_anytime",
             ),
+            Paper(schema="power-labels", documents="power.labels:LabelsDocument", view="power_labels"),
         ),
         pictures=("curves",),
-        lacks=("group_by", *_OF_JUDGES),
+        lacks=("group_by",),
         runs=True,
-        needs=_SUITES,
+        needs=_JUDGED,
         scores="SCORES...|DISTRIBUTION...",
         scores_words="A pilot table, or two or more distributions, the better first: normal:0.5,2, "
         "lognormal:MU,SIGMA, beta:A,B, exponential:MEAN, uniform:LOW,HIGH, t:DF, bernoulli:P; "

@@ -13,6 +13,8 @@ from riskrank.asked.resampling import RejectionSettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import UsageError, listing, option
 
+_OF_DOMINANCE = ("order", "test", "threshold", "resamples", "variance", "correction", "paper_exact", "copula")
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedTestSettings(RejectionSettings):
@@ -64,9 +66,9 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
 
     sizes: tuple[int, ...] = ask(
         (),
-        "Samples per model to simulate; of a suite samples a task, or tasks.",
+        "Samples per model to simulate; of a suite samples a task, or tasks; with a judge labels.",
         metavar="N,N,...",
-        unset="100,500,1000; 20,50,100 samples a task; 10,20,50 tasks",
+        unset="100,500,1000; 20,50,100 samples a task; 10,20,50 tasks; labels around those needed",
     )
     pair: str | None = ask(None, "One pair instead of the whole order.", metavar="BETTER:WORSE")
     target: float = ask(0.8, "Power to find the sample size of.", metavar="POWER")
@@ -74,7 +76,7 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
         None,
         "Largest size to try.",
         metavar="N",
-        unset=f"5 times the largest of {option('sizes')}",
+        unset=f"5 times the largest of {option('sizes')}; of labels all but 2 samples",
         common=False,
     )
     simulations: int = ask(100, "Data sets to simulate per size.", metavar="R", least=1)
@@ -86,7 +88,8 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
     )
     margin: float = ask(
         0.0,
-        f"With {option('anytime', True)}: the claim is not worse by so much, in the place of better.",
+        f"With {option('anytime', True)} or {option('judge')}: the claim is not worse by so much, in the "
+        "place of better.",
         metavar="VALUE",
         common=False,
     )
@@ -96,20 +99,50 @@ class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        defaults = {one.name: one.default for one in options_of(PowerSettings)}
-        tests = ("order", "test", "threshold", "resamples", "variance", "correction", "paper_exact", "copula")
-        for name in tests if self.anytime else ("margin", "every"):
-            if getattr(self, name) != defaults[name]:
-                raise UsageError(
-                    f"{option(name)} is about dominance, and a gate that is looked at again is about means"
-                    if self.anytime
-                    else f"{option(name)} is about a gate that is looked at again",
-                    found=option("anytime", True) if self.anytime else f"no {option('anytime', True)}",
-                    hint="leave one of the two out" if self.anytime else f"add {option('anytime', True)}",
-                )
+        if self.anytime:
+            self.refuse_dominance(option("anytime", True), "a gate that is looked at again")
+        elif self._differs("every"):
+            raise UsageError(
+                f"{option('every')} is about a gate that is looked at again",
+                found=f"no {option('anytime', True)}",
+                hint=f"add {option('anytime', True)}",
+            )
         if not (math.isfinite(self.margin) and self.margin >= 0):
             raise UsageError(
                 f"{option('margin')} is a difference that does not matter, a number not below 0",
                 found=f"{self.margin:g}",
                 hint=f"write it in the units of the scores, as in {option('margin', '0.02')}",
             )
+
+    def refuse_dominance(self, asked: str, gate: str) -> None:
+        """Refuse what is asked of tests of dominance where a gate on means is planned.
+
+        Raises
+        ------
+        UsageError
+        """
+        for name in _OF_DOMINANCE:
+            if self._differs(name):
+                raise UsageError(
+                    f"{option(name)} is about dominance, and {gate} is about means",
+                    found=asked,
+                    hint="leave one of the two out",
+                )
+
+    def refuse_margin(self) -> None:
+        """Refuse a margin where dominance is planned.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self._differs("margin"):
+            raise UsageError(
+                f"{option('margin')} is about a gate, and dominance has none",
+                found=f"neither {option('anytime', True)} nor {option('judge')}",
+                hint=f"add {option('anytime', True)}, or leave out {option('margin')}",
+            )
+
+    def _differs(self, name: str) -> bool:
+        standard = {one.name: one.default for one in options_of(PowerSettings)}
+        return bool(getattr(self, name) != standard[name])

@@ -14,6 +14,7 @@ from riskrank.engine.judges.differences import worth_of_differences
 from riskrank.errors import UsageError, option
 from riskrank.scores.table.judge import Judged
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.rounding import two_digits
 from riskrank.studies.units import Units, units_of
 
 # So much more than the labels alone are worth is worth a sentence.
@@ -79,7 +80,7 @@ class JudgedChapter:
         n = one.labelled
         if one.worth_high < _GAIN * n:
             return f"The judge adds nothing to the {n:,} labels: {self._why_nothing}."
-        low, high = (n if n / _GAIN < end < n else _rounded(end) for end in (one.worth_low, one.worth_high))
+        low, high = (n if n / _GAIN < end < n else two_digits(end) for end in (one.worth_low, one.worth_high))
         span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         by_pair = ", by pair" if low != high else ""
         return f"{n:,} labels and the judge are worth {span} labels{by_pair}."
@@ -167,9 +168,3 @@ def judged_meta(chapter: JudgedChapter | None) -> Mapping[str, Any]:
 def sentences(chapter: JudgedChapter | None) -> tuple[str, ...]:
     """What a verdict says of the judge, if there is one."""
     return () if chapter is None else (chapter.worth,)
-
-
-def _rounded(worth: float) -> int:
-    """Two significant digits, which is more than is known."""
-    unit = 10 ** max(len(str(int(worth))) - 2, 0)
-    return round(worth / unit) * unit

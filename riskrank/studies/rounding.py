@@ -80,3 +80,9 @@ def rounded_beside_zero(value: float, decimals: int) -> str:
     while value != 0 and decimals < _MOST and abs(value) < 0.5 * 10.0**-decimals:
         decimals += 1
     return rounded(value, decimals)
+
+
+def two_digits(count: float) -> int:
+    """A large count with two significant digits, where more are not known."""
+    unit = 10 ** max(len(str(int(count))) - 2, 0)
+    return round(count / unit) * unit

@@ -101,9 +101,53 @@ def test_what_a_judge_cannot_do_is_refused(refused, words, said):
         assert part in line
 
 
-@pytest.mark.parametrize("command", ["gsd", "copa", "portfolio", "power", "diff", "report"])
+@pytest.mark.parametrize("command", ["gsd", "copa", "portfolio", "diff", "report"])
 def test_other_commands_do_not_have_the_options(refused, command):
     assert "--human" in refused(command, *BOTH)[1]
+
+
+def test_power_says_how_many_labels(run):
+    call = ("power", *BOTH, "--pair", "tuned:wordy", "--simulations", "200")
+    outcome = run(*call, "--format", "json")
+    assert outcome.document["schema"] == "riskrank/power-labels"
+    found = outcome.document["meta"]["required_labels"]
+    assert found["power"] == pytest.approx(0.8, abs=2 * found["standard_error"])
+    assert found["size_low"] <= found["size"] < found["without_judge"]
+    assert found["endless_samples"] < found["size"]
+    assert (found["labelled"], found["samples"], found["limit"]) == (150, 600, 598)
+    shares = [row["power"] for row in outcome.document["results"]]
+    assert shares == sorted(shares)
+    page = run(*call, "--explain").stdout
+    assert f"About {found['size']} labels of 600 samples show that tuned is better than wordy" in page
+    assert "passes" in page
+    assert "labels alone" in page
+
+
+def test_power_where_labels_do_not_do(run):
+    few = ("--simulations", "20")
+    assert "No number of labels shows that" in run("power", *BOTH, "--pair", "wordy:tuned", *few).stdout
+    stdout = " ".join(run("power", *BOTH, "--pair", "wordy:base", *few).stdout.split())
+    assert "More than 598 labels of 600 samples are needed" in stdout
+    assert "If the judge scored samples without end" in stdout
+    easy = ("--pair", "small:tuned", "--margin", "1.5")
+    assert "At most 20 labels" in run("power", *BOTH, *easy, *few).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), ("one claim", "4 models", "--pair NEW:OLD")),
+        (("--pair", "tuned:base", "--anytime"), ("--anytime", "--judge", "leave out")),
+        (("--pair", "tuned:base", "--order", "1"), ("--order", "--judge", "leave")),
+        (("--pair", "tuned:base", "--variance", "clt"), ("--variance", "--judge", "leave")),
+        (("--pair", "tuned:base", "--sizes", "10"), ("at least 20", "10", "--sizes")),
+        (("--pair", "tuned:base", "--sizes", "600"), ("left to the judge", "600 labels", "at most 598")),
+        (("--pair", "tuned:base", "--margin", "9"), ("--margin 9", "within 4", "units")),
+    ],
+)
+def test_what_power_cannot_plan_with_a_judge(refused, words, said):
+    for part, line in zip(said, refused("power", *BOTH, *words), strict=True):
+        assert part in line
 
 
 def test_check_tells_what_the_judge_is_good_for(run):

@@ -164,17 +164,17 @@ class Comparison:
     def _units(self) -> tuple[float, float]:
         """Scores of the new and the old model on a sample that speaks against the new one."""
         if self.level is not None:
-            low = _beyond(self.new.seen, self.lowest, self.new.worst_share(self.level))
+            low = beyond(self.new.seen, self.lowest, self.new.worst_share(self.level))
             return low, float(np.median(self.old.seen))
         new, old = self.new.where_it_weighs(), self.old.where_it_weighs()
         if self.paired:
             differences = new.sums / new.sizes - old.sums / old.sizes
             middle = float(old.values.mean())
-            return middle + _beyond(differences, self.lowest - self.highest), middle
-        return _beyond(new.values, self.lowest), -_beyond(-old.values, -self.highest)
+            return middle + beyond(differences, self.lowest - self.highest), middle
+        return beyond(new.values, self.lowest), -beyond(-old.values, -self.highest)
 
 
-def _beyond(values: Floats, worst: float, quantile: float | None = None) -> float:
+def beyond(values: Floats, worst: float, quantile: float | None = None) -> float:
     """Mean of the worst value there can be and all that lie below a quantile, the median by default."""
     if quantile is None:
         quantile = float(np.quantile(values, MEAN_SHARE, method="inverted_cdf"))

@@ -21,6 +21,9 @@ from scipy.special import stdtrit
 from riskrank.engine.sampling.freedom import satterthwaite
 from riskrank.engine.types import Floats, Integers
 
+FEWEST_OTHERS = 2
+"""Samples that only the judge scored: fewer have no spread."""
+
 FOLDS = 5
 """Parts of the labelled samples, each of which is mapped by what the others say."""
 

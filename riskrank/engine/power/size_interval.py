@@ -237,7 +237,7 @@ def size_interval(
     effects = _without_noise(effects, counting)
     height = _height(own, at, reached) if own.min() > 0 else nominal
     suggested = _sizes(np.vstack([own, effects]), height, found.target)
-    ends = _corrected(suggested[1:], float(suggested[0]), behind)
+    ends = corrected_ends(suggested[1:], float(suggested[0]), behind)
     if found.size is not None:
         ends = min(ends[0], found.size), max(ends[1], found.size)
     low, high = (None if end >= limit + 0.5 else max(round(end), smallest) for end in ends)
@@ -279,7 +279,7 @@ def _sizes(effects: Floats, height: float, target: float) -> Floats:
     return np.where(reached, high**2, np.inf)
 
 
-def _corrected(suggested: Floats, own: float, behind: Behind) -> tuple[float, float]:
+def corrected_ends(suggested: Floats, own: float, behind: Behind) -> tuple[float, float]:
     """Quantiles of the sizes suggested, corrected for the median and expanded for few samples."""
     many = len(suggested)
     below = (suggested < own).sum() + 0.5 * (suggested == own).sum()

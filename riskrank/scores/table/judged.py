@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.asked.reading import NO_TASKS, ReadOptions
-from riskrank.engine.judges.correction import Correction, on_human_scale
+from riskrank.engine.judges.correction import FEWEST_OTHERS, Correction, on_human_scale
 from riskrank.engine.judges.differences import for_differences
 from riskrank.engine.judges.inspection import shifts
 from riskrank.engine.sampling.design import FEWEST_LABELS
@@ -25,9 +25,6 @@ _BEYOND, _NARROW = 0.1, 0.2
 
 # Level at which labels look chosen by outcome, for all models together.
 _ALPHA = 0.05
-
-# Samples that only the judge scored: fewer have no spread.
-_FEWEST_OTHERS = 2
 
 
 def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
@@ -110,7 +107,7 @@ def _labelled(table: ScoreTable, has: Booleans, options: ReadOptions, notes: lis
             found=f"{name} on {n} of {total:,} samples",
             hint=f"have people score at least {FEWEST_LABELS} samples, by chance, the same of each model",
         )
-    if total - n < _FEWEST_OTHERS:
+    if total - n < FEWEST_OTHERS:
         raise UsageError(
             f"people scored {'every sample' if total == n else 'all samples but one'}: there is nothing for "
             f"{option('judge', options.judge)} to add",

@@ -29,6 +29,7 @@ from riskrank.studies.document import Provenance
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.anytime import AnytimePowerDocument, anytime_between, anytime_of_pilot
 from riskrank.studies.power.document import PowerDocument, PowerRow
+from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
 from riskrank.studies.power.verdict import power_verdict
 from riskrank.studies.provenance import described_inputs, portfolio_settings
 from riskrank.studies.runs import split_of_runs
@@ -40,11 +41,12 @@ from riskrank.studies.task_scale import on_task_scale
 
 def power(
     table: ScoreTable, settings: PowerSettings | None = None, runtime: Runtime | None = None
-) -> PowerDocument | AnytimePowerDocument:
+) -> PowerDocument | AnytimePowerDocument | LabelsDocument:
     """Say how often dominance would be significant with so many samples, and how many it takes.
 
     Data sets are drawn with replacement from a pilot; each is tested as ``dominance`` would test it. The
-    order planned for is every dominance that is significant in the pilot.
+    order planned for is every dominance that is significant in the pilot. With a judge it is the labels that
+    a gate on means needs.
 
     Parameters
     ----------
@@ -65,8 +67,11 @@ def power(
         If settings do not fit the table.
     """
     settings, runtime = settings or PowerSettings(), runtime or Runtime()
+    if table.judged is not None:
+        return labels_of_pilot(table, settings, runtime)
     if settings.anytime:
         return anytime_of_pilot(table, settings, runtime)
+    settings.refuse_margin()
     table = on_task_scale(table, settings)
     check_portfolio(table, settings)
     pair = _pair(settings, table.models)
@@ -115,6 +120,7 @@ def power_between(
     refuse_table_options(name for name, value in standard.items() if getattr(settings, name) != value)
     if settings.anytime:
         return anytime_between(distributions, settings, runtime)
+    settings.refuse_margin()
     models = tuple(distributions)
     inference = inference_of(settings, runtime.jobs)
     plan = plan_from_distributions(

@@ -17,10 +17,10 @@ from riskrank.engine.power.required_size import RequiredSize
 from riskrank.engine.power.samplers import pilot_sampler
 from riskrank.engine.power.size_interval import (
     Counting,
-    _corrected,
     _height,
     _sizes,
     _without_noise,
+    corrected_ends,
     size_interval,
 )
 from riskrank.engine.sampling.design import ClusteredScores
@@ -182,17 +182,19 @@ def test_power_of_several_pairs_is_multiplied():
     assert _height(np.array([0.3, 0.3]), round(both[0]), 0.8) == pytest.approx(1.7, abs=0.01)
 
 
-def test_quantiles_are_corrected_for_the_median():
+def test_quantiles_arecorrected_ends_for_the_median():
     suggested = np.exp(np.random.default_rng(0).normal(size=4001))
     plain = np.quantile(suggested, [0.025, 0.975])
-    assert _corrected(suggested, float(np.median(suggested)), 10_000) == pytest.approx(plain, rel=0.02)
+    assert corrected_ends(suggested, float(np.median(suggested)), 10_000) == pytest.approx(plain, rel=0.02)
     # Four fifths of the resamples suggest more than the pilot: the interval moves down by as much.
     fifth = float(np.quantile(suggested, 0.2))
     expected = [Z.cdf(2 * Z.inv_cdf(0.2) + z) for z in (-1.96, 1.96)]
-    assert _corrected(suggested, fifth, 10_000) == pytest.approx(np.quantile(suggested, expected), rel=0.1)
-    few = _corrected(suggested, float(np.median(suggested)), 10)
+    assert corrected_ends(suggested, fifth, 10_000) == pytest.approx(
+        np.quantile(suggested, expected), rel=0.1
+    )
+    few = corrected_ends(suggested, float(np.median(suggested)), 10)
     assert few[0] < plain[0] < plain[1] < few[1]
-    assert _corrected(np.full(20, np.inf), 5.0, 40) == (np.inf, np.inf)
+    assert corrected_ends(np.full(20, np.inf), 5.0, 40) == (np.inf, np.inf)
 
 
 def test_a_study_of_a_pilot_has_it_and_one_of_distributions_has_none():

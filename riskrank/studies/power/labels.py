@@ -1,0 +1,237 @@
+"""How many labels a gate needs where a judge scores all samples: what a study of power plans for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, isfinite
+from typing import Any, ClassVar
+
+from scipy.special import ndtri
+
+from riskrank.asked.power import PowerSettings
+from riskrank.engine.judges.correction import FEWEST_OTHERS
+from riskrank.engine.power.labels import LabelClaim, LabelNeed, LabelPilot, labels_interval
+from riskrank.engine.power.required_size import RequiredSize, check_search, size_for_power
+from riskrank.engine.power.simulation import PowerCurve, estimate_power
+from riskrank.engine.power.size_interval import SizeInterval
+from riskrank.engine.sampling.design import FEWEST_LABELS
+from riskrank.errors import UsageError, option
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import Document, entries
+from riskrank.studies.gate.margins import bounded, limits
+from riskrank.studies.judged import refuse_with_judge
+from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.power.verdict import sizes_possible
+from riskrank.studies.provenance import provenance
+from riskrank.studies.rounding import two_digits
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.targets import check_portfolio, targets
+from riskrank.studies.wording import percent
+
+# Where no number of labels is to be expected, and nobody asked for one.
+_SIZES = (50, 100, 200)
+
+# Numbers of labels nobody will ever have.
+_ENDLESS = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsRow:
+    """Share of simulated tables with so many labels in which the gate passes."""
+
+    metric: str
+    new: str
+    old: str
+    margin: float
+    size: int
+    power: float
+    standard_error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsDocument(Document[LabelsRow]):
+    """Power of a gate by labels, and the labels the target needs.
+
+    Attributes
+    ----------
+    curve : PowerCurve
+    required : RequiredSize
+    interval : SizeInterval
+        What else the pilot could have suggested.
+    need : LabelNeed
+    height : float
+        Standard errors from its boundary at which the gate passes.
+    labelled, samples : int
+        Of the pilot.
+    """
+
+    schema: ClassVar[str] = "power-labels"
+    row_type: ClassVar[type] = LabelsRow
+
+    curve: PowerCurve
+    required: RequiredSize
+    interval: SizeInterval
+    need: LabelNeed
+    height: float
+    labelled: int
+    samples: int
+
+    @property
+    def without_judge(self) -> int | None:
+        """Labels that would do alone."""
+        return _whole(self.need.without_judge(self.height, self.required.target))
+
+    @property
+    def endless(self) -> int | None:
+        """Labels that would do if the judge scored samples without end."""
+        return _whole(self.need.endless(self.height, self.required.target))
+
+    def meta(self) -> Mapping[str, Any]:
+        """The labels the target needs."""
+        required, interval = self.required, self.interval
+        return {
+            "required_labels": {
+                "size": required.size,
+                "size_low": interval.low,
+                "size_high": interval.high,
+                "size_level": interval.level,
+                **entries(required, "target", "power", "standard_error", "confirmed"),
+                "without_judge": self.without_judge,
+                "endless_samples": self.endless,
+                "limit": interval.limit,
+                "labelled": self.labelled,
+                "samples": self.samples,
+            }
+        }
+
+
+def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtime) -> LabelsDocument:
+    """Plan a gate with a pilot that people and a judge scored.
+
+    Raises
+    ------
+    UsageError
+        If settings are not about a gate on means, or there are several pairs and none is named.
+    """
+    assert table.judged is not None
+    judged, metric = table.judged, table.metrics[0]
+    asked = option("judge", judged.judge)
+    settings.refuse_dominance(asked, "a gate with a judge")
+    refuse_with_judge(table, settings)
+    if settings.pair is None and len(table.models) > 2:
+        raise UsageError(
+            f"with {asked} one claim is planned, about two models",
+            found=f"{len(table.models)} models and no {option('pair')}",
+            hint=f"name them: {option('pair', 'NEW:OLD')}",
+        )
+    pair = (0, 1) if settings.pair is None else resolve_pair(settings.pair, table.models, parameter="pair")
+    check_portfolio(table, settings)
+    targets(table, settings)
+    columns = table.column(0)
+    worst, best = limits(metric, columns, settings.margin)
+    known = bounded(metric, columns)
+    claim = LabelClaim(*pair, -settings.margin, settings.alpha, best - worst, known)
+    pilot = LabelPilot.of(judged.corrections, claim)
+    need, most = pilot.need, pilot.samples - FEWEST_OTHERS
+    sizes = _sizes(settings, need, claim, most)
+    limit = min(settings.limit or most, most)
+    check_search(sizes, target=settings.target, limit=limit, smallest=FEWEST_LABELS)
+    curve = estimate_power(pilot.simulation, sizes, repeats=settings.simulations, seed=settings.seed)
+    required = _required(pilot, curve, settings, limit)
+    at = int(required.sizes[-1]) if required.size is None else required.size
+    half = 0.5 / (settings.simulations + 1)
+    height = need.height(at, min(max(required.power, half), 1 - half))
+    interval = labels_interval(judged.corrections, claim, required, height, limit=limit, seed=settings.seed)
+    new, old = (table.models[model] for model in pair)
+    rows = [
+        LabelsRow(metric.name, new, old, settings.margin, int(size), float(power), float(error))
+        for size, power, error in zip(curve.sizes, curve.together, curve.together_error, strict=True)
+    ]
+    described = {
+        "pair": [new, old],
+        "margin": settings.margin,
+        "sizes": [row.size for row in rows],
+        "simulations": settings.simulations,
+        "limit": limit,
+        "alpha": settings.alpha,
+    }
+    return LabelsDocument(
+        provenance=provenance("power", table, settings, described, seed=settings.seed),
+        rows=rows,
+        verdict=_verdict(required, interval, need, height, rows[0], pilot.samples),
+        curve=curve,
+        required=required,
+        interval=interval,
+        need=need,
+        height=height,
+        labelled=len(judged.labelled),
+        samples=pilot.samples,
+    )
+
+
+def _sizes(settings: PowerSettings, need: LabelNeed, claim: LabelClaim, most: int) -> list[int]:
+    """Labels to simulate: half of those needed, as many, and twice as many, by the normal approximation."""
+    if settings.sizes:
+        if max(settings.sizes) > most:
+            raise UsageError(
+                f"{option('sizes')} are labels, and {FEWEST_OTHERS} samples at least are left to the judge",
+                found=f"{max(settings.sizes):,} labels of {most + FEWEST_OTHERS:,} samples",
+                hint=f"give at most {most}",
+            )
+        return sorted(set(settings.sizes))
+    wanted = need.labels(-float(ndtri(claim.level / 2)), settings.target)
+    found = [two_digits(wanted * times) for times in (0.5, 1, 2)] if isfinite(wanted) else _SIZES
+    return sorted({min(max(size, FEWEST_LABELS), most) for size in found})
+
+
+def _required(pilot: LabelPilot, curve: PowerCurve, settings: PowerSettings, limit: int) -> RequiredSize:
+    if pilot.need.effect <= 0:
+        at = len(curve.sizes) - 1
+        power, error = float(curve.together[at]), float(curve.together_error[at])
+        return RequiredSize(None, settings.target, power, error, False, curve.sizes, curve.together)
+    return size_for_power(
+        pilot.simulation,
+        target=settings.target,
+        start=int(curve.sizes[0]),
+        smallest=FEWEST_LABELS,
+        limit=limit,
+        known=curve,
+        repeats=settings.simulations,
+        seed=settings.seed,
+    )
+
+
+def _verdict(
+    required: RequiredSize,
+    interval: SizeInterval,
+    need: LabelNeed,
+    height: float,
+    row: LabelsRow,
+    samples: int,
+) -> str:
+    """How many labels it takes, what the judge saves, and what else the pilot is compatible with."""
+    claim = f"{row.new} is better than {row.old}"
+    if row.margin:
+        claim = f"{row.new} is not worse than {row.old} by {row.margin:g}"
+    if need.effect <= 0:
+        return f"No number of labels shows that {claim}: in the pilot it does not hold."
+    alone = _whole(need.without_judge(height, required.target))
+    beside = "" if alone is None else f"; without the judge about {two_digits(alone):,}"
+    shows, of = f"that {claim} with a power of {percent(required.target)}", f"labels of {samples:,} samples"
+    if required.size is None:
+        said = f"More than {interval.limit:,} {of} are needed to show {shows}{beside}."
+        endless = _whole(need.endless(height, required.target))
+        if endless is not None and interval.limit == samples - FEWEST_OTHERS:
+            said += f" If the judge scored samples without end, about {two_digits(endless):,} would do."
+    else:
+        least = required.power >= required.target and required.size == FEWEST_LABELS
+        doubt = "" if required.confirmed or least else "; more simulations would make it surer"
+        about = "At most" if least else "About"
+        said = f"{about} {required.size:,} {of} show {shows}{beside}{doubt}."
+    possible = sizes_possible(interval)
+    return said if possible is None else f"{said} From this pilot anything from {possible} is possible."
+
+
+def _whole(labels: float) -> int | None:
+    return ceil(labels) if isfinite(labels) and labels < _ENDLESS else None
