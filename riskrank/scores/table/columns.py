@@ -86,7 +86,9 @@ def assign_roles(
     missing = [role for role in needed if role not in roles]
     if missing:
         raise missing_columns(source, roles, missing, options, given)
-    group = _group_column(source, roles, options)
+    group = options.group_by
+    if group is not None:
+        _require_group(source, roles, group)
     for column in dict.fromkeys([*roles.values(), *([] if group is None else [group])]):
         _require_in_all_parts(source, column)
     values: tuple[str, ...] = ()
@@ -120,10 +122,13 @@ def _require_in_all_parts(source: Source, column: str) -> None:
         )
 
 
-def _group_column(source: Source, roles: Mapping[str, str], options: ReadOptions) -> str | None:
-    column = options.group_by
-    if column is None:
-        return None
+def _require_group(source: Source, roles: Mapping[str, str], column: str) -> None:
+    """Refuse a column of groups that is not there, or says something else.
+
+    Raises
+    ------
+    InputError
+    """
     role = next((role for role, name in roles.items() if name == column and role not in _WHOLES), None)
     if role is not None:
         hint = "name a column that says something of the samples: a task, a language, a split"
@@ -143,7 +148,6 @@ def _group_column(source: Source, roles: Mapping[str, str], options: ReadOptions
                 column, source.columns, parameter="group_by", otherwise="name one of these columns"
             ),
         )
-    return column
 
 
 def no_column(source: Source, role: str, parts: Sequence[str], wrong: str) -> InputError:

@@ -27,8 +27,8 @@ from riskrank.scores.table.score_table import checked_table
 from riskrank.scores.table.scored import Scored, scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import suite_of
-from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
-from riskrank.scores.table.validate import constant_metrics, unusable
+from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
+from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
 
 
 @dataclass(frozen=True, kw_only=True)

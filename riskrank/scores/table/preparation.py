@@ -11,30 +11,37 @@ from riskrank.scores.files.data_sets import DataSetSource
 from riskrank.scores.files.derived import JoinedSource
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.templates import differing, template_of
-from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, named_roles, no_column
+from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, no_column
 from riskrank.scores.table.matrix import MatrixSource
 from riskrank.scores.table.path_hints import written
 
 
-def prepared(sources: Sequence[Source], options: ReadOptions) -> tuple[list[Source], dict[str, str]]:
+def prepared(
+    sources: Sequence[Source], named: Mapping[str, str], options: ReadOptions
+) -> tuple[list[Source], Mapping[str, str]]:
     """Name models and tasks by folders, then apply `where`, `sql`, joined columns and `matrix` in this order.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    named : mapping of str to str
+        Columns that were named, by their roles.
+    options : ReadOptions
 
     Returns
     -------
     sources : list of Source
         Files of which no row is left are not among them.
-    named : dict of str to str
-        Columns that were named, by their roles, of the sources as they are now: a matrix has become a long
-        table with its own columns.
+    named : mapping of str to str
+        The same of the sources as they are now: a matrix has become a long table with its own columns.
 
     Raises
     ------
     InputError
         If a condition or query fails, or leaves nothing.
     UsageError
-        If the options make no sense.
+        If a query asks for no rows.
     """
-    named = named_roles(options)
     found = list(sources)
     if options.matrix is None:
         found = [_named_by_paths(source, named) for source in sources]

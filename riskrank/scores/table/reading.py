@@ -15,7 +15,7 @@ from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.interface import Export, export_rules
 from riskrank.scores.files.opening import InputFile, Source, open_sources
 from riskrank.scores.table.baseline import Baseline
-from riskrank.scores.table.columns import Roles, assign_roles
+from riskrank.scores.table.columns import Roles, assign_roles, named_roles
 from riskrank.scores.table.metrics_asked import metrics_asked
 from riskrank.scores.table.preparation import prepared
 from riskrank.scores.table.scores import FileRead, Notes, Scores
@@ -43,7 +43,7 @@ def read_frame(
     asked, options = options, options.as_read
     try:
         given, export = _opened(paths, options, stdin)
-        found, named = prepared(given, options)
+        found, named = prepared(given, named_roles(options), options)
         read = [(source, assign_roles(source, named, options, given)) for source in found]
     except InputError as error:
         raise _of_a_harness(error, paths, options) from None

@@ -23,9 +23,9 @@ from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scored import scored
 from riskrank.scores.table.scores import Scores, select
 from riskrank.scores.table.suite import suite_of
-from riskrank.scores.table.tasks import incomplete_tasks, of_one_column, of_scored_tasks
+from riskrank.scores.table.tasks import of_one_column, of_scored_tasks
 from riskrank.scores.table.texts import texts_of
-from riskrank.scores.table.validate import constant_metrics, unusable
+from riskrank.scores.table.validate import constant_metrics, incomplete_tasks, unusable
 
 __all__ = ["InputFile", "ScoreTable", "checked_table", "read_scores"]
 

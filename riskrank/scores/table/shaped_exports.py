@@ -12,7 +12,7 @@ from riskrank.errors import InputError
 from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.gathering import tidy
 from riskrank.scores.exports.interface import Export
-from riskrank.scores.table.columns import assign_roles
+from riskrank.scores.table.columns import assign_roles, named_roles
 from riskrank.scores.table.parsing import MISSING, NOT_A_NUMBER, parse_scores
 from riskrank.scores.table.preparation import prepared
 
@@ -35,7 +35,7 @@ def shaped(export: Export, options: ReadOptions, label: str) -> Export:
     given = (options.columns, options.where, options.sql, options.matrix)
     if all(one is None for one in given):
         return export
-    sources, named = prepared([ExportSource(label, export)], options)
+    sources, named = prepared([ExportSource(label, export)], named_roles(options), options)
     source = sources[0]
     roles = assign_roles(source, named, options)
     names = {role: str(getattr(roles, role)) for role in ("model", "sample", "metric", "score")}

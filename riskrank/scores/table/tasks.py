@@ -1,29 +1,26 @@
-"""Tasks among scores: whose names they tell apart, the metric of each, and what a suite cannot do without."""
+"""Tasks among scores: whose names they tell apart, and the metric of each."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from riskrank.asked.flags import among_commas
-from riskrank.engine.types import Booleans, Integers
+from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.files.derived import as_one_name
-from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.table import parsing
 from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.typed_rows import list_of
 
 # The one column of tasks that have metrics of their own.
 SCORE = "score"
-# Tasks, models or metrics that a message names.
+# Tasks or metrics that a message names.
 _MOST_NAMED = 4
 
 
@@ -141,38 +138,6 @@ def of_one_column(
     )
 
 
-def incomplete_tasks(scores: Scores, rows: Rows | None = None) -> Iterator[InputError]:
-    """Yield an error if a model has no score of a task, and if a task has too few samples for a spread.
-
-    Parameters
-    ----------
-    scores : Scores
-    rows : Rows, optional
-        What is left of the scores; without them a model is missed where it never had a score.
-    """
-    if not scores.in_tasks:
-        return
-    if rows is None:
-        valid = ~scores.invalid()
-        model, task = scores.codes("model")[valid], scores.codes("task")[valid]
-    else:
-        model, task = rows.model, scores.task_of_samples()[rows.sample]
-    n_tasks = len(scores.names("task"))
-    there = np.unique(scores.codes("task"))
-    if there.size < 2:
-        return
-    counts = np.bincount(model * n_tasks + task, minlength=len(scores.models) * n_tasks)
-    counts = counts.reshape(len(scores.models), n_tasks)[:, there]
-    yield from _absent(scores, there, counts, dropped=rows is not None)
-    if rows is not None and scores.options.weighs_tasks:
-        sample, at = np.unique(rows.model * len(scores.samples) + rows.sample, return_index=True)
-        del sample
-        units = np.bincount(rows.model[at] * n_tasks + task[at], minlength=len(scores.models) * n_tasks)
-        least = units.reshape(-1, n_tasks)[:, there].min(axis=0)
-        if scores.notes.tasks_named or least.max() > 1:
-            yield from _too_small(scores, there, least)
-
-
 def _has(scores: Scores) -> Booleans:
     """Whether a task has a score of a metric, even one that cannot be used: shape (tasks, metrics)."""
     states = scores.states
@@ -221,52 +186,3 @@ def _line_to_copy(own: Mapping[str, Sequence[str]], several: Sequence[str]) -> s
     if one_each and len(first) <= len(several):
         return " ".join(option("metric", name) for name in first)
     return " ".join(option("metric", f"{task}={own[task][0]}") for task in several)
-
-
-def _absent(scores: Scores, there: Integers, counts: Integers, *, dropped: bool) -> Iterator[InputError]:
-    lacking = np.argwhere(counts == 0)
-    if not lacking.size:
-        return
-    names = scores.names("task")
-    pairs = [(scores.models[model], names[there[task]]) for model, task in lacking.tolist()]
-    who, what = pairs[0]
-    every = [name for name, row in zip(scores.models, counts, strict=True) if row.all()]
-    tasks = list(dict.fromkeys(task for _, task in pairs))
-    ways = []
-    if len(every) > 1:
-        ways.append(
-            f"{option('models', ','.join(map(among_commas, every)))} compares those that have all tasks"
-        )
-    if len(tasks) < there.size:
-        ways.append(f"{_without_tasks(scores, tasks)} compares on the other tasks")
-    yield InputError(
-        f"{scores.files()}: "
-        + (
-            f"nothing is left of task '{what}' that all models have"
-            if dropped
-            else f"model '{who}' has no score of task '{what}'"
-        ),
-        found=f"{len(pairs)} of {counts.size:,} pairs of model and task are empty: "
-        + listing((f"{model} has no {task}" for model, task in pairs), _MOST_NAMED),
-        hint="; ".join(ways) or f"{option('task', 'none')} pools the samples of all tasks",
-    )
-
-
-def _too_small(scores: Scores, there: Integers, units: Integers) -> Iterator[InputError]:
-    names = scores.names("task")
-    small = [names[task] for task, count in zip(there.tolist(), units.tolist(), strict=True) if count < 2]
-    if small:
-        yield InputError(
-            f"{scores.files()}: {'a task has' if len(small) == 1 else 'tasks have'} one sample: no spread",
-            found=f"{listing(small)}, of {len(units)} tasks",
-            hint=f"leave {'it' if len(small) == 1 else 'them'} out: {_without_tasks(scores, small)}; "
-            f"or {option('task', 'none')} pools the samples of all tasks"
-            if len(small) < len(units)
-            else f"{option('task', 'none')} compares without tasks",
-        )
-
-
-def _without_tasks(scores: Scores, names: Sequence[str]) -> str:
-    """How to read a table without some tasks."""
-    column = str(scores.notes.files[0].roles.task)
-    return option("where", leaving_out(column, names, scores.names("task"), scores.options.where))

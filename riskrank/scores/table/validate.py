@@ -6,11 +6,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from riskrank.asked.flags import among_commas
+from riskrank.engine.types import Integers
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.files.sql_names import leaving_out
 from riskrank.scores.table import parsing
 from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.written_numbers import as_numbers, writing_of
+
+# Models and tasks that a message names.
+_MOST_NAMED = 4
 
 _WRONG = {
     parsing.TEXT: (
@@ -109,6 +116,38 @@ def _out_of_range(scores: Scores, specs: Sequence[MetricSpec]) -> Iterator[Input
                 )
 
 
+def incomplete_tasks(scores: Scores, rows: Rows | None = None) -> Iterator[InputError]:
+    """Yield an error if a model has no score of a task, and if a task has too few samples for a spread.
+
+    Parameters
+    ----------
+    scores : Scores
+    rows : Rows, optional
+        What is left of the scores; without them a model is missed where it never had a score.
+    """
+    if not scores.in_tasks:
+        return
+    if rows is None:
+        valid = ~scores.invalid()
+        model, task = scores.codes("model")[valid], scores.codes("task")[valid]
+    else:
+        model, task = rows.model, scores.task_of_samples()[rows.sample]
+    n_tasks = len(scores.names("task"))
+    there = np.unique(scores.codes("task"))
+    if there.size < 2:
+        return
+    counts = np.bincount(model * n_tasks + task, minlength=len(scores.models) * n_tasks)
+    counts = counts.reshape(len(scores.models), n_tasks)[:, there]
+    yield from _absent_tasks(scores, there, counts, dropped=rows is not None)
+    if rows is not None and scores.options.weighs_tasks:
+        sample, at = np.unique(rows.model * len(scores.samples) + rows.sample, return_index=True)
+        del sample
+        units = np.bincount(rows.model[at] * n_tasks + task[at], minlength=len(scores.models) * n_tasks)
+        least = units.reshape(-1, n_tasks)[:, there].min(axis=0)
+        if scores.notes.tasks_named or least.max() > 1:
+            yield from _small_tasks(scores, there, least)
+
+
 def constant_metrics(scores: Scores, values: np.ndarray, specs: Sequence[MetricSpec]) -> Iterator[InputError]:
     """Yield an error for each metric that has one value only.
 
@@ -175,3 +214,56 @@ def _wrong_score(scores: Scores, wrong: np.ndarray, what: str, found: str, hint:
         found=f"{float(scores.values[first])!r} for {scores.cell(first)}, {found}{more}",
         hint=hint,
     )
+
+
+def _absent_tasks(
+    scores: Scores, there: Integers, counts: Integers, *, dropped: bool
+) -> Iterator[InputError]:
+    """Models without a score of a task."""
+    lacking = np.argwhere(counts == 0)
+    if not lacking.size:
+        return
+    names = scores.names("task")
+    pairs = [(scores.models[model], names[there[task]]) for model, task in lacking.tolist()]
+    who, what = pairs[0]
+    every = [name for name, row in zip(scores.models, counts, strict=True) if row.all()]
+    tasks = list(dict.fromkeys(task for _, task in pairs))
+    ways = []
+    if len(every) > 1:
+        ways.append(
+            f"{option('models', ','.join(map(among_commas, every)))} compares those that have all tasks"
+        )
+    if len(tasks) < there.size:
+        ways.append(f"{_without_tasks(scores, tasks)} compares on the other tasks")
+    yield InputError(
+        f"{scores.files()}: "
+        + (
+            f"nothing is left of task '{what}' that all models have"
+            if dropped
+            else f"model '{who}' has no score of task '{what}'"
+        ),
+        found=f"{len(pairs)} of {counts.size:,} pairs of model and task are empty: "
+        + listing((f"{model} has no {task}" for model, task in pairs), _MOST_NAMED),
+        hint="; ".join(ways) or f"{option('task', 'none')} pools the samples of all tasks",
+    )
+
+
+def _small_tasks(scores: Scores, there: Integers, units: Integers) -> Iterator[InputError]:
+    """Tasks with too few samples for a spread."""
+    names = scores.names("task")
+    small = [names[task] for task, count in zip(there.tolist(), units.tolist(), strict=True) if count < 2]
+    if small:
+        yield InputError(
+            f"{scores.files()}: {'a task has' if len(small) == 1 else 'tasks have'} one sample: no spread",
+            found=f"{listing(small)}, of {len(units)} tasks",
+            hint=f"leave {'it' if len(small) == 1 else 'them'} out: {_without_tasks(scores, small)}; "
+            f"or {option('task', 'none')} pools the samples of all tasks"
+            if len(small) < len(units)
+            else f"{option('task', 'none')} compares without tasks",
+        )
+
+
+def _without_tasks(scores: Scores, names: Sequence[str]) -> str:
+    """How to read a table without some tasks."""
+    column = str(scores.notes.files[0].roles.task)
+    return option("where", leaving_out(column, names, scores.names("task"), scores.options.where))
