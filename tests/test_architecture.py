@@ -131,6 +131,24 @@ def test_imports_of_ours_point_down():
     assert upwards == []
 
 
+# The rooms of scores, each above the next.
+ROOMS = ("table", "exports", "files")
+
+
+def test_rooms_of_scores_lie_above_each_other():
+    """Containers know no harness, and harnesses no roles."""
+    rooms = [f"riskrank.scores.{room}" for room in ROOMS]
+    upwards = [
+        f"{name} imports {found}"
+        for name in FILES
+        for at, room in enumerate(rooms)
+        if within(name, room)
+        for found in imported(name)
+        if within(found, "riskrank.scores") and not within(found, *rooms[at:])
+    ]
+    assert upwards == []
+
+
 def test_reports_compute_nothing():
     """They show what studies found: of the engine they know types and constants, no function."""
     functions = [

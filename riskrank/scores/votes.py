@@ -10,10 +10,10 @@ from typing import BinaryIO
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.files.guesses import synonym
 from riskrank.scores.files.opening import InputFile, Source, open_sources
+from riskrank.scores.files.parsing import MISSING_TEXT
 from riskrank.scores.table.columns import named_columns, no_column, parse_columns
-from riskrank.scores.table.guesses import synonym
-from riskrank.scores.table.parsing import MISSING_TEXT
 
 ROLES = ("sample", "model_a", "model_b", "verdict")
 

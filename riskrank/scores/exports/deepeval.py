@@ -9,8 +9,8 @@ from typing import Any
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.fields import a_name, an_object, objects
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.unscored import COLUMN, ERROR
 from riskrank.scores.files.beginnings import holds
-from riskrank.scores.table.unscored import COLUMN, ERROR
 
 NAME = "deepeval"
 SUCCESS = "success"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
 from riskrank.errors import InputError, option
-
-# Characters of a value that a message shows.
-_SHOWN = 80
+from riskrank.scores.files.json_objects import shown
 
 
 def an_object(place: str, value: object) -> dict[str, Any]:
@@ -101,11 +98,3 @@ def wrong_type(place: str, expected: str, value: object) -> InputError:
         hint="check that this is the file the tool wrote, unchanged; "
         f"{option('skip_bad', True)} leaves out what is not",
     )
-
-
-def shown(value: object) -> str:
-    """Write the beginning of a value as JSON, for a message."""
-    try:
-        return json.dumps(value, default=str)[:_SHOWN]
-    except RecursionError:
-        return "values nested too deeply"

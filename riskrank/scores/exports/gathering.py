@@ -14,10 +14,9 @@ from pathlib import Path
 import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
-from riskrank.scores.exports.fields import shown
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.files.bounded import decompressed, parse_lines, read_bounded
-from riskrank.scores.files.json_objects import halves, no_unicode
+from riskrank.scores.files.json_objects import halves, no_unicode, shown
 from riskrank.scores.files.opening import InputFile
 
 ALL = "*"

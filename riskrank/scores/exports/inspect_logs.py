@@ -18,15 +18,16 @@ from typing import Any
 
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import a_list, a_name, an_object, shown
+from riskrank.scores.exports.fields import a_list, a_name, an_object
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.inspect_grades import GRADES, Grades
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.unscored import COLUMN, ERROR, LIMIT, REFUSAL
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
+from riskrank.scores.files.guesses import FOUND_BY_NAME
+from riskrank.scores.files.json_objects import shown
 from riskrank.scores.files.zip_members import ZipMembers, open_members
-from riskrank.scores.table.columns import FOUND_BY_NAME
-from riskrank.scores.table.unscored import COLUMN, ERROR, LIMIT, REFUSAL
 
 NAME = "inspect"
 

@@ -29,8 +29,8 @@ from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.lm_eval_filters import ChosenFilters, chosen_filters
 from riskrank.scores.exports.lm_eval_results import Results
 from riskrank.scores.exports.lm_eval_rows import bounds_of, frame_of
+from riskrank.scores.exports.unscored import COLUMN
 from riskrank.scores.files.beginnings import first_bytes
-from riskrank.scores.table.unscored import COLUMN
 
 NAME = "lm-eval"
 

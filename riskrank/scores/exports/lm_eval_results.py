@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, option
-from riskrank.scores.exports.fields import a_name, an_object, objects, shown
+from riskrank.scores.exports.fields import a_name, an_object, objects
 from riskrank.scores.files.bounded import parse_json
+from riskrank.scores.files.json_objects import shown
 
 # Where a model's name stands among its arguments, in the order the harness itself looks.
 _MODEL_ARGUMENTS = ("peft", "delta", "pretrained", "model", "path", "engine")

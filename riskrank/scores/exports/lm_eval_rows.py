@@ -13,12 +13,12 @@ from typing import Any
 import polars as pl
 
 from riskrank.errors import InputError, option
-from riskrank.scores.exports.fields import a_list, shown, wrong_type
+from riskrank.scores.exports.fields import a_list, wrong_type
 from riskrank.scores.exports.gathering import Gathering
 from riskrank.scores.exports.lm_eval_aggregates import aggregate
+from riskrank.scores.exports.unscored import COLUMN, EMPTY
 from riskrank.scores.files.bounded import parse_json
-from riskrank.scores.files.json_objects import halves, no_unicode
-from riskrank.scores.table.unscored import COLUMN, EMPTY
+from riskrank.scores.files.json_objects import halves, no_unicode, shown
 
 # Keys of a row that are never metrics; versions before 0.4.8 do not say which keys are.
 _BOOKKEEPING = frozenset(

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 from riskrank.errors import listing
-from riskrank.scores.exports.data_frames import is_number, json_columns
 from riskrank.scores.exports.question_tables import table_rows
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.data_frames import is_number, json_columns
 
 NAME = "mlflow"
 _METRIC = re.compile(r".+/(score|value)|latency|token_count")

@@ -17,12 +17,13 @@ from typing import Any
 
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.copies import RunFile, leave_copies
-from riskrank.scores.exports.fields import a_list, a_name, an_object, shown
+from riskrank.scores.exports.fields import a_list, a_name, an_object
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.promptfoo_answer import Answer
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
+from riskrank.scores.files.json_objects import shown
 
 NAME = "promptfoo"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from riskrank.scores.table.unscored import COLUMN, ERROR, REFUSAL
+from riskrank.scores.exports.unscored import COLUMN, ERROR, REFUSAL
 
 _ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.data_frames import Columns
 from riskrank.scores.exports.row_reader import ExportFile, Rows
+from riskrank.scores.files.data_frames import Columns
 
 
 def table_rows(

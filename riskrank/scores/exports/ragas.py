@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from riskrank.scores.exports.data_frames import is_number
 from riskrank.scores.exports.question_tables import table_rows
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.data_frames import is_number
 from riskrank.scores.files.delimited import long_fields
 
 NAME = "ragas"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.errors import InputError, listing, option
-from riskrank.scores.exports.data_frames import Columns, csv_columns, json_columns
 from riskrank.scores.exports.fields import a_name
 from riskrank.scores.exports.gathering import Gathering, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.readings import finish, keep_readings
 from riskrank.scores.files.bounded import parse_json
+from riskrank.scores.files.data_frames import Columns, csv_columns, json_columns
+from riskrank.scores.files.json_objects import shown
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -86,7 +86,7 @@ class ExportFile:
             else:
                 raise InputError(
                     f"{self.path}: entry {number} is not a JSON object",
-                    found=json.dumps(value)[:80],
+                    found=shown(value),
                     hint="check that this is the right file; "
                     f"{option('skip_bad', True)} leaves such entries out",
                 )
@@ -104,7 +104,7 @@ class ExportFile:
             return Record(str(self.path), value)
         raise InputError(
             f"{self.path}: the file is not a JSON object",
-            found=json.dumps(value)[:80],
+            found=shown(value),
             hint="check that this is the file the tool wrote",
         )
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.data_frames import Columns
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
 from riskrank.scores.files.beginnings import first_bytes
+from riskrank.scores.files.data_frames import Columns
 
 NAME = "sklearn"
 _FOLD = re.compile(r"split(\d+)_test_(.+)")

@@ -1,11 +1,15 @@
-"""What JSON allows and no table can mean: a name twice in an object, half of a character."""
+"""What JSON allows and no table can mean, a name twice or half of a character; and values as text."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from riskrank.errors import InputError
+
+# Characters of a value that a message shows.
+_SHOWN = 80
 
 
 class Pairs(dict[str, object]):
@@ -68,3 +72,11 @@ def is_half(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def shown(value: object) -> str:
+    """Write the beginning of a value as JSON, for a message."""
+    try:
+        return json.dumps(value, default=str)[:_SHOWN]
+    except RecursionError:
+        return "values nested too deeply"

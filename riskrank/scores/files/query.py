@@ -10,9 +10,9 @@ import polars as pl
 
 from riskrank.errors import InputError, RiskrankError, UsageError, did_you_mean, listing, option
 from riskrank.scores.files.derived import DerivedSource, FilteredSource
+from riskrank.scores.files.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
 from riskrank.scores.files.source import FrameInMemory, Source, first_line
 from riskrank.scores.files.sql_names import quoted_column
-from riskrank.scores.table.parsing import MISSING, MISSING_TEXT, TEXT, parse_scores
 
 TABLE = "scores"
 _ROW = "__row__"

@@ -8,16 +8,15 @@ from functools import partial
 
 from riskrank.asked.reading import NO_TASKS, ReadOptions
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
+from riskrank.scores.files.guesses import FOUND_BY_NAME
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.missing_columns import missing_columns
 
-ROLES = ("model", "sample", "metric", "score", "draw", "task", "cluster")
+# A column that happens to be called cluster must not change the unit of resampling: it has to be named.
+ROLES = (*FOUND_BY_NAME, "cluster")
 
 # Roles of a matrix, in which every other column of numbers is a model.
 OF_SAMPLES = ("sample", "draw", "task", "cluster")
-
-# A column that happens to be called cluster must not change the unit of resampling: it has to be named.
-FOUND_BY_NAME = ROLES[:-1]
 
 # What was asked and answered, for who shows single cases.
 TEXTS = ("input", "output")

@@ -10,7 +10,7 @@ import polars as pl
 
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, option
-from riskrank.scores.table import parsing
+from riskrank.scores.files import parsing
 from riskrank.scores.table.gaps import require_comparable
 from riskrank.scores.table.metrics_file import MetricSpec, how_to_bound
 from riskrank.scores.table.scored import absent_cells

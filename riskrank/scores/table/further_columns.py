@@ -13,9 +13,10 @@ import numpy as np
 import polars as pl
 
 from riskrank.errors import listing, option
+from riskrank.scores.exports import unscored
+from riskrank.scores.files.guesses import JUDGE, SETTING, WHOLE, numbers_runs, typed, words
 from riskrank.scores.files.sql_names import quoted_column, quoted_text
-from riskrank.scores.table import told_directions, unscored
-from riskrank.scores.table.guesses import JUDGE, SETTING, WHOLE, numbers_runs, typed, words
+from riskrank.scores.table import told_directions
 from riskrank.scores.table.path_hints import template_of_tasks, written
 from riskrank.scores.table.scores import Scores
 

@@ -9,10 +9,10 @@ import polars as pl
 
 from riskrank.errors import InputError, index_of, listing, option
 from riskrank.scores.files.derived import DerivedSource
+from riskrank.scores.files.guesses import looks_like_an_identifier, synonym
+from riskrank.scores.files.parsing import column_kind, numeric_share
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.columns import OF_SAMPLES
-from riskrank.scores.table.guesses import looks_like_an_identifier, synonym
-from riskrank.scores.table.parsing import column_kind, numeric_share
 
 # A text column with at least this share of numbers may be a model with failures in it.
 _DOUBTFUL_SHARE = 0.2

@@ -12,9 +12,7 @@ from riskrank.asked.commands import BY_NAME
 from riskrank.asked.flags import among_commas, flags
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, as_one_word, by_door, listing, nearest, option
-from riskrank.scores.files.source import Source
-from riskrank.scores.table.costs import ALL_OTHERS, looks_like_a_cost
-from riskrank.scores.table.guesses import (
+from riskrank.scores.files.guesses import (
     is_spread,
     may_name_samples,
     names_something,
@@ -22,7 +20,9 @@ from riskrank.scores.table.guesses import (
     synonym,
     unique_with,
 )
-from riskrank.scores.table.parsing import column_kind
+from riskrank.scores.files.parsing import column_kind
+from riskrank.scores.files.source import Source
+from riskrank.scores.table.costs import ALL_OTHERS, looks_like_a_cost
 from riskrank.scores.table.path_hints import model_by_path
 from riskrank.scores.table.written_numbers import reading_query, writing_of
 

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans, Integers
+from riskrank.scores.exports.unscored import ABSENT, COLUMN
 from riskrank.scores.table.scores import Scores
-from riskrank.scores.table.unscored import ABSENT, COLUMN
 
 # A table of all cells is made while it is at most this many times larger than the scores.
 _DENSE = 4

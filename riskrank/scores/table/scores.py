@@ -13,8 +13,8 @@ import polars as pl
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans, Integers
 from riskrank.errors import InputError, UsageError, by_door, did_you_mean, listing, option
+from riskrank.scores.files import parsing
 from riskrank.scores.files.source import InputFile, Source
-from riskrank.scores.table import parsing
 from riskrank.scores.table.baseline import Baseline, Overlap
 from riskrank.scores.table.columns import Roles
 from riskrank.scores.table.metrics_asked import metrics_asked
@@ -145,7 +145,7 @@ class Scores:
 
     @property
     def states(self) -> np.ndarray | None:
-        """See `riskrank.scores.table.parsing`; None if every score is one."""
+        """See `riskrank.scores.files.parsing`; None if every score is one."""
         return self.frame["state"].to_numpy() if self.has("state") else None
 
     def invalid(self) -> np.ndarray:

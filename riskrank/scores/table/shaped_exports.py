@@ -12,8 +12,8 @@ from riskrank.errors import InputError
 from riskrank.scores.exports.export_source import ExportSource
 from riskrank.scores.exports.gathering import tidy
 from riskrank.scores.exports.interface import Export
+from riskrank.scores.files.parsing import MISSING, NOT_A_NUMBER, parse_scores
 from riskrank.scores.table.columns import assign_roles, named_roles
-from riskrank.scores.table.parsing import MISSING, NOT_A_NUMBER, parse_scores
 from riskrank.scores.table.preparation import prepared
 
 

@@ -10,12 +10,12 @@ import polars as pl
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.files import parsing
 from riskrank.scores.files.derived import WHOLE_FLOAT
+from riskrank.scores.files.guesses import looks_like_an_identifier
 from riskrank.scores.files.source import Source
 from riskrank.scores.files.sql_names import quoted_column
-from riskrank.scores.table import parsing
 from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.guesses import looks_like_an_identifier
 from riskrank.scores.table.metrics_file import described_metrics
 from riskrank.scores.table.written_numbers import as_numbers, writing_of
 

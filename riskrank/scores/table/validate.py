@@ -9,8 +9,8 @@ import numpy as np
 from riskrank.asked.flags import among_commas
 from riskrank.engine.types import Integers
 from riskrank.errors import InputError, listing, option
+from riskrank.scores.files import parsing
 from riskrank.scores.files.sql_names import leaving_out
-from riskrank.scores.table import parsing
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,11 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from riskrank.errors import InputError, listing
-from riskrank.scores.exports.fields import shown
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.delimited import DelimitedSource
-from riskrank.scores.files.json_objects import unique_names
-from riskrank.scores.table.parsing import MISSING, TEXT, parse_scores
+from riskrank.scores.files.json_objects import shown, unique_names
+from riskrank.scores.files.parsing import MISSING, TEXT, parse_scores
 
 Columns = dict[str, list[object]]
 
@@ -72,7 +70,7 @@ def json_columns(
         names = dict.fromkeys(name for row in value for name in row)
         columns = {str(name): [row.get(name) for row in value] for name in names}
     else:
-        raise _no_table(path, json.dumps(value)[:80], otherwise and otherwise(value))
+        raise _no_table(path, shown(value), otherwise and otherwise(value))
     lengths = sorted({len(cells) for cells in columns.values()})
     if len(lengths) != 1:
         raise _no_table(path, f"columns of {listing(lengths)} values", otherwise and otherwise(value))

@@ -12,6 +12,9 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# Roles whose column is found where it is called like them.
+FOUND_BY_NAME = ("model", "sample", "metric", "score", "draw", "task")
+
 # What people call these columns; never taken silently.
 _USUAL_NAMES = {
     "model": """model model_name model_id models system system_id method algorithm algo framework strategy llm

@@ -9,7 +9,7 @@ import pytest
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError
 from riskrank.scores.files.frames import FrameSource
-from riskrank.scores.table.guesses import looks_like_an_identifier, sample_columns
+from riskrank.scores.files.guesses import looks_like_an_identifier, sample_columns
 from riskrank.scores.table.score_table import read_scores
 
 RNG = np.random.default_rng(0)
