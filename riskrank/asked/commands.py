@@ -523,10 +523,10 @@ COMMANDS = (
         settings="report:ReportSettings",
         study="report:report",
         papers=(Paper(schema="report", documents="report:ReportDocument", view="report"),),
-        lacks=_OF_JUDGES,
+        lacks=(),
         groups=True,
         runs=True,
-        needs=_SUITES,
+        needs=_JUDGED,
         examples=(
             (
                 "One page for a decision meeting, to be mailed as it is:",

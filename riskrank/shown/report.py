@@ -9,7 +9,7 @@ from operator import attrgetter
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import NONE, RISK
-from riskrank.shown import numbers
+from riskrank.shown import judged, numbers
 from riskrank.shown.contents import ChapterPart, Entry, Words, parts_of
 from riskrank.shown.copa import detail as copa
 from riskrank.shown.dominance import detail as dominance
@@ -224,12 +224,32 @@ def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
     ]
 
 
+def _of_judge(document: ReportDocument) -> Document | None:
+    return None if document.ranking.judged is None else document.ranking
+
+
+def _judge(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
+    if ranking.judged is not None:
+        yield from judged.lead(ranking.judged)
+
+
+def _judged_means(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
+    if ranking.judged is not None:
+        yield judged.table(ranking.judged)
+        yield judged.READING
+
+
 def _of_suite(document: ReportDocument) -> Document | None:
     return None if document.ranking.suite is None else document.ranking
 
 
 REPORT = (
     Entry("why", "ranking", CHAPTERS["ranking"], attrgetter("ranking"), ("forest",), words=_ranking),
+    Entry(
+        *("why", "judge", "The judge and the labels", _of_judge, ("judge",)),
+        lead=_judge,
+        words=_judged_means,
+    ),
     Entry(
         *("why", "curves", "Distributions", attrgetter("ranking"), ("quantiles", "tvar")),
         lead=_left_ends,

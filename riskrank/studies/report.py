@@ -16,6 +16,7 @@ from riskrank.studies.disagreement import disagreement
 from riskrank.studies.document import Document, Provenance, Quote
 from riskrank.studies.dominance import DominanceDocument, dominance
 from riskrank.studies.gsd import GsdDocument, gsd
+from riskrank.studies.judged import refuse_with_judge
 from riskrank.studies.mean_risk import MeanRiskDocument, mrm
 from riskrank.studies.rank import RankDocument, RankRow, rank
 from riskrank.studies.runtime import Runtime
@@ -141,6 +142,7 @@ def report(
         If a chapter asked for does not fit the table.
     """
     settings, runtime = settings or ReportSettings(), runtime or Runtime()
+    refuse_with_judge(table, settings)
     if settings.gsd and not table.paired:
         raise UsageError(
             f"{option('gsd', True)} compares models on the same samples",

@@ -90,6 +90,8 @@ def test_a_gate_on_tails_and_dominance(run):
         (("rank", "--stability", "100"), ("--stability", "--judge", "leave")),
         (("rank", "--method", "MWR(sample)"), ("MWR(sample)", "150 of 600", "MWR")),
         (("rank", "--tasks", "random"), ("--tasks random", "no task", "")),
+        (("report", "--copa"), ("--copa", "--judge", "leave")),
+        (("report", "--gsd"), ("--gsd", "--judge", "leave")),
         (("dominance", "--variance", "clt"), ("--variance clt", "--judge", "leave")),
         (("mrm", "--risk", "negative-tvar", "--level", "0.05"), ("150", "0.05", "--level 0.13")),
     ],
@@ -101,7 +103,7 @@ def test_what_a_judge_cannot_do_is_refused(refused, words, said):
         assert part in line
 
 
-@pytest.mark.parametrize("command", ["gsd", "copa", "portfolio", "diff", "report"])
+@pytest.mark.parametrize("command", ["gsd", "copa", "portfolio", "diff"])
 def test_other_commands_do_not_have_the_options(refused, command):
     assert "--human" in refused(command, *BOTH)[1]
 
@@ -240,3 +242,18 @@ def test_python_takes_both(run):
     assert rr.rank(read, no_test=True).to_json() == result.to_json()
     with pytest.raises(UsageError, match="judge"):
         rr.copa(read)
+
+
+def test_the_report_has_a_part_of_its_own(run, tmp_path):
+    page = tmp_path / "page.html"
+    assert run("report", *BOTH, "--resamples", "200", "--output", str(page)).status == 0
+    text = page.read_text()
+    part = text[text.index('id="judge"') : text.index('id="curves"')]
+    assert "The judge and the labels" in part
+    assert "judge scored all 600 samples, people 150 of them. 150 labels and the judge are worth" in part
+    assert "What 150 labels moved" in part
+    for model, mean in plain_means().items():
+        assert model in part
+        assert f"{mean:.3f}" in part
+    alone = run("report", *DATA, "--metric", "judge", "--no-test", "--format", "html").stdout
+    assert 'id="judge"' not in alone

@@ -1,0 +1,54 @@
+"""What a few labels moved, model by model: means by the judge alone, by the labels alone, and corrected."""
+
+from __future__ import annotations
+
+from riskrank.shown.numbers import score
+from riskrank.shown.view import Column, Line, Section, Table
+from riskrank.studies.judged import JudgedChapter
+
+
+def lead(chapter: JudgedChapter) -> list[Section]:
+    """What the judge is good for."""
+    entry = chapter.entry
+    scale = ", mapped onto people's scale," if entry.mapped else ""
+    return [
+        Line(
+            f"{entry.judge}{scale} scored all {entry.samples:,} samples, people {entry.labelled:,} of them. "
+            f"{chapter.worth}"
+        )
+    ]
+
+
+def table(chapter: JudgedChapter) -> Table:
+    """Every model's means, the best first, and what the judge adds to them."""
+    entry = chapter.entry
+    models = sorted(entry.models, key=lambda one: one.mean if entry.lower else -one.mean)
+    columns = (
+        Column("model", "left"),
+        Column("judge\nalone"),
+        Column("labels\nalone"),
+        Column("corrected"),
+        Column("95 % interval"),
+        Column("λ"),
+        Column("worth,\nlabels"),
+    )
+    rows = tuple(
+        (
+            one.model,
+            score(one.judge_mean),
+            score(one.labelled_mean),
+            score(one.mean),
+            f"{score(one.low)} to {score(one.high)}",
+            f"{one.power:.2f}",
+            f"{one.worth:,.0f}",
+        )
+        for one in models
+    )
+    return Table(f"Mean {entry.human}, model by model", columns, rows)
+
+
+READING = Line(
+    "each interval is of its mean by itself. λ is how much of the judge is taken, as much as is good for "
+    "differences of models; worth are the labels that would tell as much of this mean without the judge.",
+    "Reading:",
+)
