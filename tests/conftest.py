@@ -5,10 +5,16 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "riskrank", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("riskrank")
+# `make test-lowest` and `make test-newest` look at twice as many examples.
+for name, examples in (("quick", 50), ("thorough", 100)):
+    settings.register_profile(
+        name,
+        deadline=None,
+        derandomize=True,
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("quick")
 
 
 # Fixtures that start the program, copy the house, or call make in a project.
@@ -29,6 +35,12 @@ def one_process():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
         yield
+
+
+@pytest.fixture
+def rough_interval(monkeypatch):
+    """Few resamples of a pilot of power: the interval of the size it suggests has tests of its own."""
+    monkeypatch.setattr("riskrank.engine.power.size_interval._RESAMPLES", 20)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the markers

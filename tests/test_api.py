@@ -36,13 +36,21 @@ def long_table() -> dict[str, list]:
 
 @pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
 def test_json_is_that_of_the_command(command):
-    ours = getattr(rr, command)(
-        "sample_data/classifiers.parquet", metrics_file="sample_data/classifiers.toml", **QUICK
-    )
+    some = {"metrics_file": "sample_data/classifiers.toml", "models": ["lda", "logistic", "neural_net"]}
+    ours = getattr(rr, command)("sample_data/classifiers.parquet", **some, **QUICK)
     theirs = printed(
         command,
         "sample_data/classifiers.parquet",
-        *("--metrics-file", "sample_data/classifiers.toml", "--resamples", "100", "--jobs", "1"),
+        *(
+            "--models",
+            "lda,logistic,neural_net",
+            "--metrics-file",
+            "sample_data/classifiers.toml",
+            "--resamples",
+            "100",
+            "--jobs",
+            "1",
+        ),
         *("--quiet", "--format", "json"),
     )
     assert ours.to_json() == theirs

@@ -23,14 +23,20 @@ def layer(name: str) -> str:
     return parts[1] if len(parts) > 1 and parts[0] == "riskrank" else ""
 
 
+def imported_by(node: ast.AST) -> Iterator[str]:
+    """Names of the modules that a statement imports."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "imports are absolute here"
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
 def imports(tree: ast.AST, *, top_level_only: bool = False) -> Iterator[str]:
     """Names of imported modules, on demand without those of functions and ``if TYPE_CHECKING``."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute here"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from imported_by(node)
         elif top_level_only and (
             isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
@@ -57,7 +63,7 @@ def nodes(name: str) -> tuple[ast.AST, ...]:
 
 @cache
 def imported(name: str) -> tuple[str, ...]:
-    return tuple(imports(tree(name)))
+    return tuple(found for node in nodes(name) for found in imported_by(node))
 
 
 def within(name: str, *packages: str) -> bool:

@@ -131,7 +131,15 @@ def make(path: Path, number: int) -> Mutant:
 def lines_of_tests(checkout: Path, jobs: int) -> coverage.CoverageData:
     """Run the suite once and note which test ran which line."""
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow and not page", "-p", "no:cacheprovider"]
-    command += ["-n", str(jobs), "--cov=riskrank", "--cov-context=test", "--cov-report="]
+    command += [
+        "--hypothesis-profile",
+        "thorough",
+        "-n",
+        str(jobs),
+        "--cov=riskrank",
+        "--cov-context=test",
+        "--cov-report=",
+    ]
     subprocess.run([*command, *SUITE], cwd=checkout, env=_environment(checkout), check=False)
     data = coverage.CoverageData(str(checkout / ".coverage"))
     data.read()
@@ -184,6 +192,8 @@ def killed_by(mutant: Mutant, rounds: list[list[str]], checkout: Path, timeout: 
                 "not slow and not page",
                 "-p",
                 "no:cacheprovider",
+                "--hypothesis-profile",
+                "thorough",
             ]
             try:
                 done = subprocess.run(

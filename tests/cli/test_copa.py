@@ -394,13 +394,14 @@ def test_every_format_holds_the_same_rows():
 def test_every_question_in_every_format(question, tmp_path):
     document = as_json(*LLMS, *question).document
     assert document["meta"]["command"] == "copa"
-    rows = list(csv.DictReader(io.StringIO(copa(*LLMS, *question, "--format", "csv").stdout)))
+    files = [tmp_path / f"result.{kind}" for kind in ("json", "csv", "md")]
+    assert copa(*LLMS, *question, *(part for file in files for part in ("-o", file))).status == 0
+    same, table, page = (file.read_text(encoding="utf-8") for file in files)
+    rows = list(csv.DictReader(io.StringIO(table)))
     assert len(rows) == len(document["results"])
     assert list(rows[0]) == list(document["results"][0])
-    file = tmp_path / "result.json"
-    assert copa(*LLMS, *question, "-o", file).status == 0
-    assert json.loads(file.read_text()) == document
-    assert copa(*LLMS, *question, "--format", "markdown").stdout.startswith(("### ", "**Verdict:** "))
+    assert json.loads(same) == document
+    assert page.startswith(("### ", "**Verdict:** "))
     assert "Reading:" in copa(*LLMS, *question, "--explain").stdout
 
 

@@ -162,7 +162,12 @@ def test_no_silence_is_told_where_work_is_done_or_its_pace_was(monkeypatch):
 
 @pytest.mark.parametrize(
     "words",
-    [("gate", "--better", "A:B"), ("copa", "--resample-models", "50"), ("gsd",), ("rank", "--jobs", "1")],
+    [
+        ("gate", "--better", "A:B"),
+        ("copa", "--resample-models", "50"),
+        ("gsd", "--resamples", "20", "--models", "A,B"),
+        ("rank", "--jobs", "1"),
+    ],
 )
 def test_silence_is_watched_wherever_it_may_be_long(run, table, monkeypatch, words):
     watched = []

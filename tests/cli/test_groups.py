@@ -55,7 +55,8 @@ def test_a_wrong_column_is_three_lines(refused, grouped):
     assert "column of the models" in refused("rank", grouped, "--group-by", "model")[0]
 
 
-def test_gates_in_every_group(run, grouped, monkeypatch):
+@pytest.mark.usefixtures("no_pictures")
+def test_gates_in_every_group(run, grouped):
     args = ("gate", grouped, "--group-by", "task", "--not-worse", "A:B", "--on", "acc")
     result = run(*args, "--format", "json", "--inconclusive", "pass")
     rows = result.document["results"]

@@ -213,6 +213,7 @@ def test_baselines_against_scipy(gsd, run, mixed):
     assert "One-test:" in text
 
 
+@pytest.mark.slow
 def test_same_bytes_whatever_the_jobs(run, mixed):
     options = ("gsd", *mixed[:-2], "--resamples", "100", "--delta", "0.0001", "--format", "json")
     one, two = (run(*options, "--jobs", jobs).stdout for jobs in (1, 2))

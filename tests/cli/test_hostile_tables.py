@@ -78,6 +78,7 @@ def test_the_look_for_groups_is_linear_in_the_columns(tmp_path):
     assert len(compared) < 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["rank", "--help"], ["--help"], ["--version"]])
 def test_help_into_a_closed_pipe_is_no_gate(words):
     script = f"{sys.executable} -m riskrank {' '.join(words)} | true; echo ${{PIPESTATUS[0]}}"

@@ -164,7 +164,13 @@ def test_check_tells_what_the_judge_is_good_for(run):
     assert document["meta"]["problems"] == []
 
 
-COMMANDS = [("check",), ("rank",), ("dominance",), ("mrm",), ("gate", "--better", "tuned:base")]
+COMMANDS = [
+    ("check",),
+    ("rank", "--no-test"),
+    ("dominance", "--no-test"),
+    ("mrm", "--no-test"),
+    ("gate", "--better", "tuned:base"),
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
@@ -200,7 +206,7 @@ def test_all_of_the_scores_are_no_bad_cases(run, write):
         rows += [f"{model},{i},{people[i] if i < 20 else ''},{judge[i]}" for i in range(400)]
     path = write("few.csv", "\n".join(rows) + "\n")
     for command in ("rank", "dominance"):
-        stdout = run(command, path, *BOTH[1:]).stdout
+        stdout = run(command, path, *BOTH[1:], "--resamples", "400").stdout
         assert "worst 100 %" not in stdout
         assert "bad cases" not in stdout
 

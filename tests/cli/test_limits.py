@@ -220,7 +220,23 @@ def test_all_files_appear_or_none(run, table, tmp_path, monkeypatch, broken):
             return replace(self, target)
 
         monkeypatch.setattr(Path, "replace", fails)
-    args = ("gsd", table, "--higher", "*", "--no-test", "--dot", dot, "-o", old, "-o", new, "-o", blocked)
+    args = (
+        "gsd",
+        table,
+        "--higher",
+        "*",
+        "--models",
+        "A,B",
+        "--no-test",
+        "--dot",
+        dot,
+        "-o",
+        old,
+        "-o",
+        new,
+        "-o",
+        blocked,
+    )
     outcome = run(*args)
     assert outcome.status == 2, outcome.stderr
     assert old.read_text() == "old"

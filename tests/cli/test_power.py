@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("rough_interval")
+
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--variance", "clt", "--jobs", "1", "--simulations", "30")
 CLASSIFIERS = ROOT / "sample_data/classifiers"
@@ -20,6 +22,7 @@ def power_at(document, winner, loser):
     }
 
 
+@pytest.mark.slow
 def test_the_same_for_any_number_of_jobs(run):
     call = (
         "power",

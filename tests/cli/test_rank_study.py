@@ -69,6 +69,7 @@ def test_stability_is_reported_for_every_method_and_size(run, write, make_scores
     assert "Stability" in run("rank", path, *quick, *options).stdout
 
 
+@pytest.mark.slow
 def test_stability_is_the_same_for_any_number_of_jobs(run, write, make_scores):
     path = write("t.csv", make_scores(n=30))
     options = ("--resamples", "40", "--method", "R-SSD", "--stability", "15", "--format", "json")

@@ -69,7 +69,7 @@ def found_rankings(table, unit=1.0):
     return {name: ranking.rank.tolist() for name, ranking in found.rankings.items()}
 
 
-@pytest.mark.parametrize("tables", [250, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tables", [120, pytest.param(1000, marks=pytest.mark.slow)])
 def test_many_tables_against_fractions(tables):
     rng = np.random.default_rng(0)
     for _ in range(tables):

@@ -58,7 +58,7 @@ def test_a_wall_that_is_gone_is_missed(tmp_path, monkeypatch, kind, wall, before
     """With each wall taken away the fuzzer finds the hole, and with it there it finds none."""
 
     def found(name):
-        for number in range(10):
+        for number in range(6):
             folder = tmp_path / f"{name}{number}"
             folder.mkdir()
             monkeypatch.chdir(folder)

@@ -40,7 +40,7 @@ def drawn(view, width) -> str:
     return page.getvalue()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(tables(), st.integers(44, 200))
 def test_no_block_is_wider_than_the_page(table, width):
     widths = fitting_widths(table, width)
@@ -48,7 +48,7 @@ def test_no_block_is_wider_than_the_page(table, width):
         assert 2 + sum(widths[column] for column in block) + 2 * (len(block) - 1) <= width
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(tables(), st.integers(20, 200))
 def test_every_column_is_drawn_once_and_figures_are_whole(table, width):
     widths = fitting_widths(table, width)
@@ -61,7 +61,7 @@ def test_every_column_is_drawn_once_and_figures_are_whole(table, width):
             assert widths[number] == max(4, *(cell_len(row[number]) for row in table.rows))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(tables())
 def test_a_page_without_width_needs_one_table(table):
     widths = fitting_widths(table, None)
@@ -71,7 +71,7 @@ def test_a_page_without_width_needs_one_table(table):
         assert all(cell.rstrip() in text for cell in row)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(tables(), st.integers(44, 120))
 def test_what_is_drawn_fits_and_holds_every_figure(table, width):
     text = drawn([table], width)

@@ -10,6 +10,8 @@ from riskrank.studies.power import power, power_between
 from riskrank.studies.power.study import claim_of
 from tests.studies.test_suites import suite_table
 
+pytestmark = pytest.mark.usefixtures("rough_interval")
+
 QUICK = {"variance": "clt", "simulations": 10, "sizes": (20, 60), "limit": 60}
 THREE = ["best=normal:2", "normal:1,1", "worst=normal"]
 

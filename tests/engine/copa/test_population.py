@@ -49,7 +49,7 @@ def front_by_loops(objectives):
 
 @pytest.mark.parametrize("ties", ["min", "average", "max"])
 @pytest.mark.parametrize("denominator", ["n-1", "n"])
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(objectives=TIED_TABLES)
 def test_ranks_against_double_loops(objectives, ties, denominator):
     u = rank_transform(objectives, ties=ties, denominator=denominator)
@@ -57,7 +57,7 @@ def test_ranks_against_double_loops(objectives, ties, denominator):
 
 
 @pytest.mark.parametrize("p", ORDERS)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(objectives=TIED_TABLES, weights=WEIGHTS)
 def test_norm_front_and_choice_against_double_loops(objectives, weights, p):
     models = population(objectives)
@@ -100,7 +100,7 @@ def test_invariance_of_the_choice_under_increasing_transforms(p):
 
 
 @pytest.mark.parametrize("p", ORDERS)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(objectives=TIED_TABLES, weights=WEIGHTS, data=st.data())
 def test_a_dominated_model_added_to_the_table_is_never_chosen(objectives, weights, p, data):
     N, K = objectives.shape

@@ -105,7 +105,7 @@ def equal(one, other, first=None):
         np.testing.assert_array_equal(one.ratio_error, other.ratio_error)
 
 
-@pytest.mark.parametrize("size", [12, 40, 400])
+@pytest.mark.parametrize("size", [400, *(pytest.param(size, marks=pytest.mark.slow) for size in (12, 40))])
 def test_results_do_not_depend_on_the_number_of_processes(monkeypatch, size):
     monkeypatch.setattr(bootstrap, "_WORTH_A_PROCESS", 0)
     monkeypatch.setattr(bootstrap, "_TASK", 3000)

@@ -173,6 +173,7 @@ def test_columns_stop_on_their_own_and_agree_with_a_study_alone():
         np.testing.assert_array_equal(getattr(both[1].tests[0], name), getattr(alone.tests[0], name))
 
 
+@pytest.mark.slow
 def test_any_number_of_jobs_gives_the_same_verdicts(monkeypatch):
     monkeypatch.setattr("riskrank.engine.dominance.bootstrap._WORTH_A_PROCESS", 0)
     rng = np.random.default_rng(0)

@@ -17,7 +17,7 @@ def test_equal_distributions_against_monte_carlo(paired, clustered):
     units, draws = 150, 3 if clustered else 1
     clusters = [np.repeat(np.arange(units), draws)] * 2
     p = []
-    for _ in range(250):
+    for _ in range(150):
         shared = rng.normal(size=units) if paired else 0
         samples = [np.repeat(shared + rng.normal(size=units), draws) for _ in range(2)]
         samples = [sample + 0.3 * rng.normal(size=sample.size) for sample in samples]
@@ -25,7 +25,7 @@ def test_equal_distributions_against_monte_carlo(paired, clustered):
         p.append(result.equal_p_value[0, 1])
     # Uniform at the levels of tests, within four binomial errors.
     for level in (0.02, 0.05, 0.1):
-        assert np.mean(np.array(p) <= level) == pytest.approx(level, abs=4 * sqrt(level * (1 - level) / 250))
+        assert np.mean(np.array(p) <= level) == pytest.approx(level, abs=4 * sqrt(level * (1 - level) / 150))
 
 
 def covariance(scores, clusters):

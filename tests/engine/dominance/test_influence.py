@@ -228,7 +228,7 @@ def test_repeating_every_row_within_its_cluster_changes_nothing(order, paired):
 @pytest.mark.parametrize("paired", [True, False])
 def test_clustered_errors_against_monte_carlo(order, paired):
     rng = np.random.default_rng(5)
-    groups, draws, repeats = 600, 3, 150
+    groups, draws, repeats = 600, 3, 100
 
     def draw():
         base = rng.normal(size=groups) if paired else None
@@ -321,9 +321,9 @@ def test_size_for_two_models_of_the_same_distribution(order):
     rng = np.random.default_rng(13)
     p = [
         relative_p_values(influence_of_violation(list(rng.normal(size=(2, 200))), order=order, paired=False))
-        for _ in range(250)
+        for _ in range(150)
     ]
-    assert np.mean([table[0, 1] <= 0.05 for table in p]) < 0.05 + 3 * sqrt(0.05 * 0.95 / 250)
+    assert np.mean([table[0, 1] <= 0.05 for table in p]) < 0.05 + 3 * sqrt(0.05 * 0.95 / 150)
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,9 @@ def influence(scores, order, tasks=True):
 @cache
 def resampled(paired):
     """A suite and its resamples, which hold both orders."""
-    scores = suite([800, 2000, 4000], [0.5, 0.3, 0.2], paired=paired)
+    scores = suite([400, 1000, 2000], [0.5, 0.3, 0.2], paired=paired)
     with Bootstrap([BootstrapColumn(scores)], seed=1) as bootstrap:
-        return scores, bootstrap.extend({0: 600})[0]
+        return scores, bootstrap.extend({0: 400})[0]
 
 
 @pytest.mark.parametrize("paired", [True, False])

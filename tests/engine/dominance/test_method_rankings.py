@@ -111,6 +111,7 @@ def test_stability_of_the_whole_sample_is_one():
     assert np.all(found.tau[:, 0] <= 1)
 
 
+@pytest.mark.slow
 def test_stability_does_not_depend_on_the_number_of_processes():
     data, methods = tables(n=30), methods_on("P(IC)", [Claim(1)], paired=True)
     full = study_methods(data, methods, QUICK, names=NAMES)

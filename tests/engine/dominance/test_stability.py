@@ -154,7 +154,7 @@ def test_smaller_parts_agree_less():
     assert (few + 0.1 < many).all()
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_progress_counts_every_repetition_and_the_number_of_jobs_changes_nothing(jobs):
     tables = noisy()
     full = study(tables, QUICK)

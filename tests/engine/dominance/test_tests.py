@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -32,6 +33,16 @@ CLAIMS = [
 def normal_scores(means, n=100, seed=0):
     rng = np.random.default_rng(seed)
     return ClusteredScores.build([rng.normal(mean, 1, size=n) for mean in means])
+
+
+@cache
+def brute_forced(paired):
+    """Scores of three models, and the ratios of resamples drawn one by one."""
+    rng = np.random.default_rng(0)
+    sizes = (50, 50, 50) if paired else (50, 20, 35)
+    values = [rng.normal(0.2 * i, 1, size=n) for i, n in enumerate(sizes)]
+    scores = ClusteredScores.build(values, paired=paired)
+    return scores, brute_force(scores, resamples=199, seed=2)[0]
 
 
 def drawn(scores, claim, resamples, seed=0):
@@ -77,13 +88,10 @@ def test_for_two_models_relative_is_direct():
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_p_values_against_counting_replicates_pair_by_pair(claim, paired):
     """Rules 1, 2 and 4 written out for every pair of a table, on resamples drawn one by one."""
-    rng = np.random.default_rng(0)
-    sizes = (50, 50, 50) if paired else (50, 20, 35)
-    scores = ClusteredScores.build(
-        [rng.normal(0.2 * i, 1, size=n) for i, n in enumerate(sizes)], paired=paired
-    )
+    scores, every = brute_forced(paired)
+    sizes = [value.size for value in scores.values]
     found = verdicts(scores, claim, 199, seed=2, correction="none")
-    ratios = brute_force(scores, resamples=199, seed=2)[0][:, claim.order - 1]
+    ratios = every[:, claim.order - 1]
     for i in range(3):
         for j in range(3):
             if i == j:

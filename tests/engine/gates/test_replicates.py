@@ -68,19 +68,19 @@ def test_replicates_have_the_spread_of_a_plain_bootstrap(level, paired):
     rng = np.random.default_rng(1)
     common = rng.normal(size=80)
     new, old = common + rng.normal(size=80), common + 0.5 * rng.normal(size=80)
-    found = differences([compared(new, old, paired=paired, level=level)], resamples=4000, seed=3)[0]
+    found = differences([compared(new, old, paired=paired, level=level)], resamples=2000, seed=3)[0]
 
     def statistic(values):
         return values.mean() if level is None else tail_value_at_risk(values, level)
 
     expected = []
-    for _ in range(4000):
+    for _ in range(2000):
         first = rng.integers(0, 80, 80)
         second = first if paired else rng.integers(0, 80, 80)
         expected.append(statistic(new[first]) - statistic(old[second]))
     # The standard error of a standard deviation is about sd/√(2B).
     assert found.std() == pytest.approx(np.std(expected), rel=0.06)
-    assert found.mean() == pytest.approx(np.mean(expected), abs=5 * np.std(expected) / np.sqrt(2000))
+    assert found.mean() == pytest.approx(np.mean(expected), abs=5 * np.std(expected) / np.sqrt(1000))
 
 
 def test_clusters_are_drawn_whole():

@@ -121,7 +121,7 @@ def full_model(scores, ordinal, on):
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("on", ["r1", "r1+r2"])
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_optima_and_largest_slack_against_full_model(scale, on, data):
     scores, ordinal = data.draw(small_problems(scale=scale))
@@ -263,6 +263,7 @@ def test_two_models_that_never_differ_dominate_each_other():
     assert found.delta_max == 1.0
 
 
+@pytest.mark.slow
 def test_jobs_do_not_change_the_relation():
     scores = np.random.default_rng(4).normal(size=(3, 10, 2)).round(3)
     table = quality_table(scores, ordinal=[False, False])

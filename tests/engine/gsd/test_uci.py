@@ -45,7 +45,9 @@ def bounded(scores):
     return quality_table(scores, ordinal=[False] * 3, bounds=[[0, 1], [0, 1], [-1, 0]])
 
 
-@pytest.mark.parametrize("bounds", [None, [[0, 1], [0, 1], [-1, 0]]])
+@pytest.mark.parametrize(
+    "bounds", [None, pytest.param([[0, 1], [0, 1], [-1, 0]], marks=pytest.mark.slow)], ids=["none", "all"]
+)
 def test_seven_incomparable_pairs(scores, bounds):
     found = dominance_relation(quality_table(scores, ordinal=[False] * 3, bounds=bounds))
     pairs = {

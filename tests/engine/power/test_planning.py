@@ -10,13 +10,9 @@ from riskrank.engine.power.planning import plan_from_distributions, plan_from_pi
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import InputError, UsageError
 
+pytestmark = pytest.mark.usefixtures("rough_interval")
+
 CLT = Inference(variance="clt", correction="none")
-
-
-@pytest.fixture(autouse=True)
-def rough_interval(monkeypatch):
-    """Of few resamples of a pilot: the interval of its size has tests of its own."""
-    monkeypatch.setattr("riskrank.engine.power.size_interval._RESAMPLES", 20)
 
 
 def named(*texts):
@@ -30,7 +26,7 @@ def pilot(gap=0.5, n=60, *, noise=1.0, paired=True):
     return ClusteredScores.build(values, paired=paired)
 
 
-def power_of(plan, size, repeats=100):
+def power_of(plan, size, repeats=60):
     return study_power(plan, [size], limit=size, repeats=repeats).curve.power[0, 0]
 
 
@@ -41,16 +37,16 @@ def test_far_apart_is_certain_and_identical_keeps_the_level(claim):
     apart = plan_from_distributions(named("normal:6", "normal"), claim, CLT)
     assert power_of(apart, 30, repeats=40) == 1
     same = plan_from_distributions(named("normal", "normal"), claim, CLT, pair=(1, 0))
-    assert power_of(same, 60) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
+    assert power_of(same, 60) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
 
 
 def test_against_data_sets_drawn_by_hand():
     plan = plan_from_distributions(named("normal:0.5,1", "normal:0.2,1", "normal"), Claim(2), CLT)
     assert plan.pairs == ((0, 1), (0, 2), (1, 2))
-    curve = study_power(plan, [80], limit=80, repeats=120).curve
+    curve = study_power(plan, [80], limit=80, repeats=80).curve
     rng = np.random.default_rng(99)
     hits = []
-    for _ in range(120):
+    for _ in range(80):
         scores = ClusteredScores.build([rng.normal(mean, 1, 80) for mean in (0.5, 0.2, 0)], paired=False)
         dominates = study_dominance(scores, [Claim(2)], CLT).tests[0].dominates
         hits.append([dominates[pair] for pair in plan.pairs])

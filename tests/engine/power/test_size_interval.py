@@ -40,6 +40,12 @@ def normal_pilot(effect, n, seed=4):
     return [shared + (gap + effect) / 2, shared - (gap + effect) / 2]
 
 
+@pytest.fixture
+def fewer(monkeypatch):
+    """A quarter of the resamples, where what they tell of is seen in fewer."""
+    monkeypatch.setattr("riskrank.engine.power.size_interval._RESAMPLES", 100)
+
+
 def needed(size, power=0.8, target=0.8):
     return RequiredSize(size, target, power, 0.04, True, np.array([10, 5000]), np.array([0.1, 0.9]))
 
@@ -83,12 +89,14 @@ def test_against_the_closed_form_of_normal_scores(effect, n):
     assert found[0].level == 0.95
 
 
+@pytest.mark.usefixtures("fewer")
 def test_more_samples_narrow_it():
     found = [interval(normal_pilot(0.3, n), needed(70)) for n in (80, 320, 1280)]
     assert found[0].low < found[1].low < found[2].low < 70 < found[2].high < found[1].high
     assert found[0].high is None or found[0].high > found[1].high
 
 
+@pytest.mark.usefixtures("fewer")
 def test_it_is_open_above_where_resamples_show_no_effect():
     assert interval(normal_pilot(0.2, 40), needed(155)).high is None
     nothing = interval(normal_pilot(-0.05, 40), needed(None, power=0.05))
@@ -98,6 +106,7 @@ def test_it_is_open_above_where_resamples_show_no_effect():
     assert (backwards.low, backwards.high, backwards.limit) == (None, None, 5000)
 
 
+@pytest.mark.usefixtures("fewer")
 def test_the_limit_and_the_smallest_size_bound_it():
     values = normal_pilot(0.3, 200)
     high = interval(values, needed(70)).high
@@ -107,6 +116,7 @@ def test_the_limit_and_the_smallest_size_bound_it():
     assert (strong.low, strong.high) == (10, 10)
 
 
+@pytest.mark.usefixtures("fewer")
 def test_units_and_the_numbers_of_models_do_not_matter():
     values = normal_pilot(0.6, 60)
     plain = interval(values, needed(20))
@@ -117,6 +127,7 @@ def test_units_and_the_numbers_of_models_do_not_matter():
     assert interval(values, needed(20), seed=1) != plain
 
 
+@pytest.mark.usefixtures("fewer")
 def test_draws_of_a_sample_stay_together():
     values = normal_pilot(0.6, 60)
     plain = interval(values, needed(20))
@@ -197,6 +208,7 @@ def test_quantiles_arecorrected_ends_for_the_median():
     assert corrected_ends(np.full(20, np.inf), 5.0, 40) == (np.inf, np.inf)
 
 
+@pytest.mark.usefixtures("fewer")
 def test_a_study_of_a_pilot_has_it_and_one_of_distributions_has_none():
     scores = ClusteredScores.build(normal_pilot(0.4, 40))
     plan = plan_from_pilot(scores, DIRECT, CLT, pair=(0, 1))
@@ -210,6 +222,7 @@ def test_a_study_of_a_pilot_has_it_and_one_of_distributions_has_none():
     assert study_power(plan_from_distributions(named, DIRECT, CLT), [50], repeats=20).interval is None
 
 
+@pytest.mark.usefixtures("fewer")
 def test_the_hardest_of_several_pairs_decides():
     rng = np.random.default_rng(3)
     shared = rng.normal(size=60)

@@ -20,14 +20,10 @@ from riskrank.engine.suites.task_differences import task_differences
 from riskrank.engine.suites.task_scores import TaskScores
 from riskrank.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("rough_interval")
+
 SIZES = (60, 90, 120, 400)
 DIRECT = Claim(2, "direct")
-
-
-@pytest.fixture(autouse=True)
-def rough_interval(monkeypatch):
-    """Of few resamples of a pilot: the interval of its size has tests of its own."""
-    monkeypatch.setattr("riskrank.engine.power.size_interval._RESAMPLES", 20)
 
 
 def suite(sizes=SIZES, gap=0.4, effect=0.0, *, weights=None, random=False, paired=True, seed=3):
@@ -101,7 +97,7 @@ def test_a_resampled_suite_keeps_the_sizes_of_its_tasks():
 @pytest.mark.parametrize("weights", [None, (1, 1, 2, 4)])
 def test_against_data_sets_drawn_by_hand(weights):
     """Samples a task: the gate's own test, and Student's of the macro means, which does no worse."""
-    scores, size, repeats = suite(gap=0.7, weights=weights), 10, 300
+    scores, size, repeats = suite(gap=0.7, weights=weights), 10, 150
     inference = Inference(variance="clt")
     found = power_of(scores, size, inference, repeats)
     rng, shown = np.random.default_rng(5), []
@@ -130,8 +126,8 @@ def test_against_data_sets_drawn_by_hand(weights):
 def test_against_students_test_of_tasks_drawn_by_hand():
     """Tasks like these: the pilot's own task means are what is drawn."""
     scores = suite((30,) * 12, gap=0.3, effect=0.4, random=True)
-    count, repeats = 16, 60
-    found = power_of(scores, count, Inference(resamples=200), repeats)
+    count, repeats = 16, 50
+    found = power_of(scores, count, Inference(resamples=100), repeats)
     apart = np.subtract(*scores.values).reshape(12, 30).mean(axis=1)
     drawn = apart[np.random.default_rng(0).integers(0, 12, (4000, count))]
     t = drawn.mean(axis=1) / (drawn.std(axis=1, ddof=1) / np.sqrt(count))

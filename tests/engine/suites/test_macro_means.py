@@ -71,7 +71,7 @@ def test_without_any_spread():
 def test_levels_of_both_scopes(tasks):
     """Identical models on tasks that differ between them: only tasks like these knows (method §8)."""
     rng = np.random.default_rng(8)
-    task, tables = np.repeat(np.arange(tasks), 30), 300
+    task, tables = np.repeat(np.arange(tasks), 30), 150
     found = dict.fromkeys(("fixed", RANDOM), 0)
     for _ in range(tables):
         values = [rng.normal(size=task.size) + rng.normal(scale=0.3, size=tasks)[task] for _ in range(2)]

@@ -43,9 +43,9 @@ def test_members_that_follow_are_not_copied(monkeypatch):
 
     real = zlib.decompressobj
     monkeypatch.setattr(zlib, "decompressobj", Stream)
-    members = [gzip.compress(bytes(size)) for size in (0, 0, 5, 100_000, 0)] * 2000
+    members = [gzip.compress(bytes(size)) for size in (0, 0, 5, 100_000, 0)] * 800
     data = b"".join(members)
-    assert inflate("t", data, 10**9, window=31) == bytes(100_005 * 2000)
+    assert inflate("t", data, 10**9, window=31) == bytes(100_005 * 800)
     assert sum(copied) < 1024 * len(members) + len(data)
 
 

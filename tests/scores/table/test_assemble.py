@@ -297,7 +297,7 @@ CELLS = st.dictionaries(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(CELLS, st.booleans())
 def test_drop_against_brute_force(cells, unpaired):
     models = sorted({key[0] for key in cells})

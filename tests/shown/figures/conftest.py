@@ -35,7 +35,7 @@ def legible():
         with look():
             figure.draw_without_rendering()
             words = _words(figure)
-        if len(words) < 40:  # large pictures take their time
+        if len(words) < 24:  # large pictures take their time
             assert figure.to_bytes("svg") == make().to_bytes("svg")
         width, height = figure.bbox.width, figure.bbox.height
         # A page shows what is below the heading only.
