@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from riskrank.asked.commands import BY_NAME
-from riskrank.asked.copa import CopaSettings
+from riskrank.asked.copa import CopaSettings, ObjectiveReading
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.copa.replicates import replicates
 from riskrank.errors import InputError, UsageError
@@ -45,7 +45,7 @@ def table_of(columns, reading=None):
     metrics = [name for name in ("acc", "cost", "price") if name in columns]
     asked = {"wide": True, "metric": metrics} | UPWARD | NEEDS | (reading or {})
     asked |= {side: [name for name in asked[side] if name in metrics] for side in ("higher", "lower")}
-    return read_scores([FrameSource(columns)], ReadOptions(**asked))
+    return read_scores([FrameSource(columns)], ObjectiveReading(**asked))
 
 
 def study(columns, reading=None, **options):
@@ -255,6 +255,37 @@ def test_an_objective_nobody_measured_for_a_model(columns, missing):
     if missing == "worst":
         assert rows["small"].low["cost"] is None or np.isnan(rows["small"].low["cost"])
         assert rows["small"].front == "off"
+
+
+def test_models_of_other_samples_are_told_how_to_be_compared(columns):
+    few = {name: list(values) for name, values in columns.items() if name != "price"}
+    few["sample"][120:240] = [f"other{i}" for i in range(120)]
+    for missing in ("error", "drop"):
+        with pytest.raises(InputError) as error:
+            study(dict(few), missing=missing)
+        assert error.value.lines()[2].endswith("unpaired=True compares means over each model's own samples")
+    assert study(few, {"unpaired": True}, resamples=100).rows
+    gap = {name: list(values) for name, values in columns.items() if name != "price"}
+    gap["cost"][5] = None
+    with pytest.raises(InputError) as error:
+        study(gap)
+    assert "unpaired" not in error.value.lines()[2]
+
+
+def test_repeats_are_answered_by_what_copa_takes(columns):
+    twice = {name: [*values, *values] for name, values in columns.items() if name != "price"}
+    for more in ({}, {"run": [1] * 480 + [2] * 480}):
+        with pytest.raises(InputError) as error:
+            study(twice | more)
+        hint = error.value.lines()[2]
+        assert 'repeats="mean"' in hint
+        assert "draws" not in hint
+
+
+def test_an_equal_of_a_model_that_nobody_betters_is_told():
+    table = {"model": ["a", "b", "c"], "acc": [3.0, 3.0, 1.0], "cost": [1.0, 1.0, 2.0]}
+    verdict = study(table, no_test=True).verdict
+    assert "has a weight; b is as good by that, and only the names tell them apart." in verdict
 
 
 def suite_of(columns, sizes):

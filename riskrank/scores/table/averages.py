@@ -29,6 +29,8 @@ class ModelAverages:
         Number of (model, sample, metric) scores that should be there, and of those that are not.
     first_missing : tuple of str, or None
         Model, sample (``""`` without samples) and metric of the first of them.
+    other_samples : bool
+        Whether models that lack scores lack whole samples, and have every metric of those they have.
     """
 
     oriented: np.ndarray
@@ -37,6 +39,7 @@ class ModelAverages:
     expected_scores: int
     missing_scores: int
     first_missing: tuple[str, str, str] | None
+    other_samples: bool
 
 
 def model_averages(table: ScoreTable) -> ModelAverages:
@@ -72,6 +75,7 @@ def model_averages(table: ScoreTable) -> ModelAverages:
         expected_scores=int(expected[sample].sum()),
         missing_scores=int(gap.sum()),
         first_missing=_place(table, model, sample, *first[0]) if len(first) else None,
+        other_samples=table.paired and len(table.samples) > 1 and not known[gap.any(axis=1)].any(),
     )
 
 

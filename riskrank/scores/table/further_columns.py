@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
+from riskrank.asked.option import options_of
 from riskrank.errors import listing, option
 from riskrank.scores.exports import unscored
 from riskrank.scores.files.guesses import JUDGE, SETTING, WHOLE, numbers_runs, typed, words
@@ -65,9 +66,21 @@ def hint_for_repeats(scores: Scores) -> str:
         return of_files
     return (
         f"{listing(map(repr, varying))} {'differs' if len(varying) == 1 else 'differ'} between such rows: "
-        f"look at what that is, and choose with {option('where')}; {option('repeats', 'draws')} keeps all as "
-        "runs of the same thing"
+        f"look at what that is, and choose with {option('where')}; {taking_runs(scores)} all as runs of the "
+        "same thing"
     )
+
+
+def how_runs(scores: Scores) -> tuple[str, str]:
+    """How a command takes runs of the same thing, and what that does with them: not every one keeps draws."""
+    known = next(one for one in options_of(type(scores.options)) if one.name == "repeats").asking.choices
+    return ("draws", "keeps") if "draws" in known else ("mean", "averages")
+
+
+def taking_runs(scores: Scores) -> str:
+    """``--repeats draws keeps``."""
+    how, does = how_runs(scores)
+    return f"{option('repeats', how)} {does}"
 
 
 def _may_explain(column: pl.Series) -> bool:
@@ -96,7 +109,8 @@ def _meanings(name: str, scores: Scores) -> list[str]:
     own = f"samples of their own {sample}{together}"
     if words(name) & WHOLE and roles.sample and roles.task is None:
         own = f"tasks with samples of their own {option('task', name)}"
-    found = [f"runs of the same thing are {_named('draw', name, scores)} {option('repeats', 'draws')}", own]
+    runs = option("repeats", how_runs(scores)[0])
+    found = [f"runs of the same thing are {_named('draw', name, scores)} {runs}", own]
     if roles.metric:
         found.append(f"metrics of their own are {_named('metric', f'{roles.metric}+{name}', scores)}")
     return found
@@ -131,7 +145,7 @@ def _told_by_files(scores: Scores) -> str:
     return (
         "the files repeat each other's samples. If each is a task of its own: "
         f"{tasks}; if they are runs of the same samples: "
-        f"{runs} {option('repeats', 'draws')}; if one is a copy of another, leave it out"
+        f"{runs} {option('repeats', how_runs(scores)[0])}; if one is a copy of another, leave it out"
     )
 
 

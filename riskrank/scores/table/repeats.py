@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, option
-from riskrank.scores.table.further_columns import hint_for_repeats
+from riskrank.scores.table.further_columns import hint_for_repeats, how_runs, taking_runs
 from riskrank.scores.table.rows import Rows
 from riskrank.scores.table.scores import Scores
 
@@ -148,10 +148,11 @@ def _duplicates(scores: Scores, cell: np.ndarray) -> InputError:
     hint = (
         f"if they are runs of the same thing, average them with {option('repeats', 'mean')}, take the worst "
     )
-    hint += "or the best run with min or max, "
-    hint += f"or keep them as repeated draws with {option('repeats', 'draws')}"
+    hint += "or the best run with min or max"
+    if how_runs(scores)[0] == "draws":
+        hint += f", or keep them as repeated draws with {option('repeats', 'draws')}"
     if scores.notes.draw_column:
-        hint = f"a column numbers the runs: {option('repeats', 'draws')} keeps them, min takes the worst"
+        hint = f"a column numbers the runs: {taking_runs(scores)} them, min takes the worst"
     if not scores.notes.has_samples:
         hint = f"if a column names the sample, say so: {option('columns', 'sample=…')}; "
         hint += f"otherwise {option('repeats', 'mean')}"

@@ -145,31 +145,33 @@ def why_open(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
 
 
 def _chosen(table: ObjectiveTable, ranking: CopaRanking) -> str:
-    population, chosen = table.population, ranking.chosen
-    able = int(population.feasible.sum())
-    name = table.name(chosen)
+    able, name = int(table.population.feasible.sum()), table.name(ranking.chosen)
     if able == 1:
-        return f"Choose {name}: it is the only model that meets the constraints"
-    weighted = np.asarray(table.weights) > 0
-    ranks = np.where(weighted, population.u[chosen], -1.0)
-    worst = int(np.argmax(ranks))
-    if ranks[worst] <= 0:
-        return f"Choose {name}: no model is better on any objective that has a weight"
-    share = percent(float(population.u[chosen, worst]))
-    weak = f"on {population.metrics[worst]}, {share} of the other models do better"
-    equal = "" if np.ptp(np.asarray(table.weights)) < 1e-12 else " by these weights"
-    among, tied = f"of {able:,} models", ranking.tied_with(chosen).tolist()
-    if np.isinf(ranking.p):
-        said = f"is {'as strong as any' if tied else 'the least weak'}{equal} ({weak})"
-        text = f"Choose {name}: {among} its weakest objective {said}"
-    else:
-        places = "its mean place" if ranking.p == 1 else f"its place by all objectives (p = {ranking.p:g})"
-        said = f"is {'as good as any' if tied else 'the best'}{equal}; it is weakest {weak}"
-        text = f"Choose {name}: {among} {places} {said}"
+        return f"Choose {name}: it is the only model whose values meet the constraints"
+    tied = ranking.tied_with(ranking.chosen).tolist()
+    text = f"Choose {name}: {_sense(table, ranking, able, tied=bool(tied))}"
     if not tied:
         return text
     verb = "is as good by that" if len(tied) == 1 else "are as good by that"
     return f"{text}; {names([table.name(i) for i in tied])} {verb}, and {_settled(table, ranking, tied[0])}"
+
+
+def _sense(table: ObjectiveTable, ranking: CopaRanking, able: int, *, tied: bool) -> str:
+    """In which sense the chosen model is the best, or as good as any."""
+    population, chosen = table.population, ranking.chosen
+    ranks = np.where(np.asarray(table.weights) > 0, population.u[chosen], -1.0)
+    worst = int(np.argmax(ranks))
+    if ranks[worst] <= 0:
+        return "no model is better on any objective that has a weight"
+    share = percent(float(population.u[chosen, worst]))
+    weak = f"on {population.metrics[worst]}, {share} of the other models do better"
+    equal = "" if np.ptp(np.asarray(table.weights)) < 1e-12 else " by these weights"
+    if np.isinf(ranking.p):
+        best = "as strong as any" if tied else "the least weak"
+        return f"of {able:,} models its weakest objective is {best}{equal} ({weak})"
+    places = "its mean place" if ranking.p == 1 else f"its place by all objectives (p = {ranking.p:g})"
+    best = "as good as any" if tied else "the best"
+    return f"of {able:,} models {places} is {best}{equal}; it is weakest {weak}"
 
 
 def _settled(table: ObjectiveTable, ranking: CopaRanking, second: int) -> str:
