@@ -42,7 +42,7 @@ def test_a_crowd_of_clones_ships_nobody():
     rng = np.random.default_rng(0)
     models = {"A": rng.normal(0.1, 1, 1500), "B": rng.normal(0.65, 2, 1500)}
     models |= {f"c{i}": rng.normal(0, 1, 1500) for i in range(8)}
-    result = rr.rank(long(**models), resamples=1000, jobs=1)
+    result = rr.rank(long(**models), resamples=400, jobs=1)
     assert "A comes first on q, but B" in result.verdict
     assert "Ship" not in result.verdict
     assert "Look at B instead" in result.verdict

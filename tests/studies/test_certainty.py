@@ -66,7 +66,7 @@ def crowd():
 
 
 def test_disagreement_if_another_is_ahead_of_the_first():
-    found = rank(crowd(), resamples=1000, jobs=1)
+    found = rank(crowd(), resamples=400, jobs=1)
     assert found.verdict.startswith("No model to ship on this evidence: A comes first")
     assert found.document.certainty == "disagreement"
     mean, tail, against = found.document.quotes

@@ -27,6 +27,7 @@ from riskrank.engine.sampling.processes import Workers
 from riskrank.errors import InputError, NumericalError, UsageError
 from riskrank.studies import executors
 from riskrank.studies.runtime import available_jobs
+from tests.cli.conftest import run_command
 from tests.engine.dominance.helpers import replicate
 
 ROOT = Path(riskrank.__file__).parents[1]
@@ -370,9 +371,9 @@ def test_an_executor_that_is_none(tmp_path):
         riskrank.rank(table, executor="dask:x", jobs=2)
     with pytest.raises(UsageError, match="address of a Dask scheduler"):
         riskrank.rank(table, executor="ray:x")
-    done = command("rank", table, "--executor", "dask:x", "--jobs", "2")
-    assert done.returncode == 2
-    assert done.stderr.startswith(b"error: --jobs and --executor say different things")
+    refused = run_command("rank", table, "--executor", "dask:x", "--jobs", "2")
+    assert refused.status == 2
+    assert refused.stderr.startswith("error: --jobs and --executor say different things")
 
 
 def test_one_process_a_core_unless_told(monkeypatch):

@@ -32,7 +32,7 @@ def clones():
 
 @pytest.mark.parametrize("variance", ["bootstrap", "clt"])
 def test_a_crowd_of_clones_carries_nobody(variance):
-    inference = Inference(resamples=1000, jobs=1, variance=variance)
+    inference = Inference(resamples=400, jobs=1, variance=variance)
     column, leader = ranked(clones(), inference=inference)
     assert leader == 0
     found = recommend(column, leader, inference)

@@ -221,7 +221,7 @@ def test_invariance_of_pair_systems_under_other_models():
     np.testing.assert_allclose(two.optimum, everyone.optimum[np.ix_(some, some)], atol=1e-12)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(problem=small_problems(models=4))
 def test_relation_is_transitive_and_nested_in_delta(problem):
     scores, ordinal = problem

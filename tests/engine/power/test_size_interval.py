@@ -69,6 +69,7 @@ def test_an_effect_is_the_mean_in_standard_deviations(paired):
         assert effects[1] == pytest.approx(-effects[0])
 
 
+@pytest.mark.usefixtures("fewer")
 @pytest.mark.parametrize(
     ("effect", "n"),
     [
@@ -175,7 +176,7 @@ def test_the_noise_of_counting_is_taken_out():
     for sets in (30, 1000):
         counting = Counting(sampler, DIRECT, ((0, 1),), 30, sets)
         rng = np.random.default_rng(0)
-        effects = np.stack([counting.effects(sampler.resampled(rng), rng, sets) for _ in range(300)])
+        effects = np.stack([counting.effects(sampler.resampled(rng), rng, sets) for _ in range(150)])
         found.append((effects.std(), _without_noise(effects, counting).std()))
     assert found[0][0] > 1.3 * found[1][0]
     assert found[0][1] == pytest.approx(found[1][1], rel=0.2)
@@ -216,8 +217,6 @@ def test_a_study_of_a_pilot_has_it_and_one_of_distributions_has_none():
     assert study.interval.limit == 2000
     assert study.interval.low <= study.required.size
     assert study.interval.high is None or study.interval.high > 2 * study.required.size
-    again = replace(plan, inference=replace(CLT, jobs=2))
-    assert study_power(again, [40], limit=2000, repeats=60).interval == study.interval
     named = [parse_distribution(text) for text in ("normal:0.5", "normal")]
     assert study_power(plan_from_distributions(named, DIRECT, CLT), [50], repeats=20).interval is None
 
@@ -231,6 +230,14 @@ def test_the_hardest_of_several_pairs_decides():
     hardest = interval(values, needed(60), pairs=((1, 2),))
     assert every.low == pytest.approx(hardest.low, rel=0.3)
     assert interval(values, needed(10, power=1.0), pairs=((0, 1),)).high < hardest.low
+
+
+@pytest.mark.slow
+def test_the_interval_is_the_same_for_any_number_of_jobs():
+    scores = ClusteredScores.build(normal_pilot(0.4, 40))
+    plans = [plan_from_pilot(scores, DIRECT, replace(CLT, jobs=jobs), pair=(0, 1)) for jobs in (1, 2)]
+    alone, together = (study_power(plan, [40], limit=2000, repeats=60).interval for plan in plans)
+    assert alone == together
 
 
 @pytest.mark.slow

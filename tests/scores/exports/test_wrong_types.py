@@ -392,7 +392,7 @@ def test_every_reader_has_an_export_here():
 
 
 @pytest.mark.parametrize(("name", "make"), CASES)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_a_node_of_another_type_is_no_defect(name, make, data):
     written = make()

@@ -204,7 +204,7 @@ def test_many_large_values_after_small_ones_fill_no_memory(tmp_path, monkeypatch
 
 def test_what_a_database_holds_for_its_work_is_bounded(tmp_path, monkeypatch):
     """Rows that are sorted before the first of them comes."""
-    monkeypatch.setattr(budget, "_LEAST_ROOM", 100_000_000)
+    monkeypatch.setattr(budget, "_LEAST_ROOM", 30_000_000)
     path = _with_view(tmp_path / "t.sqlite", "sqlite", ENDLESS.format(ROWS, " ORDER BY i"))
     with pytest.raises(InputError, match="more than 1,000,000 bytes"):
         read_scores([path], ReadOptions(max_bytes=1_000_000))
