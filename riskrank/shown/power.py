@@ -31,7 +31,7 @@ def view(document: PowerDocument) -> list[Section]:
     )
     return [
         first,
-        Line(f"Shares of {study.curve.repeats:,} simulated tables; {truth if pilot else given}."),
+        Line(f"{_shares(study)}; {truth if pilot else given}."),
         *_pilot(study),
         Line(option("explain", True), "Also:"),
         *asked_for(
@@ -44,6 +44,18 @@ def view(document: PowerDocument) -> list[Section]:
             ]
         ),
     ]
+
+
+def _shares(study: PowerStudy) -> str:
+    """How many tables were simulated; where Student's test stands for them, how often resamples agreed."""
+    said = f"Shares of {study.curve.repeats:,} simulated tables"
+    if not study.by_means:
+        return said
+    said += f" by Student's t of their macro means, ± {100 * study.curve.largest_error:.1f} points at most"
+    found = study.agreement
+    if found is None:
+        return f"{said}; resamples, which have to agree, can only take away"
+    return f"{said}; resamples agreed in {found.agreed[-1]} of {found.looked[-1]} with {found.size:,} tasks"
 
 
 def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -> Table:
@@ -81,7 +93,8 @@ def _needed(study: PowerStudy) -> Line:
     wanted = f"{100 * required.target:g} %"
     reached = f"{_percent(required.power)} ± {100 * required.standard_error:.0f}"
     if study.plan.unattainable:
-        text = f"no number of samples gives {what} a power of {wanted}; see the warning."
+        number = "tasks like these" if study.by_means else "samples"
+        text = f"no number of {number} gives {what} a power of {wanted}; see the warning."
         return Line(text, "Needed:", "yellow")
     if required.size is None:
         text = (
@@ -137,6 +150,9 @@ def _simulated(study: PowerStudy, *, pilot: bool) -> Line:
         how = "tested with as many bootstrap resamples as the family needs"
         if many != "auto":
             how = f"tested with {many:,} bootstrap resamples"
+    if study.by_means:
+        found = study.agreement
+        how = f"by Student's t, {0 if found is None else int(found.looked[-1])} of them {how}"
     rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
     design = "independent"
     if pilot:

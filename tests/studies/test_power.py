@@ -8,7 +8,7 @@ from riskrank.errors import InputError, UsageError
 from riskrank.studies.distributions import named_distributions
 from riskrank.studies.power import power, power_between
 from riskrank.studies.power.study import claim_of
-from tests.studies.test_suites import suite_table
+from tests.studies.test_suites import screen, suite_table
 
 pytestmark = pytest.mark.usefixtures("rough_interval")
 
@@ -162,11 +162,33 @@ def test_tasks_like_these_are_counted_and_may_be_the_only_help():
     document = power(suite_table([ahead, 0.0]), settings)
     assert "20 tasks like these" in document.verdict
     assert "more than the 8 there are: more tasks are the only help." in document.verdict
+    said = " ".join(screen(document).split())
+    assert "Shares of 400 simulated tables by Student's t of their macro means, ± " in said
+    assert "resamples, which have to agree, can only take away" in said or "resamples agreed in" in said
     found = document.meta()["required_size"]
     assert (found["of"], found["size_low"]) == ("tasks", None)
     assert 8 < found["endless_samples"] <= 20
     alike = power(suite_table([0.6, 0.0]), settings)
     assert "only help" not in alike.verdict
+
+
+def test_errors_count_tasks_where_tasks_are_drawn():
+    level = suite_table([0.0, 0.0], sizes=(20,) * 8)
+    with pytest.raises(InputError, match="no dominance is significant") as none:
+        power(level, PowerSettings(tasks="random", resamples=200))
+    assert none.value.found == "2 models, 8 tasks"
+    with pytest.raises(UsageError, match="at least 6 tasks") as few:
+        power(level, PowerSettings(tasks="random", pair="m1:m2", sizes=(3,)))
+    assert "10,20,50" in few.value.hint
+    behind = power(level, PowerSettings(tasks="random", pair=_behind(level), resamples=100, simulations=10))
+    assert behind.verdict.startswith("No number of tasks like these")
+    assert any(warning.startswith("no number of tasks like these") for warning in behind.provenance.warnings)
+
+
+def _behind(table):
+    """The pair the sample speaks against."""
+    ahead = table.values[0].mean() > table.values[1].mean()
+    return "m2:m1" if ahead else "m1:m2"
 
 
 def test_nothing_is_asked_of_tasks_without_any(table, scores):

@@ -103,11 +103,7 @@ def with_task_means(
     """
     assert tests.p_value is not None
     family = family_of(scores.models, pairs)
-    difference, error, df = task_mean_differences(scores)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(error > 0, difference / error, 0.0)
-    sure = np.where(difference > 0, 0.5 ** (df + 1), 1.0)
-    p_value = np.where(error > 0, stdtr(df, -t), sure)[family]
+    p_value = p_above_zero(*task_mean_differences(scores))[family]
     # What the means alone deny is decided, however few the resamples are.
     decided = adjust(p_value, inference.correction) > inference.alpha
     if how == BESIDE:
@@ -130,6 +126,25 @@ def with_task_means(
     return replace(found, of_means=how, extrapolated=tests.extrapolated, decided=known, **counts)
 
 
+def p_above_zero(difference: Floats, error: Floats, df: Floats | float) -> Floats:
+    """Student's one-sided p-values of "it is not above 0"; those of signs where all tasks say the same."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(error > 0, difference / error, 0.0)
+    sure = np.where(difference > 0, 0.5 ** (df + 1), 1.0)
+    found: Floats = np.where(error > 0, stdtr(df, -t), sure)
+    return found
+
+
+def means_of_tasks(scores: ClusteredScores) -> Floats:
+    """Mean of every model on every task that is drawn, shape (k, T)."""
+    return np.array(
+        [
+            np.bincount(cluster, value) / np.bincount(cluster)
+            for value, cluster in zip(scores.values, scores.clusters, strict=True)
+        ]
+    )
+
+
 def task_mean_differences(scores: ClusteredScores) -> tuple[Floats, Floats, float]:
     """Differences of all pairs' macro means, their standard errors over tasks, and degrees of freedom.
 
@@ -137,12 +152,7 @@ def task_mean_differences(scores: ClusteredScores) -> tuple[Floats, Floats, floa
     """
     assert scores.strata is not None
     weights = scores.strata.weights
-    means = np.array(
-        [
-            np.bincount(cluster, value) / np.bincount(cluster)
-            for value, cluster in zip(scores.values, scores.clusters, strict=True)
-        ]
-    )
+    means = means_of_tasks(scores)
     number = float(1 / (weights**2).sum())
     away = means[:, None] - means
     difference = away @ weights

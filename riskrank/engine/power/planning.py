@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.dominance.claims import RELATIVE, Claim
+from riskrank.engine.dominance.claims import ABSOLUTE, RELATIVE, Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
 from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.tests import DominanceTests, compare
 from riskrank.engine.power.between_tasks import shares_between_tasks
 from riskrank.engine.power.decision import DominanceDecision
 from riskrank.engine.power.distributions import Distribution
+from riskrank.engine.power.drawn_tasks import Agreement, DrawnTasks
 from riskrank.engine.power.required_size import RequiredSize, check_search, size_for_power
 from riskrank.engine.power.samplers import DistributionSampler, PilotSampler, Sampler, pilot_sampler
-from riskrank.engine.power.simulation import PowerCurve, Run, Simulation, estimate_power
+from riskrank.engine.power.simulation import PowerCurve, Run, Simulation
 from riskrank.engine.power.size_interval import SizeInterval, size_interval
 from riskrank.engine.sampling.design import FEWEST_SAMPLES, ClusteredScores, require_testable
 from riskrank.engine.sampling.processes import workers_for
@@ -37,6 +38,9 @@ TASKS = "tasks"
 
 # Sizes that are looked at, by what they count.
 _SIZES = {"samples a model": (100, 500, 1000), "samples a task": (20, 50, 100), TASKS: (10, 20, 50)}
+
+# Sizes at which data sets are tested whole, where they are not all.
+_LOOKS = 2
 
 # Weights that differ by less are equal.
 _ROUNDING = 1e-12
@@ -125,12 +129,21 @@ class PowerStudy:
         Of all pairs together.
     interval : SizeInterval or None
         Sizes that the pilot is compatible with; None where distributions were planned with.
+    agreement : Agreement or None
+        Where tasks are drawn: how often resamples passed what Student's test of the means did, at the size
+        needed; None where no data set was tested whole, as none was needed to say that no size will do.
     """
 
     plan: Plan
     curve: PowerCurve
     required: RequiredSize
     interval: SizeInterval | None = None
+    agreement: Agreement | None = None
+
+    @property
+    def by_means(self) -> bool:
+        """Whether powers are those of Student's test of the tasks' means, times what resamples leave."""
+        return isinstance(self.plan.simulation, DrawnTasks)
 
     @property
     def endless(self) -> int | None:
@@ -184,7 +197,7 @@ def plan_from_pilot(
         if not pairs:
             raise InputError(
                 "no dominance is significant in the pilot, so there is no order to find again",
-                found=f"{scores.models} models, {scores.effective_size} samples",
+                found=f"{scores.models} models, {scores.effective_size} {scores.unit}",
                 hint=f"name the pair you hope to separate: {option('pair', 'BETTER:WORSE')}",
             )
     if scores.strata is not None:
@@ -201,7 +214,10 @@ def plan_from_pilot(
     plan = _plan(sampler, claim, inference, pairs, reference, paired=scores.paired, named=pair is not None)
     if strata is None or not strata.random:
         return plan
-    return replace(plan, between=shares_between_tasks(scores, pairs))
+    between = shares_between_tasks(scores, pairs)
+    if claim.kind == ABSOLUTE or inference.paper_exact:
+        return replace(plan, between=between)
+    return replace(plan, between=between, simulation=DrawnTasks.of(plan.simulation, scores))
 
 
 def plan_from_distributions(
@@ -297,24 +313,18 @@ def study_power(
         If a size lies below what can be tested or above the limit, or the target outside (0, 1).
     """
     sizes = sorted(set(plan.sizes if sizes is None else sizes))
-    limit = check_search(sizes, target=target, limit=limit, smallest=plan.smallest)
+    of = TASKS if plan.unit == TASKS else ""
+    limit = check_search(sizes, target=target, limit=limit, smallest=plan.smallest, of=of)
     seed = plan.inference.seed
     with workers_for(plan.inference.jobs) as workers:
         run = _counted(workers.run, progress)
-        curve = estimate_power(plan.simulation, sizes, repeats=repeats, seed=seed, run=run)
-        if plan.unattainable:
-            required = RequiredSize(
-                size=None,
-                target=target,
-                power=float(curve.together[-1]),
-                standard_error=float(curve.together_error[-1]),
-                confirmed=False,
-                sizes=curve.sizes,
-                powers=curve.together,
-            )
-        else:
-            required = size_for_power(
-                plan.simulation,
+
+        def searched(simulation: Simulation) -> tuple[PowerCurve, RequiredSize]:
+            curve = simulation.curve(sizes, repeats=repeats, seed=seed, run=run)
+            if plan.unattainable:
+                return curve, _unattained(curve, target)
+            return curve, size_for_power(
+                simulation,
                 target=target,
                 start=sizes[0],
                 smallest=plan.smallest,
@@ -324,8 +334,33 @@ def study_power(
                 seed=seed,
                 run=run,
             )
+
+        simulation = plan.simulation
+        curve, required = searched(simulation)
+        tried = set[int]()
+        while isinstance(simulation, DrawnTasks) and required.size is not None and len(tried) < _LOOKS:
+            # Where resamples disagree more are needed, at which they are asked again.
+            if required.size in tried:
+                break
+            tried.add(required.size)
+            simulation = simulation.agreeing(required.size, repeats=repeats, seed=seed, run=run)
+            curve, required = searched(simulation)
         interval = _interval(plan, required, limit=limit, repeats=repeats, run=run)
-    return PowerStudy(plan, curve, required, interval)
+    agreement = simulation.agreement if isinstance(simulation, DrawnTasks) else None
+    return PowerStudy(plan, curve, required, interval, agreement)
+
+
+def _unattained(curve: PowerCurve, target: float) -> RequiredSize:
+    """No size, as none will do."""
+    return RequiredSize(
+        size=None,
+        target=target,
+        power=float(curve.together[-1]),
+        standard_error=float(curve.together_error[-1]),
+        confirmed=False,
+        sizes=curve.sizes,
+        powers=curve.together,
+    )
 
 
 def _interval(

@@ -8,7 +8,7 @@ from math import exp, log
 
 import numpy as np
 
-from riskrank.engine.power.simulation import PowerCurve, Run, Simulation, estimate_power
+from riskrank.engine.power.simulation import PowerCurve, Run, Simulation
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.processes import run_tasks
 from riskrank.engine.types import Floats, Integers
@@ -125,9 +125,14 @@ def size_for_power(
 
 
 def check_search(
-    sizes: Sequence[int], *, target: float, limit: int | None, smallest: int = FEWEST_SAMPLES
+    sizes: Sequence[int],
+    *,
+    target: float,
+    limit: int | None,
+    smallest: int = FEWEST_SAMPLES,
+    of: str = "",
 ) -> int:
-    """The largest size to try, given or by default, if sizes and target make sense.
+    """The largest size to try, given or by default, if sizes and target make sense; `of` is what they count.
 
     Raises
     ------
@@ -136,9 +141,9 @@ def check_search(
     """
     if not sizes or min(sizes) < smallest:
         raise UsageError(
-            f"sizes must be at least {smallest}",
+            f"sizes must be at least {f'{smallest} {of}'.rstrip()}",
             found=f"{min(sizes)}" if sizes else "none",
-            hint=f"give sizes such as {option('sizes', '20,50,100')}",
+            hint=f"give sizes such as {option('sizes', '10,20,50' if smallest < 10 else '20,50,100')}",
         )
     largest = max(sizes)
     if limit is not None and limit < largest:
@@ -167,9 +172,7 @@ class _Search:
         self.met: dict[int, tuple[float, float]] = {}
 
     def try_size(self, size: int) -> None:
-        self.note(
-            estimate_power(self._simulation, [size], repeats=self._repeats, seed=self._seed, run=self._run)
-        )
+        self.note(self._simulation.curve([size], repeats=self._repeats, seed=self._seed, run=self._run))
 
     def note(self, curve: PowerCurve) -> None:
         """Keep power and error of the claim at the sizes of a curve."""

@@ -69,7 +69,12 @@ class PilotSampler:
 
     def __call__(self, rng: np.random.Generator, size: int) -> Draw:
         """Draw `size` samples per model, of these tasks per task: the same for all models if paired."""
-        drawn = [self._chosen(rng, model, size) for model in range(1 if self.paired else len(self.values))]
+        return self.of(
+            [self._chosen(rng, model, size) for model in range(1 if self.paired else len(self.values))]
+        )
+
+    def of(self, drawn: Sequence[Integers]) -> Draw:
+        """The data set of some units: of each model, or the same ones for all if paired."""
         samples, clusters = [], []
         for model, (value, start, length) in enumerate(
             zip(self.values, self.starts, self.lengths, strict=True)

@@ -40,6 +40,10 @@ class Simulation:
     sampler: Sampler
     decide: Decide
 
+    def curve(self, sizes: Sequence[int], *, repeats: int, seed: int, run: Run) -> PowerCurve:
+        """Power at some sizes; see :func:`estimate_power`."""
+        return estimate_power(self, sizes, repeats=repeats, seed=seed, run=run)
+
 
 @dataclass(frozen=True)
 class PowerCurve:
@@ -134,9 +138,9 @@ def estimate_power(
     return PowerCurve(
         sizes=np.array(wanted),
         power=hits.mean(axis=1),
-        standard_error=_share_error(hits.sum(axis=1), repeats),
+        standard_error=share_error(hits.sum(axis=1), repeats),
         together=together / repeats,
-        together_error=_share_error(together, repeats),
+        together_error=share_error(together, repeats),
         repeats=repeats,
     )
 
@@ -159,6 +163,7 @@ def _run_block(simulation: Simulation, block: _Block) -> Booleans:
     return np.array(hits)
 
 
-def _share_error(hits: Integers, repeats: int) -> Floats:
+def share_error(hits: Integers | Floats, repeats: Integers | Floats | int) -> Floats:
+    """Monte Carlo error of a share, from (x + ½)/(R + 1) so that 0 and 1 have one too."""
     share = (hits + 0.5) / (repeats + 1)
     return np.sqrt(share * (1 - share) / repeats)

@@ -14,6 +14,7 @@ from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.planning import (
+    TASKS,
     Plan,
     PowerStudy,
     plan_from_distributions,
@@ -139,10 +140,12 @@ def claim_of(settings: PowerSettings) -> Claim:
     UsageError
         If its threshold, a size or the target makes no sense.
     """
-    smallest = FEWEST_TASKS if draws_tasks(settings) else FEWEST_SAMPLES
+    drawn = draws_tasks(settings)
+    smallest = FEWEST_TASKS if drawn else FEWEST_SAMPLES
     # Sizes that nobody asked for are known with the table.
     sizes = settings.sizes or (smallest,)
-    check_search(sizes, target=settings.target, limit=settings.limit, smallest=smallest)
+    of = TASKS if drawn else ""
+    check_search(sizes, target=settings.target, limit=settings.limit, smallest=smallest, of=of)
     if settings.threshold:
         return Claim(int(settings.order), ABSOLUTE, settings.threshold[0])
     return Claim(int(settings.order), settings.test or (RELATIVE if settings.pair is None else DIRECT))
@@ -230,7 +233,8 @@ def _advice(plan: Plan, models: Sequence[str]) -> Iterator[str]:
     if plan.unattainable:
         pairs = listing((f"{models[i]} over {models[j]}" for i, j in plan.unattainable), 4)
         where = "even without noise" if plan.pilot is None else "in the pilot"
-        yield f"no number of samples will show {pairs}: {where} the claim does not hold"
+        number = "tasks like these" if plan.unit == TASKS else "samples"
+        yield f"no number of {number} will show {pairs}: {where} the claim does not hold"
     if plan.inference.paper_exact:
         yield (
             f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "

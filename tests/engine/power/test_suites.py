@@ -9,9 +9,12 @@ from scipy.stats import t as student
 
 from riskrank.engine.dominance.claims import Claim
 from riskrank.engine.dominance.column import Inference, study_dominance
+from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.dominance.tests_of_task_means import with_task_means
 from riskrank.engine.power.between_tasks import shares_between_tasks
 from riskrank.engine.power.planning import plan_from_pilot, study_power
 from riskrank.engine.power.samplers import pilot_sampler
+from riskrank.engine.power.simulation import Simulation, run_tasks
 from riskrank.engine.power.size_interval import Counting
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
@@ -126,14 +129,58 @@ def test_against_data_sets_drawn_by_hand(weights):
 def test_against_students_test_of_tasks_drawn_by_hand():
     """Tasks like these: the pilot's own task means are what is drawn."""
     scores = suite((30,) * 12, gap=0.3, effect=0.4, random=True)
-    count, repeats = 16, 50
-    found = power_of(scores, count, Inference(resamples=100), repeats)
+    count = 16
+    plan = plan_from_pilot(scores, DIRECT, Inference(resamples=200), pair=(0, 1))
+    curve = plan.simulation.curve([count], repeats=100, seed=0, run=run_tasks)
     apart = np.subtract(*scores.values).reshape(12, 30).mean(axis=1)
     drawn = apart[np.random.default_rng(0).integers(0, 12, (4000, count))]
     t = drawn.mean(axis=1) / (drawn.std(axis=1, ddof=1) / np.sqrt(count))
     expected = np.mean(t > student.ppf(0.95, count - 1))
     assert 0.3 < expected < 0.98
-    assert found == pytest.approx(expected, abs=0.15)
+    assert curve.power[0, 0] == pytest.approx(expected, abs=0.04)
+    assert curve.repeats == 4000
+
+
+@pytest.mark.parametrize(("size", "test"), [(7, "direct"), (12, "relative")])
+def test_drawn_tasks_against_every_data_set_tested_whole(size, test):
+    """Below ten tasks, too: the test of a ranking, not resamples alone."""
+    scores = suite((15,) * 8, gap=0.5, effect=0.5, random=True)
+    plan = plan_from_pilot(scores, Claim(2, test), Inference(resamples=200), pair=(0, 1))
+    quick, by_hand = plan.simulation, Simulation(plan.simulation.sampler, plan.simulation.decide)
+    asked = {"repeats": 100, "seed": 0, "run": run_tasks}
+    found = quick.agreeing(size, **asked).curve([size], **asked)
+    whole = by_hand.curve([size], **asked)
+    assert 0.2 < whole.power[0, 0] < 0.9
+    assert found.power[0, 0] == pytest.approx(whole.power[0, 0], abs=0.13)
+    assert found.power[0, 0] <= quick.curve([size], **asked).power[0, 0]
+    assert found.standard_error[0, 0] < whole.standard_error[0, 0] * 1.5
+
+
+def test_of_a_family_every_table_is_adjusted_as_a_ranking_does():
+    rng = np.random.default_rng(4)
+    of = np.repeat(np.arange(9), 20)
+    values = (
+        rng.normal(size=(3, 180)) + np.array([[0.8], [0.4], [0.0]]) + rng.normal(size=(3, 9))[:, of] * 0.2
+    )
+    weights = np.arange(6, 15)
+    tasks = TaskDesign.build("abcdefghi", [of] * 3, weights=weights, random=True)
+    scores = ClusteredScores.build([*values], tasks=tasks)
+    plan = plan_from_pilot(scores, Claim(2), Inference(resamples=200), pair=(0, 1))
+    simulation = plan.simulation
+    drawn = rng.integers(0, 9, (40, 8))
+    shown = simulation.by_means(drawn)[:, 0]
+    for row, found in zip(drawn, shown, strict=True):
+        draw = simulation.sampler.of([row])
+        data = ClusteredScores.build(draw.samples, paired=False, tasks=draw.tasks)
+        estimates = estimate(data)
+        tests = study_dominance(data, [Claim(2)], Inference(resamples=10)).tests[0]
+        means = with_task_means(data, estimates, tests, Inference(), None, "instead")
+        assert found == means.dominates[0, 1]
+    assert 0 < shown.sum() < 40
+    # Weights worth fewer than six tasks: nothing is tested.
+    heavy = suite((10,) * 7, gap=5.0, weights=(1, 1, 1, 1, 1, 1, 1.6), random=True)
+    few = plan_from_pilot(heavy, DIRECT, Inference(), pair=(0, 1)).simulation
+    assert few.by_means(np.array([[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 6]])).ravel().tolist() == [True, False]
 
 
 def test_more_samples_leave_the_variance_between_tasks():
