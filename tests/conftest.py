@@ -43,6 +43,16 @@ def rough_interval(monkeypatch):
     monkeypatch.setattr("riskrank.engine.power.size_interval._RESAMPLES", 20)
 
 
+def pytest_addoption(parser):
+    parser.addoption("--write-figures", action="store_true", help="store the figures of documents anew")
+
+
+@pytest.fixture
+def write_figures(request):
+    """Whether figures are stored anew."""
+    return request.config.getoption("--write-figures")
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the markers
 def pytest_itemcollected(item):
     if _takes_its_time(item):
