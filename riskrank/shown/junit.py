@@ -26,6 +26,8 @@ class TestCase:
     name, message : str
     outcome : str
         Type of a failure or an error.
+    output : tuple of str
+        Lines beside the message: of single cases, what was asked and answered.
     """
 
     kind: str
@@ -33,6 +35,7 @@ class TestCase:
     name: str
     message: str
     outcome: str = ""
+    output: tuple[str, ...] = ()
 
 
 def junit(name: str, cases: Sequence[TestCase], properties: Mapping[str, str] | None = None) -> bytes:
@@ -52,12 +55,15 @@ def junit(name: str, cases: Sequence[TestCase], properties: Mapping[str, str] | 
             ElementTree.SubElement(told, "property", name=key, value=_text(value))
     for case in cases:
         node = ElementTree.SubElement(suite, "testcase", classname=case.of, name=_text(case.name))
+        lines = case.output
         if not case.kind:
-            ElementTree.SubElement(node, "system-out").text = _text(case.message)
+            lines = (case.message, *lines)
         else:
             outcome = ElementTree.SubElement(node, case.kind, message=_text(case.message))
             if case.kind != "skipped":
                 outcome.set("type", case.outcome)
+        if lines:
+            ElementTree.SubElement(node, "system-out").text = "\n".join(map(_text, lines))
     root = ElementTree.Element("testsuites")
     root.append(suite)
     ElementTree.indent(root)

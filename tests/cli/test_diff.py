@@ -346,6 +346,31 @@ def test_a_gate_has_texts_of_its_cases(run, answered):
     assert "Their texts" not in run(*asked).stdout
 
 
+def test_junit_has_the_texts_of_the_cases_shown(run, answered, tmp_path):
+    path = tmp_path / "cases.xml"
+    run(*_diff(answered(), "--cases", "2", "-o", str(path)))
+    cases = {case.get("name"): case for case in ElementTree.parse(path).getroot()[0]}
+    lines = cases["s0"].findtext("system-out").splitlines()
+    assert lines[:2] == ["input: What is s0?", "old: yes"]
+    assert lines[2].startswith("new: Paris, of course\\x1b[2J and more")
+    assert len(lines[2]) <= 2006
+    assert "\x1b" not in path.read_text()
+    assert {one.tag for one in cases["s0"]} == {"failure", "system-out"}
+    shown = {name for name, case in cases.items() if "input" in (case.findtext("system-out") or "")}
+    assert shown == {"s0", "s1"}
+
+
+def test_junit_of_a_gate_has_the_cases_behind_what_did_not_pass(run, answered, tmp_path):
+    path = tmp_path / "gate.xml"
+    claims = ("--not-worse", "new:old", "--on", "acc", "--better", "old:new", "--resamples", "400")
+    run("gate", answered(), *claims, "--cases", "1", "-o", str(path))
+    found = {case.get("name"): case.findtext("system-out") for case in ElementTree.parse(path).getroot()[0]}
+    (out,) = (text for name, text in found.items() if "not worse" in name)
+    assert out.splitlines()[:2] == ["s0: new 0, old 1", "  input: What is s0?"]
+    run("gate", answered(), *claims, "-o", str(path))
+    assert "What is s0" not in path.read_text()
+
+
 @pytest.mark.parametrize("command", [("rank",), ("gate", "--not-worse", "new:old", "--on", "acc")])
 def test_who_shows_no_cases_knows_no_texts(run, answered, command):
     name, *more = command

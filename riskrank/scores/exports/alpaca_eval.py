@@ -37,6 +37,8 @@ def read(file: ExportFile) -> Rows:
             "annotator": record.text("annotator"),
             "reference": record.text("generator_1"),
             "dataset": record.text("dataset"),
+            "asked": record["instruction"],
+            "answered": record.get("output_2"),
         }
 
 

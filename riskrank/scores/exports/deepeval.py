@@ -44,6 +44,8 @@ def read(file: ExportFile) -> Rows:
         which = f"{path}: case {place + 1}"
         order = a_name(f"{which}, order", case.get("order"), otherwise=str(place))
         sample = a_name(f"{which}, name", case.get("name"), otherwise=f"test_case_{order}")
+        said = {"asked": case.get("input"), "answered": case.get("actualOutput")}
+        about = {"model": model, "sample": sample, **said}
         for entry in objects(f"{path}: metricsData of case {place + 1}", case.get("metricsData")):
             metric = a_name(f"{which}, name of a metric", entry.get("name"))
             if entry.get("error"):
@@ -53,8 +55,8 @@ def read(file: ExportFile) -> Rows:
                 file.direct(metric, direction)
             failed = entry.get("error") and entry.get("score") is None
             why = {COLUMN: ERROR} if failed else {}
-            yield {"model": model, "sample": sample, "metric": metric, "score": entry.get("score"), **why}
-        yield {"model": model, "sample": sample, "metric": SUCCESS, "score": case.get("success")}
+            yield {"metric": metric, "score": entry.get("score"), **about, **why}
+        yield {"metric": SUCCESS, "score": case.get("success"), **about}
 
 
 def _direction(entry: Mapping[str, Any]) -> str | None:

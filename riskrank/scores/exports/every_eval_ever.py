@@ -24,6 +24,7 @@ from riskrank.scores.exports.gathering import (
     wanted_metrics,
 )
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
 
@@ -44,6 +45,8 @@ class _Instance:
     result: str
     sample: str
     value: object
+    asked: object
+    answered: object
 
 
 def recognises(path: Path) -> bool:
@@ -119,6 +122,8 @@ def _add(row: _Instance, metric: str, draw: str, gathering: Gathering) -> None:
         evaluation=row.evaluation,
         task=row.task,
         filter=row.filter,
+        asked=row.asked,
+        answered=row.answered,
     )
 
 
@@ -166,6 +171,8 @@ def _row(path: Path, number: int, row: Mapping[str, Any], gathering: Gathering) 
         result=a_name(f"{place}, evaluation_result_id", row.get("evaluation_result_id"), otherwise=""),
         sample=a_name(f"{place}, sample_id", sample),
         value=value,
+        asked=within(row, "input", "raw"),
+        answered=within(row, "output", "raw"),
     )
 
 

@@ -15,6 +15,7 @@ import polars as pl
 
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, nearest, option
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
+from riskrank.scores.exports.written_texts import ANSWERED, ASKED, as_text
 from riskrank.scores.files.bounded import decompressed, parse_lines, read_bounded
 from riskrank.scores.files.json_objects import halves, no_unicode, shown
 from riskrank.scores.files.opening import InputFile
@@ -122,7 +123,16 @@ class Gathering:
             self.note(f"{path}: {bad:,} line{'s' if bad > 1 else ''} that cannot be read, left out")
 
     def add(
-        self, *, model: str, sample: str, metric: str, score: object, draw: str | None = None, **columns: str
+        self,
+        *,
+        model: str,
+        sample: str,
+        metric: str,
+        score: object,
+        draw: str | None = None,
+        asked: object = None,
+        answered: object = None,
+        **columns: str,
     ) -> None:
         """Add one score, if it is one.
 
@@ -134,10 +144,15 @@ class Gathering:
             counted and left out, but lists of numbers with the rule `parts`: they are one metric a part.
         draw : str, optional
             Epoch, trial, repeat: which of several scores of the sample this is.
+        asked, answered : object
+            What the model was asked and what it said, as the file has it; kept of samples whose texts
+            somebody wants.
         **columns : str
             Further columns: ``task``, ``split``, ...
         """
         self.expect(model)
+        if sample in self.rules.texts_of:
+            columns |= {ASKED: as_text(asked), ANSWERED: as_text(answered)}
         for name, number in self.scores(metric, score):
             self._add(number, {"model": model, "sample": sample, "metric": name}, draw, columns)
 

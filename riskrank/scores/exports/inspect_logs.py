@@ -21,6 +21,7 @@ from riskrank.scores.exports.copies import RunFile, leave_copies
 from riskrank.scores.exports.fields import a_list, a_name, an_object
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.inspect_grades import GRADES, Grades
+from riskrank.scores.exports.inspect_texts import Key, texts_in, texts_of
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.unscored import COLUMN, ERROR, LIMIT, REFUSAL
 from riskrank.scores.files.beginnings import first_bytes
@@ -36,7 +37,7 @@ _VERSIONS = (None, 1, 2)
 _ZIP = b"PK\x03\x04"
 _FIRST_MEMBERS = (b"header.json", b"_journal/start.json")
 # Columns that mean something else already, and words no column of a row can be called.
-_TAKEN = {*FOUND_BY_NAME, COLUMN, "cluster", "value", "task", "self"}
+_TAKEN = {*FOUND_BY_NAME, COLUMN, "cluster", "value", "task", "self", "asked", "answered"}
 _LONGEST_METADATA = 200
 # Bytes of a sample that is read for its metadata alone.
 _LONGEST_SAMPLE = 1 << 24
@@ -390,7 +391,7 @@ def _plain(value: object) -> str:
 def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str) -> None:
     flat = [_flat(_scores(sample), gathering.rules) for sample in log.samples]
     metrics = tuple(dict.fromkeys(name for scores in flat for name in scores))
-    about = _columns(log, gathering)
+    about, said = _columns(log, gathering), _texts(log, task, gathering.rules)
     scalar: set[str] = set()
     missing: list[tuple[str, str, list[str], dict[str, str]]] = []
     failed_with_score = []
@@ -412,9 +413,9 @@ def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str
                 value = GRADES[value]
                 gathering.bound(metric, 0.0, 1.0, graded=True)
             before = gathering.height
-            gathering.add(
-                model=log.model, sample=name, metric=metric, score=value, draw=draw, task=task, **columns
-            )
+            place = {"model": log.model, "sample": name, "metric": metric, "draw": draw, "task": task}
+            asked, answered = said.get((str(sample["id"]), str(sample["epoch"])), (None, None))
+            gathering.add(**place, score=value, asked=asked, answered=answered, **columns)
             if gathering.height == before + 1:
                 scalar.add(metric)
     if failed_with_score:
@@ -428,6 +429,15 @@ def _add(log: _Log, task: str, gathering: Gathering, grades: Grades, *, run: str
                 gathering.add_missing(
                     model=log.model, sample=name, metric=metric, draw=draw, task=task, **columns
                 )
+
+
+def _texts(log: _Log, task: str, rules: ExportRules) -> dict[Key, tuple[object, object]]:
+    """What was asked and answered in the samples whose texts are wanted."""
+    wanted = [sample for sample in log.samples if f"{task}/{sample['id']}" in rules.texts_of]
+    named = {(str(sample["id"]), str(sample["epoch"])): sample for sample in wanted}
+    if first_bytes(log.path)[:4] == _ZIP:
+        return texts_in(log.path, named, rules.max_bytes, _LONGEST_SAMPLE)
+    return {key: texts_of(sample) for key, sample in named.items()}
 
 
 def _columns(log: _Log, gathering: Gathering) -> list[dict[str, str]]:

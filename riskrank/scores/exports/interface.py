@@ -63,6 +63,9 @@ class ExportRules:
         Whether files and entries that cannot be read are counted and left out instead of refused.
     max_bytes : int
         Most bytes a file, or one member of an archive, may have once decompressed.
+    texts_of : frozenset of str
+        Samples, as the reader names them, whose rows are to hold what was asked and answered: few, as
+        prompts would pile up.
     """
 
     filters: tuple[str, ...] = ()
@@ -72,6 +75,7 @@ class ExportRules:
     parts: bool = False
     skip_bad: bool = False
     max_bytes: int = MAX_BYTES
+    texts_of: frozenset[str] = frozenset()
 
 
 def export_rules(options: ReadOptions) -> ExportRules:

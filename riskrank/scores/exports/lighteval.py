@@ -14,6 +14,7 @@ import polars as pl
 from riskrank.errors import InputError, listing
 from riskrank.scores.exports.fields import a_name, an_object, objects
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.written_texts import likeliest
 from riskrank.scores.files.bounded import read_bounded
 
 NAME = "lighteval"
@@ -39,7 +40,7 @@ def read(file: ExportFile) -> Rows:
             found="a JSON file of results",
             hint="name the folder of details (details/<model>/<date>/details_<task>_<date>.parquet)",
         )
-    frame = _load(path, file.data)
+    frame = _load(path, file.data, texts=bool(file.gathering.rules.texts_of))
     named = _DETAILS.fullmatch(path.name)
     task, date = (named["task"], named["date"]) if named else (path.stem, "")
     results = _results(file, date)
@@ -50,6 +51,8 @@ def read(file: ExportFile) -> Rows:
         of_task = a_name(f"{path}: row {row + 1}, task_name", known.get("task_name"), otherwise=task)
         name = a_name(f"{path}: row {row + 1}, id", known.get("id"), otherwise=str(row))
         about = {"model": model, "sample": f"{of_task}/{name}", "task": of_task, "run": date}
+        if "said" in frame.columns:
+            about |= _texts(known, frame["said"][row])
         for metric, score in (scores or {}).items():
             direction = _direction(path, results, of_task, metric)
             if direction:
@@ -57,8 +60,14 @@ def read(file: ExportFile) -> Rows:
             yield {"metric": metric, "score": score, **about}
 
 
-def _load(path: Path, data: bytes) -> pl.DataFrame:
-    """Decode the scores and what names a document; the prompts and answers are left where they are."""
+def _texts(doc: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """What was asked, and what the model answered: a text, or the likeliest choice."""
+    answer = said.get("text") or likeliest(said.get("logprobs") or (), doc.get("choices"))
+    return {"asked": doc.get("query"), "answered": answer}
+
+
+def _load(path: Path, data: bytes, *, texts: bool) -> pl.DataFrame:
+    """Decode the scores and what names a document; prompts and answers only where somebody wants them."""
     try:
         schema = pl.read_parquet_schema(io.BytesIO(data))
         column = next((name for name in ("metric", "metrics") if name in schema), None)
@@ -72,9 +81,12 @@ def _load(path: Path, data: bytes) -> pl.DataFrame:
         doc = schema.get("doc")
         if isinstance(doc, pl.Struct):
             fields = {field.name for field in doc.fields}
-            kept = [name for name in ("id", "task_name") if name in fields]
+            wanted = ("id", "task_name", *(("query", "choices") if texts else ()))
+            kept = [name for name in wanted if name in fields]
             if kept:
                 picked.append(pl.struct(pl.col("doc").struct.field(name) for name in kept).alias("doc"))
+        if texts and isinstance(schema.get("model_response"), pl.Struct):
+            picked.append(pl.col("model_response").alias("said"))
         frame = pl.scan_parquet(io.BytesIO(data)).select(picked).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(

@@ -28,8 +28,10 @@ from riskrank.scores.exports.gathering import (
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.lm_eval_filters import ChosenFilters, chosen_filters
 from riskrank.scores.exports.lm_eval_results import Results
-from riskrank.scores.exports.lm_eval_rows import bounds_of, frame_of
+from riskrank.scores.exports.lm_eval_rows import bounds_of, frame_of, rows_in
+from riskrank.scores.exports.lm_eval_texts import with_texts
 from riskrank.scores.exports.unscored import COLUMN
+from riskrank.scores.exports.written_texts import ANSWERED, ASKED
 from riskrank.scores.files.beginnings import first_bytes
 
 NAME = "lm-eval"
@@ -166,6 +168,10 @@ def _read_samples(
     filters = run.filters(task) if run else ()
     aggregates: dict[tuple[str, str], float] = {}
     rows = frame_of(path, data, gathering, filters=filters, metrics=metrics, aggregates=aggregates)
+    start = f"{task}/"
+    wanted = {one.removeprefix(start) for one in gathering.rules.texts_of if one.startswith(start)}
+    if wanted:
+        rows = with_texts(rows, rows_in(path, data, gathering), wanted)
     if not rows.height and not aggregates:
         gathering.note(f"{path}: no score in it")
     if rows.filter(pl.col("metric") == PERPLEXITY).height and _are_log_likelihoods(rows):
@@ -253,7 +259,7 @@ def _named(part: _Part, filters: ChosenFilters, *, repeated: bool) -> pl.DataFra
         score="score",
         task=pl.lit(part.task),
         filter="filter",
-        **({COLUMN: COLUMN} if COLUMN in part.rows.columns else {}),
+        **{name: name for name in (COLUMN, ASKED, ANSWERED) if name in part.rows.columns},
     )
     return frame.with_columns(draw=pl.lit(part.date or part.path.as_posix())) if repeated else frame
 

@@ -66,12 +66,17 @@ def frame_of(
         Columns ``doc``, ``hash`` (of the document, null where it has none), ``filter``, ``metric``,
         ``score``, and where a row tells it why it has none.
     """
-    if data.lstrip()[:1] == b"[":
-        return _one_by_one(path, _array(path, data, gathering), gathering, filters, metrics, aggregates)
-    plain = _at_once(data, gathering)
+    plain = None if data.lstrip()[:1] == b"[" else _at_once(data, gathering)
     if plain is not None:
         return plain
-    return _one_by_one(path, gathering.lines(path, data), gathering, filters, metrics, aggregates)
+    return _one_by_one(path, rows_in(path, data, gathering), gathering, filters, metrics, aggregates)
+
+
+def rows_in(path: Path, data: bytes, gathering: Gathering) -> Iterable[tuple[int, dict[str, Any]]]:
+    """Rows of a sample file with their numbers: JSON lines, or an array."""
+    if data.lstrip()[:1] == b"[":
+        return _array(path, data, gathering)
+    return gathering.lines(path, data)
 
 
 def bounds_of(metrics: Iterable[str]) -> dict[str, tuple[float, float]]:

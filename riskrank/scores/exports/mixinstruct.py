@@ -26,6 +26,7 @@ def read(file: ExportFile) -> Rows:
         sample = record.name("id")
         if record.get("cmp_results"):
             file.count("instructions with pairwise votes (cmp_results), which are not read")
+        asked = [text for text in (record.get("instruction"), record.get("input")) if text]
         for entry in objects(f"{record.place}, candidates", record.get("candidates")):
             candidate = Record(record.place, entry)
             about = {"model": candidate.name("model"), "decoding": candidate.text("decoding_method")}
@@ -35,4 +36,5 @@ def read(file: ExportFile) -> Rows:
             for metric, score in scores.items():
                 # All of them: similarities to a reference, and log-probabilities.
                 file.direct(metric, "higher")
-                yield {"sample": sample, "metric": metric, "score": score, **about}
+                said = {"asked": asked, "answered": entry.get("text")}
+                yield {"sample": sample, "metric": metric, "score": score, **about, **said}

@@ -9,6 +9,7 @@ from typing import Any
 from riskrank.scores.exports.fields import a_list, a_name, an_object
 from riskrank.scores.exports.gathering import as_score
 from riskrank.scores.exports.row_reader import ExportFile, Rows, reads
+from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_record
 
 NAME = "openai-evals"
@@ -43,6 +44,14 @@ def read(file: ExportFile) -> Rows:
     scored: dict[str, set[str]] = {}
     numeric: set[str] = set()
     seen: dict[str, None] = {}
+    said = {
+        str(event.get("sample_id")): {
+            "asked": within(event, "data", "prompt"),
+            "answered": within(event, "data", "sampled"),
+        }
+        for _, event in events
+        if event.get("type") == "sampling"
+    }
     for number, event in events:
         if event.get("type") is None or event.get("sample_id") is None:
             continue
@@ -52,7 +61,7 @@ def read(file: ExportFile) -> Rows:
             scored.setdefault(metric, set()).add(sample)
             if isinstance(as_score(score), float):
                 numeric.add(metric)
-            yield {"sample": sample, "metric": metric, "score": score, **about}
+            yield {"sample": sample, "metric": metric, "score": score, **about, **said.get(sample, {})}
     for metric, samples in scored.items():
         for sample in seen if metric in numeric else ():
             if sample not in samples:

@@ -21,6 +21,7 @@ from riskrank.scores.exports.fields import a_list, a_name, an_object
 from riskrank.scores.exports.gathering import Gathering, check_used, choose, files_of, model_of, refuse_rules
 from riskrank.scores.exports.interface import Export, ExportRules, LabelledPath
 from riskrank.scores.exports.promptfoo_answer import Answer
+from riskrank.scores.exports.written_texts import within
 from riskrank.scores.files.beginnings import first_bytes
 from riskrank.scores.files.bounded import parse_json
 from riskrank.scores.files.json_objects import shown
@@ -263,13 +264,14 @@ def _add(
     place = {"model": model, "sample": sample, "draw": draw, "prompt": row.prompt}
     if row.failed:
         gathering.count("rows that ended in an error, whose score counts 0 as in promptfoo")
+    said = {"asked": row.asked, "answered": within(row.row, "response", "output")}
     for metric in general:
-        gathering.add(metric=metric, score=row.row.get(metric), **place)
+        gathering.add(metric=metric, score=row.row.get(metric), **place, **said)
     scores = row.named_scores
     for metric in named:
         name = f"namedScores.{metric}" if metric in ("score", "success") else metric
         if metric in scores:
-            gathering.add(metric=name, score=scores[metric], **place)
+            gathering.add(metric=name, score=scores[metric], **place, **said)
         else:
             gathering.count(f"{name}: rows without a score")
             gathering.add_missing(metric=name, **place, **row.unscored)

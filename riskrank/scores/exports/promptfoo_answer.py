@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from riskrank.scores.exports.unscored import COLUMN, ERROR, REFUSAL
+from riskrank.scores.exports.written_texts import within
 
 _ERROR = 2  # failureReason of a row that ended in an error; 1 is a failed assertion
 
@@ -38,6 +39,11 @@ class Answer:
         if isinstance(response, dict) and response.get("isRefusal") is True:
             return {COLUMN: REFUSAL}
         return {COLUMN: ERROR} if self.failed else {}
+
+    @property
+    def asked(self) -> object:
+        """The prompt with the variables put in; the variables where the row has no prompt."""
+        return within(self.row, "prompt", "raw") or self.row.get("vars")
 
     @property
     def named_scores(self) -> Mapping[str, Any]:

@@ -10,6 +10,9 @@ from riskrank.errors import InputError, listing
 from riskrank.scores.exports.row_reader import ExportFile, Rows
 from riskrank.scores.files.data_frames import Columns
 
+# Columns that hold a model's answer, by the names tools have given it.
+_ANSWERS = ("response", "answer", "outputs", "output")
+
 
 def table_rows(
     file: ExportFile, columns: Columns, *, questions: Sequence[str], metrics: Sequence[str], hint: str
@@ -32,10 +35,14 @@ def table_rows(
     if question is None:
         file.gathering.note("no column names the samples: rows are paired by their number")
     cells = columns[metrics[0]]
+    nothing = [None] * len(cells)
+    asked = columns[question] if question else nothing
+    answered = next((columns[name] for name in _ANSWERS if name in columns), nothing)
     samples = _names(columns[question]) if question else [f"row {row}" for row in range(1, len(cells) + 1)]
     for metric in metrics:
-        for sample, score in zip(samples, columns[metric], strict=True):
-            yield {"model": model, "sample": sample, "metric": metric, "score": score}
+        for sample, score, *said in zip(samples, columns[metric], asked, answered, strict=True):
+            about = {"model": model, "sample": sample, "asked": said[0], "answered": said[1]}
+            yield {"metric": metric, "score": score, **about}
 
 
 def _names(questions: Sequence[object]) -> list[str]:

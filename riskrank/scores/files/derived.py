@@ -67,6 +67,10 @@ class FilteredSource(DerivedSource):
         """The named columns of the rows kept."""
         return self._inner.load_rows(names, self._kept)
 
+    def texts(self, kept: np.ndarray) -> pl.DataFrame | None:
+        """What was asked and answered in some of the rows kept."""
+        return self._inner.texts(self._kept[kept])
+
     def file_of(self, position: int) -> str:
         """The file a row stands in."""
         return self._inner.file_of(int(self._kept[position]))
@@ -96,6 +100,10 @@ class JoinedSource(DerivedSource):
         used = {part for parts in joined.values() for part in parts} - set(others)
         self.columns = (*(name for name in inner.columns if name not in used), *joined)
         self._joined = joined
+
+    def texts(self, kept: np.ndarray) -> pl.DataFrame | None:
+        """What was asked and answered in some rows, which are those of the source."""
+        return self._inner.texts(kept)
 
     def load(self, names: Sequence[str]) -> pl.DataFrame:
         """The named columns; a joined name is missing where one of its parts is."""

@@ -75,6 +75,13 @@ class Source(ABC):
         """The named columns of the rows at some positions, which ascend."""
         return self.load(names)[kept]
 
+    def texts(self, kept: np.ndarray) -> pl.DataFrame | None:
+        """What was asked and answered in the rows at some positions, ``input`` and ``output``.
+
+        None of tables, whose columns hold it, and of rows that are none of a harness's any more.
+        """
+        return None
+
     def scan(self, names: Sequence[str]) -> pl.LazyFrame | None:
         """The named columns without reading them yet; None where that is not possible."""
         return None

@@ -101,8 +101,13 @@ def _opened(
             found="data in memory",
             hint=f"leave out {option('from')}, or name files",
         )
-    export = read_export(options.from_, files, export_rules(options))
-    return [ExportSource(listing(files, 3), export)], export
+    harness, rules = options.from_, export_rules(options)
+    export = read_export(harness, files, rules)
+
+    def again(samples: frozenset[str]) -> Export:
+        return read_export(harness, files, replace(rules, texts_of=samples))
+
+    return [ExportSource(listing(files, 3), export, again)], export
 
 
 def _of_a_harness(error: InputError, paths: Sequence[str | Source], options: ReadOptions) -> InputError:

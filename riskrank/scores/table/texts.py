@@ -1,8 +1,7 @@
-"""What models were asked and what they answered: columns beside the scores, read for a few samples only."""
+"""What models were asked and what they answered: beside the scores, read for a few samples only."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -11,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from riskrank.engine.types import Booleans
+from riskrank.scores.exports.written_texts import as_text
 from riskrank.scores.table.columns import TEXTS
 from riskrank.scores.table.scores import FileRead, Scores
 from riskrank.scores.table.typed_rows import list_of
@@ -52,7 +52,7 @@ class Texts:
         parts = [
             f"{role} from column {' or '.join(map(repr, names))}" for role, names in columns.items() if names
         ]
-        return ", ".join(parts)
+        return ", ".join(parts) or "as the harness logged them"
 
     def of(self, models: Sequence[str], samples: Iterable[str]) -> dict[str, CaseTexts]:
         """Texts of some samples; several runs may have answered differently.
@@ -82,14 +82,20 @@ class Texts:
         for (file, columns), end in zip(self.files, ends, strict=True):
             beyond = pl.lit(True) if end is None else pl.col("row") < end
             rows = wanted.filter((pl.col("row") >= file.start) & beyond)
-            if not columns or not rows.height:
+            if not rows.height:
                 continue
             positions = rows["row"].to_numpy().astype(np.int64) - file.start
-            found = file.source.load_rows(list(columns.values()), positions)
+            found = file.source.texts(positions)
+            if columns:
+                named = file.source.load_rows(list(columns.values()), positions)
+                named = named.select(pl.col(column).alias(role) for role, column in columns.items())
+                found = named if found is None else found.with_columns(named)
+            if found is None:
+                continue
             for model, sample, texts in zip(
                 rows["model"], rows["sample"], found.iter_rows(named=True), strict=True
             ):
-                cells = ((role, _text(texts[column])) for role, column in columns.items())
+                cells = ((role, as_text(text)) for role, text in texts.items())
                 yield from ((model, sample, role, text) for role, text in cells if text)
 
 
@@ -98,7 +104,7 @@ def texts_of(scores: Scores) -> Texts | None:
     if not scores.options.texts:
         return None
     files = [(file, _columns(scores, file)) for file in scores.notes.files]
-    if not any(columns for _, columns in files):
+    if scores.options.from_ is None and not any(columns for _, columns in files):
         return None
     return Texts(files, scores.frame.select("row", "model", "sample"))
 
@@ -106,7 +112,7 @@ def texts_of(scores: Scores) -> Texts | None:
 def _columns(scores: Scores, file: FileRead) -> dict[str, str]:
     """Columns of texts by role: those named, else in a table of scores those that are called so."""
     named = {role: column for role in TEXTS if (column := getattr(file.roles, role)) is not None}
-    if scores.options.from_ is not None:  # a prompt of a harness is one of several, and no text of a sample
+    if scores.options.from_ is not None:  # its prompt is one of several; what it logged stands elsewhere
         return named
     taken = {getattr(file.roles, one.name) for one in fields(file.roles) if one.name != "values"}
     if scores.options.wide:
@@ -123,13 +129,6 @@ def _among(names: pl.Series, wanted: Iterable[str]) -> Booleans:
     codes = list_of(names).is_in(list(wanted)).arg_true()
     found: Booleans = np.isin(names.to_physical().to_numpy(), codes.to_numpy())
     return found
-
-
-def _text(value: object) -> str:
-    """A cell as text: of one that holds a list or an object, as JSON has it."""
-    if value is None or isinstance(value, str):
-        return (value or "").strip()
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _together(texts: Iterable[str]) -> str:

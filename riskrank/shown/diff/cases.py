@@ -12,6 +12,8 @@ from riskrank.studies.diff.document import WORSE, CaseRow
 
 # Columns of a text that has a line beside the names of its case and model.
 _WIDTH = 60
+# Characters of a text that a log of a CI server gets.
+_IN_LOG = 2000
 
 
 def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Table:
@@ -45,11 +47,25 @@ def texts_of_cases(cases: Sequence[CaseRow], new: str, old: str, where: str) -> 
     """What was asked and answered, a line each; none where the files tell nothing."""
     rows: list[tuple[str, ...]] = []
     for row in cases:
-        texts = (("input", row.input), (old, row.output_old), (new, row.output_new))
-        told = [(whose, _shortened(text)) for whose, text in texts if text is not None]
-        rows += [(row.sample if at == 0 else "", *one) for at, one in enumerate(told)]
+        lines = [(whose, _shortened(text)) for whose, text in _texts(row, new, old)]
+        rows += [(row.sample if at == 0 else "", *line) for at, line in enumerate(lines)]
     columns = (Column("case", "left"), Column("", "left", name="of"), Column("text", "left"))
     return [Table(f"Their texts: {where}", columns, tuple(rows), stub=1)] if rows else []
+
+
+def told(row: CaseRow, new: str, old: str) -> tuple[str, ...]:
+    """What was asked and answered in a case, for a log: a line each, so that none can begin as it likes."""
+    return tuple(_line(whose, text) for whose, text in _texts(row, new, old))
+
+
+def _texts(row: CaseRow, new: str, old: str) -> list[tuple[str, str]]:
+    texts = (("input", row.input), (old, row.output_old), (new, row.output_new))
+    return [(whose, text) for whose, text in texts if text is not None]
+
+
+def _line(whose: str, text: str) -> str:
+    line = one_line(f"{whose}: {text[:_IN_LOG]}")
+    return line if len(text) <= _IN_LOG else f"{line}…"
 
 
 def _shortened(text: str) -> str:

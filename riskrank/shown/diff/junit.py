@@ -5,6 +5,7 @@ A sample that got worse is a failure; with repeated runs only where its own test
 
 from __future__ import annotations
 
+from riskrank.shown.diff.cases import told
 from riskrank.shown.junit import TestCase, junit
 from riskrank.studies.diff.document import WORSE, CaseRow, DiffDocument
 
@@ -20,4 +21,5 @@ def _case(document: DiffDocument, row: CaseRow) -> TestCase:
         kind = "skipped" if row.shown is False else "failure"
     where = f" in {row.group}" if row.group else ""
     message = f"{row.change}: {document.new} {row.new:.4g}, {document.old} {row.old:.4g} on {row.metric}"
-    return TestCase(kind, f"riskrank.diff.{row.metric}", f"{row.sample}{where}", message, row.change)
+    said = told(row, document.new, document.old)
+    return TestCase(kind, f"riskrank.diff.{row.metric}", f"{row.sample}{where}", message, row.change, said)

@@ -6,8 +6,12 @@ and by default an error, so that no server takes it for a pass.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from riskrank.errors import one_line
+from riskrank.shown.diff.cases import told
 from riskrank.shown.junit import TestCase, junit
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument
 from riskrank.studies.gate.words import row_sentence
 
@@ -21,12 +25,25 @@ def to_junit(document: GateDocument) -> bytes:
             row.name,
             row_sentence(row, document.metrics),
             row.verdict,
+            tuple(_lost(document, row)),
         )
         for row in document.rows
     ]
     looks = document.looks
     told = {} if looks is None else {"looks": f"{looks.number}; answers hold at every look"}
     return junit("riskrank gate", cases, told)
+
+
+def _lost(document: GateDocument, row: GateRow) -> Iterator[str]:
+    """The cases behind a claim that did not pass, where they were asked for."""
+    if row.verdict == PASS:
+        return
+    place = (row.new, row.old, row.metric, row.group, row.task)
+    for lost in document.lost:
+        if (lost.new, lost.old, lost.metric, lost.group, lost.task) == place:
+            for case in lost.cases:
+                yield one_line(f"{case.sample}: {row.new} {case.new:.4g}, {row.old} {case.old:.4g}")
+                yield from (f"  {line}" for line in told(case, row.new, row.old))
 
 
 def samples_to_junit(document: SampleDocument) -> bytes:

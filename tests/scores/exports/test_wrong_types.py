@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from riskrank.errors import InputError, RiskrankError, UsageError
 from riskrank.scores.exports.interface import ExportRules
 from riskrank.scores.exports.registry import READERS, read_export
+from riskrank.scores.exports.written_texts import ANSWERED, ASKED
 from tests.scores.exports import archives
 from tests.scores.exports.helpers import assert_long
 
@@ -54,8 +55,9 @@ class Written:
 
 def lm_eval():
     rows = [
-        {"doc_id": doc, "doc": {"q": 1}, "filter": "none", "metrics": ["acc", "mcc"], "doc_hash": "h"}
-        | {"acc": 1.0, "mcc": [1, 0]}
+        {"doc_id": doc, "filter": "none", "metrics": ["acc", "mcc"], "doc_hash": "h"}
+        | {"acc": 1.0, "mcc": [1, 0], "doc": {"question": "asked", "choices": ["no", "answered"]}}
+        | {"filtered_resps": [["-2.5", "False"], ["-0.5", "False"]]}
         for doc in range(2)
     ]
     results = {
@@ -75,7 +77,8 @@ def lm_eval():
 
 
 def lm_eval_old():
-    rows = [{"doc_id": doc, "doc": {}, "acc": 1.0, "mcc": [1, 0]} for doc in range(2)]
+    rows = [{"doc_id": doc, "doc": {"q": "asked"}, "acc": 1.0, "mcc": [1, 0]} for doc in range(2)]
+    rows = [row | {"resps": [["answered"]]} for row in rows]
     results = {
         "results": {"t": {"acc,none": 0.5, "mcc,none": 0.1}},
         "configs": {"t": {"filter_list": [{"name": "none"}]}},
@@ -92,6 +95,8 @@ def inspect():
             "scores": {"match": {"value": "C"}, "more": {"value": {"x": 0.5}}},
             "metadata": {"level": "hard"},
             "error": None,
+            "input": [{"role": "user", "content": [{"type": "text", "text": "asked"}]}],
+            "output": {"choices": [{"message": {"role": "assistant", "content": "answered"}}]},
         },
         {"id": 2, "epoch": 1, "scores": {"match": {"value": 0}, "more": {"value": {"x": 1}}}},
     ]
@@ -125,7 +130,8 @@ def inspect_archive():
         "samples/1_epoch_1.json": samples[0],
         "samples/2_epoch_1.json": samples[1],
     }
-    bare = [{key: value for key, value in sample.items() if key != "metadata"} for sample in samples]
+    long = ("metadata", "input", "output")
+    bare = [{key: value for key, value in sample.items() if key not in long} for sample in samples]
     return Written({"a.eval": members | {"summaries.json": bare}})
 
 
@@ -135,7 +141,8 @@ def promptfoo():
             "testIdx": test,
             "promptIdx": 0,
             "provider": {"id": "exec:a", "label": "a"},
-            "prompt": {"raw": "Q", "label": "Q: {{q}}"},
+            "prompt": {"raw": "asked", "label": "Q: {{q}}"},
+            "response": {"output": "answered"},
             "vars": {"q": f"question {test}"},
             "testCase": {"vars": {"q": "x"}, "description": f"d{test}", "assert": [{"type": "equals"}]},
             "success": True,
@@ -184,6 +191,8 @@ def every_eval_ever():
             "evaluation_result_id": "r",
             "sample_id": f"{place}",
             "evaluation": {"score": 1.0, "is_correct": None},
+            "input": {"raw": "asked"},
+            "output": {"raw": ["answered"]},
             "metadata": {"filter": "strict", "lm_eval_metrics": '{"acc": 1.0}'},
             "error": None,
         }
@@ -201,7 +210,13 @@ def every_eval_ever():
 
 
 def alpaca_eval():
-    row = {"instruction": "do", "generator_1": "R", "generator_2": "M", "preference": 1.5}
+    row = {
+        "instruction": "do",
+        "generator_1": "R",
+        "generator_2": "M",
+        "preference": 1.5,
+        "output_2": "answered",
+    }
     row |= {"annotator": "j", "dataset": "d"}
     return Written({"annotations.json": [row, row | {"instruction": "other"}]})
 
@@ -226,6 +241,8 @@ def openai_evals():
     spec = {"completion_fns": ["gpt-x"], "eval_name": "sums", "model_names": {"completions": ["old"]}}
     events = [{"run_id": "1", "event_id": 0, "sample_id": "1", "type": "match", "data": {"correct": True}}]
     events += [{"run_id": "1", "event_id": 1, "sample_id": "1", "type": "metrics", "data": {"f1": 0.5}}]
+    said = {"prompt": [{"role": "user", "content": "asked"}], "sampled": ["answered"]}
+    events += [{"run_id": "1", "event_id": 2, "sample_id": "1", "type": "sampling", "data": said}]
     return Written({"log.jsonl": [{"spec": spec}, *events, {"final_report": {"accuracy": 1}}]}, ExportRules())
 
 
@@ -234,7 +251,9 @@ def lighteval():
     group = {"metric": [{"metric_name": "em", "higher_is_better": True}]}
     general = {"model_name": "org/a", "model_config": {"model_name": "org/a"}}
     results = {"config_general": general, "config_tasks": {"sums|0": config | group}}
-    rows = {"doc": [{"id": "1", "task_name": "sums|0"}], "metric": [{"acc": 1.0, "em": 0.5}]}
+    doc = {"id": "1", "task_name": "sums|0", "query": "asked", "choices": ["answered", "not"]}
+    rows = {"doc": [doc], "metric": [{"acc": 1.0, "em": 0.5}]}
+    rows["model_response"] = [{"text": [], "logprobs": [-0.5, -1.5]}]
     file = io.BytesIO()
     pl.DataFrame(rows).write_parquet(file)
     files = {f"results/org/a/results_{DATE}.json": results}
@@ -246,25 +265,26 @@ def lighteval():
 def deepeval():
     found = {"name": "Exact", "threshold": 0.5, "success": True, "score": 1.0, "error": None}
     case = {"name": "case", "order": 0, "success": True, "metricsData": [found]}
+    case |= {"input": "asked", "actualOutput": "answered"}
     run = {"testCases": [case], "conversationalTestCases": [], "hyperparameters": {"model": "a"}}
     return Written({"run.json": {"testRunData": run}}, ExportRules())
 
 
 def mixinstruct():
-    candidate = {"model": "A", "decoding_method": "beam", "text": "…", "scores": {"bleu": 0.5}}
-    return Written({"records.json": [{"id": "1", "candidates": [candidate], "cmp_results": None}]})
+    candidate = {"model": "A", "decoding_method": "beam", "text": "answered", "scores": {"bleu": 0.5}}
+    record = {"id": "1", "input": "asked", "candidates": [candidate], "cmp_results": None}
+    return Written({"records.json": [record]})
 
 
 def mlflow():
-    columns = ["inputs", "answer/v1/score", "latency"]
-    return Written(
-        {"table.json": {"columns": columns, "data": [["q", 1, 0.5], ["r", None, 0.25]]}}, ExportRules()
-    )
+    columns = ["inputs", "outputs", "answer/v1/score", "latency"]
+    data = [["asked", "answered", 1, 0.5], ["r", "s", None, 0.25]]
+    return Written({"table.json": {"columns": columns, "data": data}}, ExportRules())
 
 
 def ragas():
-    rows = [{"user_input": "q", "faithfulness": 0.5}, {"user_input": "r", "faithfulness": 1.0}]
-    return Written({"ragas.json": rows}, ExportRules())
+    rows = [{"user_input": "asked", "response": "answered", "faithfulness": 0.5}]
+    return Written({"ragas.json": [*rows, rows[0] | {"user_input": "r"}]}, ExportRules())
 
 
 def ragas_text():
@@ -368,6 +388,9 @@ def examine(name, written, files):
                 assert found.found
             else:
                 assert_long(found)
+                rules = replace(written.rules, skip_bad=skip_bad, texts_of=frozenset(found.rows["sample"]))
+                again = outcome(name, given, rules)
+                assert again.rows.select(found.rows.columns).equals(found.rows)
 
 
 def outcome(name, given, rules):
@@ -385,6 +408,28 @@ def test_the_valid_exports_are_read(name, make, tmp_path):
     export = read_export(name, paths_of(name, tmp_path, written.files), written.rules)
     assert_long(export)
     assert export.rows["score"].drop_nulls().len() > 0
+
+
+# What a harness does not write, or writes into the prompt of a judge.
+WITHOUT_TEXTS = {"helm", "livebench", "mt_bench_pairs", "mt_bench_ratings", "ragas_text", "sklearn"}
+WITHOUT_TEXTS |= {"sklearn_text"}
+
+
+@pytest.mark.parametrize(("name", "make"), [case for case in CASES if case.id not in WITHOUT_TEXTS])
+def test_what_was_asked_and_answered_stands_beside_the_same_rows(name, make, tmp_path):
+    written = make()
+    write(tmp_path, written.files)
+    given = paths_of(name, tmp_path, written.files)
+    plain = read_export(name, given, written.rules).rows
+    assert not {ASKED, ANSWERED} & set(plain.columns)
+    sample = plain["sample"][0]
+    found = read_export(name, given, replace(written.rules, texts_of=frozenset([sample]))).rows
+    assert found.select(plain.columns).equals(plain)
+    texts = found.filter(pl.col("sample") == sample).select(ASKED, ANSWERED).unique().row(0)
+    asked = {"alpaca_eval": "do", "lm_eval_old": '{"q": "asked"}'}.get(make.__name__, "asked")
+    assert texts == (asked, "answered")
+    others = found.filter(pl.col("sample") != sample)
+    assert not others[ASKED].count() + others[ANSWERED].count(), "of the others nothing is kept"
 
 
 def test_every_reader_has_an_export_here():

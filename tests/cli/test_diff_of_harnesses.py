@@ -1,0 +1,72 @@
+"""``diff`` and ``gate --cases`` of what harnesses wrote: texts, read for the cases shown alone."""
+
+import pytest
+
+import riskrank as rr
+from riskrank.scores.exports import registry
+from tests.scores.exports import archives
+from tests.scores.exports.helpers import write_json
+
+
+@pytest.fixture
+def logs(tmp_path):
+    """Two logs of Inspect: the second model is wrong on the first two samples, and its summaries are bare."""
+    for model, wrong in (("m/old", ()), ("m/new", ("a/b", "2"))):
+        header = {
+            "version": 2,
+            "status": "success",
+            "eval": {"run_id": model, "eval_id": model, "task": "sums", "model": model, "dataset": {}},
+        }
+        bare = [
+            {"id": one, "epoch": 1, "scores": {"match": {"value": "I" if one in wrong else "C"}}}
+            for one in ("a/b", "2", "3")
+        ]
+        members = {"header.json": header, "summaries.json": bare}
+        for one in bare:
+            said = {"input": f"what is {one['id']}?", "output": {"completion": f"{model} says {one['id']}"}}
+            members[f"samples/{one['id']}_epoch_1.json"] = one | said
+        (tmp_path / f"{model[2:]}.eval").write_bytes(archives.archive(members))
+    return str(tmp_path)
+
+
+def test_cases_of_logs_show_them_and_others_leave_them_unread(run, logs, monkeypatch):
+    counted = []
+    plain = registry.read_export
+    monkeypatch.setattr(registry, "read_export", lambda *given: counted.append(given) or plain(*given))
+    asked = ("diff", logs, "--from", "inspect", "--pair", "m/new:m/old")
+    found = run(*asked, "--where", "sample <> 'sums/2'", "--format", "json").document["results"]
+    assert found[0]["input"] == "what is a/b?"
+    assert (found[0]["output_new"], found[0]["output_old"]) == ("m/new says a/b", "m/old says a/b")
+    assert found[1]["input"] is None
+    assert len(counted) == 2
+    assert "Their texts: as the harness logged them" in run(*asked, "--cases", "2").stdout
+    counted.clear()
+    run(*asked, "--cases", "0")
+    run("check", logs, "--from", "inspect")
+    assert len(counted) == 2, "whoever shows no cases reads once"
+
+
+def test_rows_of_a_query_are_none_of_the_harness(run, logs):
+    query = "SELECT model, sample, metric, 1 - score AS score FROM scores"
+    asked = ("diff", logs, "--from", "inspect", "--pair", "m/old:m/new", "--sql", query, "--format", "json")
+    assert "input" not in run(*asked).document["results"][0]
+
+
+def test_a_gate_lists_cases_with_their_texts(tmp_path):
+    rows = [
+        {
+            "provider": {"id": model},
+            "prompt": {"raw": f"Q{test}"},
+            "vars": {"q": test},
+            "namedScores": {},
+            "score": float(model == "old" or test > 5),
+            "success": True,
+            "response": {"output": f"{model}: {test}"},
+        }
+        for model in ("new", "old")
+        for test in range(12)
+    ]
+    path = write_json(tmp_path / "r.json", {"evalId": "e", "results": {"results": rows}})
+    found = rr.gate(str(path), from_="promptfoo", not_worse="new:old", metric="score", cases=2)
+    (lost,) = found.document.lost
+    assert [(case.input, case.output_new) for case in lost.cases] == [("Q0", "new: 0"), ("Q1", "new: 1")]

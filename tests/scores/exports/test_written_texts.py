@@ -1,0 +1,67 @@
+"""What was asked and answered, in the ways harnesses write it."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from riskrank.scores.exports.export_source import ExportSource
+from riskrank.scores.exports.interface import Export
+from riskrank.scores.exports.written_texts import ANSWERED, ASKED, as_text, likeliest
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (" a\nb ", "a\nb"),
+        ([["answer"]], "answer"),
+        ([{"role": "user", "content": "hi"}], "hi"),
+        (
+            [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}],
+            "system: be kind\nuser: hi",
+        ),
+        ([{"role": "user", "content": [{"type": "text", "text": "see"}]}], "see"),
+        ({"q": "é"}, '{"q": "é"}'),
+        (["a", "b"], '["a", "b"]'),
+        (3.5, "3.5"),
+        ("half \ud800", "half ?"),
+    ],
+)
+def test_one_text_of_whatever_was_written(value, text):
+    assert as_text(value) == text
+
+
+def test_the_likeliest_choice():
+    assert likeliest(["-2", "-0.5"], ["no", "yes"]) == "yes"
+    assert likeliest([-2, -0.5], {"text": ["no", "yes"], "label": ["A", "B"]}) == "yes"
+    assert likeliest([-2, -0.5], ["one"]) == "choice 2 of 2"
+    assert likeliest(["text", "s"], ["no", "yes"]) is None
+    assert likeliest([], []) is None
+
+
+def test_what_is_nested_without_end_is_no_text():
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep, 1]
+    assert as_text(deep) == ""
+
+
+def test_texts_of_files_that_changed_meanwhile_are_of_other_rows():
+    rows = pl.DataFrame(
+        {"model": ["a", "b"], "sample": ["1", "1"], "metric": ["m"] * 2, "score": [1.0, None]}
+    )
+    export = Export(rows=rows)
+    asked = []
+
+    def again(samples, changed=0):
+        asked.append(samples)
+        told = rows.with_columns(pl.lit("q").alias(ASKED), pl.Series(ANSWERED, ["x", "y"]))
+        return replace(export, rows=told.slice(changed))
+
+    found = ExportSource("log", export, again).texts(np.array([1]))
+    assert found.rows(named=True) == [{"input": "q", "output": "y"}]
+    assert asked == [frozenset({"1"})]
+    assert ExportSource("log", export, lambda samples: again(samples, 1)).texts(np.array([1])) is None
+    assert ExportSource("log", export, lambda _: export).texts(np.array([1])) is None, "it has none"
