@@ -24,6 +24,16 @@ def test_example_prints_what_it_shows(example):
     assert examples.difference(example.shown, examples.run(example.command)) is None
 
 
+@pytest.mark.parametrize(
+    "example", EXAMPLES, ids=[f"{one.page.stem}: {one.command[:60]}" for one in EXAMPLES]
+)
+def test_numbers_are_typeset_one_way(example):
+    """People read a minus that is no hyphen and a percent sign that stands apart; machines read 1e-6."""
+    if re.search(r"--format (csv|json|jsonl|latex)|--output|convert (?!verdicts)", example.command):
+        return
+    assert re.findall(r"(?<![\w)\]−-])-\.?\d\S*|\d%", example.shown) == []
+
+
 def test_every_command_has_an_example():
     from riskrank.asked.commands import BY_NAME as COMMANDS
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stability import Stability
 from riskrank.shown.view import Column, Table
+from riskrank.studies.rounding import typeset
 
 
 def agreement_table(study: MethodStudy) -> Table:
@@ -12,7 +13,8 @@ def agreement_table(study: MethodStudy) -> Table:
     columns = [Column("", "left"), *(Column(str(at + 1)) for at in range(len(study.rankings)))]
     rows = []
     for at, name in enumerate(study.rankings):
-        cells = ["·" if at == other else f"{tau:.2f}" for other, tau in enumerate(study.agreement[at])]
+        cells = [typeset(f"{tau:.2f}") for tau in study.agreement[at]]
+        cells[at] = "·"
         rows.append((f"{at + 1} {name}", *cells))
     return Table("Agreement of the methods' orders (Kendall's tau)", tuple(columns), tuple(rows))
 
@@ -24,6 +26,7 @@ def stability_table(found: Stability) -> Table:
     rows = []
     for m, method in enumerate(found.methods):
         spread = [""] * len(found.sizes) if sd is None else [f" ± {value:.3f}" for value in sd[m]]
-        rows.append((method, *(f"{value:.3f}{more}" for value, more in zip(mean[m], spread, strict=True))))
+        told = [f"{value:.3f}{more}" for value, more in zip(mean[m], spread, strict=True)]
+        rows.append((method, *map(typeset, told)))
     about = f"{found.repeats} subsamples a size (mean ± sd)"
     return Table(f"Stability: Kendall's tau to the ranking on all samples, {about}", columns, tuple(rows))

@@ -10,7 +10,7 @@ from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for, h
 from riskrank.studies.check import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.judge_check import JudgeCheck
 from riskrank.studies.passes import PassCurve
-from riskrank.studies.rounding import decimals_of_range, rounded
+from riskrank.studies.rounding import decimals_of_range, rounded, typeset
 from riskrank.studies.suggestions import Suggestion
 from riskrank.studies.wording import counted, number
 
@@ -79,7 +79,7 @@ def _judge_table(found: JudgeCheck) -> Table:
     rows = tuple(
         (
             one.model,
-            "–" if one.agreement is None else f"{one.agreement:.2f}",
+            "–" if one.agreement is None else typeset(f"{one.agreement:.2f}"),
             number(one.bias),
             f"{number(one.bias_low)} to {number(one.bias_high)}",
             number(one.shift),

@@ -9,6 +9,7 @@ import numpy as np
 from riskrank.errors import option
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.grouping import Group, Groups, Standing, places
+from riskrank.studies.rounding import typeset
 from riskrank.studies.wording import counted, names
 
 # A list of reversals longer than this hides them again.
@@ -124,4 +125,4 @@ def _cells(part: Group, method: str, groups: Groups, order: list[int]) -> list[C
 
 
 def _tau(tau: float | None) -> str:
-    return "–" if tau is None else f"{tau:.2f}"
+    return "–" if tau is None else typeset(f"{tau:.2f}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from riskrank.studies.rounding import typeset
+
 
 def ratio(value: float) -> str:
     """Violation ratio or rate with three decimals, never rounded onto 0 or 1."""
@@ -28,8 +30,8 @@ def score(value: float) -> str:
         return "0"
     if 1e-3 <= abs(value) < 1e5:
         digits = max(0, 3 - math.floor(math.log10(abs(value))))
-        return f"{value:.{digits}f}"
-    return f"{value:.3e}"
+        return typeset(f"{value:.{digits}f}")
+    return typeset(f"{value:.3e}")
 
 
 def interval(low: float, high: float) -> str:

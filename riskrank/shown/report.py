@@ -32,6 +32,7 @@ from riskrank.studies.document import Document
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.report import CHAPTERS, ReportDocument
+from riskrank.studies.rounding import typeset
 from riskrank.studies.wording import unseen_in
 
 _NAMED = 8
@@ -192,7 +193,7 @@ def _agreeing(what: str, others: RankDocument, ranking: RankDocument) -> tuple[T
         first = [models[i] for i in found.order if found.rank[i] == 1]
         leaders = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
         label = f"{number}  {name}" if numbered else name
-        rows.append((label, leaders, f"{agreement:.2f}", str(int((found.rank != own.rank).sum()))))
+        rows.append((label, leaders, typeset(f"{agreement:.2f}"), str(int((found.rank != own.rank).sum()))))
     table = Table(
         f"Agreement with the ranking, {what} by {what}",
         headed(what, "first", right=(f"Kendall's τ to\n{method}@{column}", "other\nranks")),

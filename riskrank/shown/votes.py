@@ -39,7 +39,7 @@ def view(document: VoteDocument) -> list[Section]:
     )
     best = 2 * (len(scores.models) - 1)
     text = (
-        f"a sample's score is 2 for each model beaten and -2 for each that was better, {best} at most. "
+        f"a sample's score is 2 for each model beaten and −2 for each that was better, {best} at most. "
         f"{all_rows(f'all {len(document.rows):,} scores')}."
     )
     return [table, Line(text, "Reading:")]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.studies.rank import RankDocument
+from riskrank.studies.rounding import typeset
 from riskrank.studies.wording import names
 
 # Kendall's tau below which two orders have little to do with each other.
@@ -43,6 +44,6 @@ def disagreement(methods: RankDocument | None, ranking: RankDocument) -> Iterato
 
 def _first_by(method: str, found: Ranking, tau: float, models: Sequence[str]) -> str:
     first = [models[i] for i in found.order if found.rank[i] == 1]
-    said = f"{tau:.2f}".replace("-", "−")
+    said = typeset(f"{tau:.2f}")
     verb = "ranks" if len(first) == 1 else "rank"
     return f"{names(first, 3)} {verb} first ({method}; Kendall's τ to this ranking {said})"

@@ -12,6 +12,7 @@ from riskrank.engine.judges.inspection import JudgeInspection, inspect_judge
 from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.judged import JudgedChapter, JudgedEntry, judged_chapter
+from riskrank.studies.rounding import typeset
 from riskrank.studies.units import units_of
 from riskrank.studies.wording import names, number
 
@@ -63,7 +64,7 @@ class JudgeCheck:
         found = [one.agreement for one in self.entry.by_model if one.agreement is not None]
         if not found:
             return "no rank correlation: scores that are all the same"
-        low, high = (f"{end:.2f}".replace("-", "−") for end in (min(found), max(found)))
+        low, high = (typeset(f"{end:.2f}") for end in (min(found), max(found)))
         text = f"Spearman's rank correlation with people {low if low == high else f'{low} to {high}'}"
         same = [one.same for one in self.entry.by_model if one.same is not None]
         if not same:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 
 # Decimals of numbers whose error nobody knows, and the most a reader can use.
 _PLAIN, _MOST = 3, 6
+_SIGN = re.compile("(?<!e)-")
 
 
 def decimals_of(errors: Iterable[float]) -> int:
@@ -64,15 +66,23 @@ def decimals_of_range(low: float, high: float, count: int) -> int:
     return decimals_of([(high - low) / math.sqrt(max(count, 1))])
 
 
+def typeset(number: str) -> str:
+    """A formatted number as print has it: its minus is no hyphen, its percent sign stands apart.
+
+    Powers of ten stay as programs write them: 1e-6.
+    """
+    return _SIGN.sub("−", number).replace("%", " %")
+
+
 def rounded(value: float, decimals: int) -> str:
     """A number with so many decimals, thousands apart; very large and very small ones as powers of ten."""
     if not math.isfinite(value):
-        return f"{value:g}".replace("-", "−")
+        return typeset(f"{value:g}")
     if value != 0 and (abs(value) >= 1e7 or (abs(value) < 10.0**-_MOST and decimals == _MOST)):
-        return f"{value:.2e}".replace("-", "−")
+        return typeset(f"{value:.2e}")
     text = f"{value:,.{decimals}f}"
     # −0.00 says a sign that the digits do not show.
-    return text.lstrip("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+    return text.lstrip("-") if float(text.replace(",", "")) == 0 else typeset(text)
 
 
 def rounded_beside_zero(value: float, decimals: int) -> str:

@@ -47,10 +47,10 @@ class RunsSplit:
         """The same in full."""
         share = self.share
         return (
-            f"{share:.0%} of the variance of a model's mean {self.metric} comes from its runs, the rest from "
-            f"the samples (median of the models). Twice the repeats would take away {share / 2:.0%} of it, "
-            f"twice the samples 50%: {self.advice}."
-        ).replace("%", " %")
+            f"{100 * share:.0f} % of the variance of a model's mean {self.metric} comes from its runs, the "
+            "rest from the samples (median of the models). Twice the repeats would take away "
+            f"{50 * share:.0f} % of it, twice the samples 50 %: {self.advice}."
+        )
 
     def described(self, models: Sequence[str]) -> list[dict[str, Any]]:
         """Entries of ``meta``, one a model."""

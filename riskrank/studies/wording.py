@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from riskrank.engine.dominance.claims import DIRECT, Claim
 from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.studies.rounding import typeset
 
 
 def number(value: float) -> str:
@@ -19,8 +20,8 @@ def number(value: float) -> str:
         return f"{value:g}"
     if 1e-4 <= abs(value) < 1e6:
         decimals = max(0, 2 - math.floor(math.log10(abs(value))))
-        return f"{value:,.{decimals}f}".replace("-", "−")
-    return f"{value:.2e}".replace("-", "−")
+        return typeset(f"{value:,.{decimals}f}")
+    return typeset(f"{value:.2e}")
 
 
 def counted(count: int, noun: str) -> str:

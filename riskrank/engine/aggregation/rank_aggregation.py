@@ -289,7 +289,7 @@ def _chosen_first(
 def _choice(count: int | None, unique: bool | None, gap: float) -> str:
     rule = "the one nearest to the Borda order, then first by name"
     if gap > 0:
-        return f"the best order found; it may be up to {gap:.2%} above the optimum"
+        return f"the best order found; it may be up to {100 * gap:.2f} % above the optimum"
     if unique:
         return "the only optimum"
     if count is not None:

@@ -104,7 +104,7 @@ def _models(source: Source, taken: Sequence[str], asked: Sequence[str]) -> tuple
         if share >= _DOUBTFUL_SHARE:
             raise InputError(
                 f"{source.label}: column '{name}' holds numbers and text",
-                found=f"{share:.0%} numbers",
+                found=f"{100 * share:.0f} % numbers",
                 hint=f"clean it if it is a model, or pick the models with {option('models')}",
             )
     if not models:

@@ -191,7 +191,7 @@ def _metrics(
         if share >= _DOUBTFUL_SHARE:
             raise InputError(
                 f"{source.label}: column '{name}' holds numbers and text",
-                found=f"{share:.0%} numbers, and values such as {_example(frame[name])}",
+                found=f"{100 * share:.0f} % numbers, and values such as {_example(frame[name])}",
                 hint=f"clean it if it is a metric, or pick the metrics with {option('metric')}",
             )
     return tuple(sorted(name for name, kind in kinds.items() if kind == "number"))

@@ -11,6 +11,7 @@ from riskrank.errors import listing, option
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.copa.comparison import ComparisonDocument, label, left_out
 from riskrank.studies.objectives import ObjectiveTable
+from riskrank.studies.rounding import typeset
 
 _MOST_ROWS = 20
 
@@ -50,7 +51,7 @@ def _rank_table(
 
 def _tau_table(found: ScalarizationComparison) -> Table:
     rows = tuple(
-        (label(name), *("–" if np.isnan(tau) else f"{tau:.2f}" for tau in row))
+        (label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
         for name, row in zip(found.names, found.comparison.tau, strict=True)
     )
     return Table("Kendall's tau-b between the criteria", (Column("", "left"), *_heads(found)), rows)

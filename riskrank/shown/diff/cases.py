@@ -9,6 +9,7 @@ from riskrank.shown import numbers
 from riskrank.shown.escapes import visible
 from riskrank.shown.view import Cell, Column, Table
 from riskrank.studies.diff.document import WORSE, CaseRow
+from riskrank.studies.rounding import typeset
 
 # Columns of a text that has a line beside the names of its case and model.
 _WIDTH = 60
@@ -34,8 +35,8 @@ def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Tab
             row.sample,
             *((row.metric,) if several else ()),
             *((row.group or "",) if grouped else ()),
-            f"{row.old:.4g}",
-            f"{row.new:.4g}",
+            typeset(f"{row.old:.4g}"),
+            typeset(f"{row.new:.4g}"),
             *((_p(row),) if tested else ()),
         )
         for row in cases

@@ -18,6 +18,7 @@ from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.style import DASHES, GREY, INK, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 from riskrank.shown.numbers import ratio
+from riskrank.studies.wording import percent
 
 _DOTTED = (0, (2, 1.5))
 _AHEAD, _VIOLATION = PALETTE[0], PALETTE[1]
@@ -43,8 +44,9 @@ def draw_pair(found: PairCurves, names: tuple[str, str], column: str, *, level: 
     reading = (
         f"Hatched: where {shown[1]} is ahead, which violates the dominance of {shown[0]}. ε is the share of "
         "the hatched area in the whole, differences squared: 0 full dominance, 0.5 a draw."
-        + ("" if found.band is None else f" Dotted: {level:.0%} interval of the difference at each p alone.")
     )
+    if found.band is not None:
+        reading += f" Dotted: {percent(level)} interval of the difference at each p alone."
     page = sheet(
         f"{shown[0]} against {shown[1]} on {column}",
         reading,

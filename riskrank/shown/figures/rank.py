@@ -20,6 +20,7 @@ from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import SMALL, Plot
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.units import Units
+from riskrank.studies.wording import percent
 
 _FIRST = ("R-SSD", "R-FSD")
 
@@ -85,7 +86,7 @@ def _forest(document: RankDocument, method: str) -> Plot:
     found, inference = forest(document.study, method, document.units), document.inference
     parts = ["Dot: place, ties share the smallest."]
     if found.rank.low is not None:
-        parts.append(f"Bar: the rank set, all of which hold together with {1 - inference.alpha:.0%}.")
+        parts.append(f"Bar: the rank set, all of which hold together with {percent(1 - inference.alpha)}.")
     score, said = _score(method)
     parts.append(said)
     unit = "mean"
@@ -94,7 +95,7 @@ def _forest(document: RankDocument, method: str) -> Plot:
         unit = fitted([label], 90.0, SMALL)[0]
         parts.append(f"Right: difference of the mean {label} to the first model")
         if found.difference.low is not None:
-            parts[-1] += f", with its {1 - inference.alpha:.0%} interval for one pair at a time"
+            parts[-1] += f", with its {percent(1 - inference.alpha)} interval for one pair at a time"
         parts[-1] += "."
     return draw_forest(found, document.provenance.models, method, " ".join(parts), score=score, unit=unit)
 

@@ -13,6 +13,7 @@ from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.statistics import MACRO
 from riskrank.studies.gate.words import estimated, looked_at, said, unit_of
+from riskrank.studies.rounding import typeset
 from riskrank.studies.wording import counted
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
@@ -93,7 +94,7 @@ def _numbers(row: GateRow, *, less: bool) -> tuple[str, str, str]:
         ends = f"{said(row, row.low)} to {said(row, row.high)}"
     boundary = row.margin if row.claim == "better" else -row.margin
     # A margin is the user's own number, shown as it was given; adding zero turns −0 into 0.
-    place = f"{(-boundary if less else boundary) + 0.0:g}".replace("-", "−")
+    place = typeset(f"{(-boundary if less else boundary) + 0.0:g}")
     return estimated(row), ends, f"{'below' if less else 'above'} {place}"
 
 

@@ -116,7 +116,7 @@ def _reading(document: GsdDocument) -> list[Line]:
     how, first = document.relabelling, document.analyses[0]
     parts = [
         "Dominance: at least as good in expectation under every utility that respects the metrics. "
-        "Optimum: the least advantage any of them leaves, from -1 to 1."
+        "Optimum: the least advantage any of them leaves, from −1 to 1."
     ]
     if how.pairs != "none":
         parts.append("Smaller: share of relabellings with a smaller optimum; p: share with one as large.")

@@ -9,6 +9,7 @@ import numpy as np
 from riskrank.shown import numbers
 from riskrank.shown.view import Line, Section, Table, headed
 from riskrank.studies.gsd import Explanation
+from riskrank.studies.rounding import typeset
 
 _MOST_ROWS = 8
 
@@ -59,10 +60,10 @@ def _words(found: Explanation, models: Sequence[str], criteria: Sequence[str]) -
     scores = ", ".join(f"{name} {_score(value)}" for name, value in pairs)
     return (
         f"{text}, so {better} does not dominate. The step that costs {better} most, {_score(-gain)}: {worse} "
-        f"reaches the utility {numbers.ratio(level)} of {scores} in {reached[1]:.1%} of the samples, "
-        f"{better} in {reached[0]:.1%}."
+        f"reaches the utility {numbers.ratio(level)} of {scores} in {100 * reached[1]:.1f} % of the samples, "
+        f"{better} in {100 * reached[0]:.1f} %."
     )
 
 
 def _score(value: float) -> str:
-    return f"{value:.6g}"
+    return typeset(f"{value:.6g}")

@@ -14,6 +14,7 @@ from riskrank.shown.figures.rows import Rows
 from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
 from riskrank.shown.figures.suites.strip import LOOKS
 from riskrank.shown.figures.units import Unit
+from riskrank.studies.wording import percent
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,8 @@ def draw_task_forest(
     width, below = 340.0, 40.0
     page = sheet(
         f"{models[0]} against {models[1]}, task by task",
-        f"Right of the line {models[0]} is better. Bar: {1 - alpha:.0%} interval of the mean difference in "
-        f"{metric}, each for itself; ▲ ▼ where the difference is significant among all tasks and pairs. "
+        f"Right of the line {models[0]} is better. Bar: {percent(1 - alpha)} interval of the mean difference "
+        f"in {metric}, each for itself; ▲ ▼ where the difference is significant among all tasks and pairs. "
         "Diamonds: all tasks, weighed.",
         width=rows.width + width + MARGIN + 10,
         height=below + rows.height + 6,

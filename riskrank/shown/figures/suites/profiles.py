@@ -12,6 +12,7 @@ from riskrank.shown.figures.marks import curve_mark, model_mark
 from riskrank.shown.figures.style import MARGIN, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 from riskrank.studies.units import Units
+from riskrank.studies.wording import percent
 
 
 @drawn
@@ -39,8 +40,8 @@ def draw_profiles(
     page = sheet(
         f"Performance profiles, {metric}",
         f"Height over τ: share of scores {better} τ, each task with its weight. A curve above another "
-        f"everywhere dominates it in the first order. Band: {1 - alpha:.0%}, at one τ at a time, on these "
-        "tasks.",
+        f"everywhere dominates it in the first order. Band: {percent(1 - alpha)}, at one τ at a time, on "
+        "these tasks.",
         width=left + width + 16 + key.width + MARGIN,
         height=below + height,
     )
