@@ -7,6 +7,13 @@ from collections.abc import Sequence
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.shown.view import Line
 
+_DISTANCES = {
+    "kemeny": "Kemeny's distance",
+    "footrule": "Spearman's footrule",
+    "pearson": "Pearson's distance",
+    "borda": "Borda's squared distance",
+}
+
 Aggregations = Sequence[tuple[str, Aggregation]]
 
 
@@ -15,6 +22,6 @@ def aggregation_lines(aggregations: Aggregations, models: Sequence[str], *, orde
     lines = []
     for name, found in aggregations:
         order = " > ".join(models[i] for i in found.order) + "; " if orders else ""
-        text = f"{order}{found.method}, mean distance {found.mean_distance:.4g}; {found.choice}."
-        lines.append(Line(text, f"{name}:"))
+        by = f"{_DISTANCES[found.method]} (mean {found.mean_distance:.4g})"
+        lines.append(Line(f"{order}joins several orders by {by}: {found.choice}.", f"{name}:"))
     return lines

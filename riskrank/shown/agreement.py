@@ -1,11 +1,15 @@
-"""How far ranking methods agree, and how steady they are with fewer samples."""
+"""How far rankings agree, and how steady they are with fewer samples."""
 
 from __future__ import annotations
 
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stability import Stability
-from riskrank.shown.view import Column, Table
+from riskrank.shown.view import Column, Table, headed
+from riskrank.studies.rank import RankDocument
 from riskrank.studies.rounding import typeset
+
+_NAMED = 8
+"""Columns up to which a table of ranks names them."""
 
 
 def agreement_table(study: MethodStudy) -> Table:
@@ -30,3 +34,38 @@ def stability_table(found: Stability) -> Table:
         rows.append((method, *map(typeset, told)))
     about = f"{found.repeats} subsamples a size (mean ± sd)"
     return Table(f"Stability: Kendall's tau to the ranking on all samples, {about}", columns, tuple(rows))
+
+
+def agreement_with(name: str, ranking: RankDocument, others: RankDocument, what: str) -> tuple[Table, Table]:
+    """Agreement of one ranking with others, and ranks by all of them.
+
+    Parameters
+    ----------
+    name : str
+        Of the one ranking, which gives the order of models.
+    ranking, others : RankDocument
+    what : str
+        What the others differ in: ``method`` or ``metric``.
+    """
+    own, models = ranking.study.rankings[name], ranking.provenance.models
+    tau = list(others.agreement_with(own).values())
+    shown = {
+        other if what == "method" else other.partition("@")[2]: found
+        for other, found in others.study.rankings.items()
+    }
+    # Many columns have no room for their names: numbers stand for them.
+    numbered = len(shown) > _NAMED
+    rows = []
+    for number, ((other, found), agreement) in enumerate(zip(shown.items(), tau, strict=True), start=1):
+        first = [models[i] for i in found.order if found.rank[i] == 1]
+        leaders = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
+        label = f"{number}  {other}" if numbered else other
+        rows.append((label, leaders, typeset(f"{agreement:.2f}"), str(int((found.rank != own.rank).sum()))))
+    table = Table(
+        f"Agreement with the ranking, {what} by {what}",
+        headed(what, "first", right=(f"Kendall's τ to\n{name}", "other\nranks")),
+        tuple(rows),
+    )
+    heads = [str(number) if numbered else other for number, other in enumerate(shown, start=1)]
+    ranks = tuple((models[i], *(str(found.rank[i]) for found in shown.values())) for i in own.order.tolist())
+    return table, Table(f"Ranks by {what}", headed("model", right=heads), ranks)

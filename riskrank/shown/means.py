@@ -9,7 +9,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import option
 from riskrank.shown.bars import with_bars
 from riskrank.shown.view import Column, Line, OfModel, Table, by_model
-from riskrank.studies.document import Provenance
+from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.tails import TailMeans
 from riskrank.studies.wording import design, percent
@@ -79,10 +79,33 @@ def seen(scores: ClusteredScores) -> str:
     return f"{design(scores)} ({blind})"
 
 
+def only_share(study: Document) -> str:
+    """The metric, where a study is of one alone and each of its scores is 0 or 1."""
+    means: Sequence[MetricMeans] = getattr(study, "means", ())
+    return means[0].name if len(means) == 1 and means[0].share else ""
+
+
+def means_say_it(study: Document, _whole: Document) -> list[Line]:
+    """Why there is nothing to see of distributions, where that is so."""
+    metric = only_share(study)
+    if not metric:
+        return []
+    text = (
+        f"Every score of {metric} is 0 or 1, so a model's mean says all of its scores: curves, tails and "
+        "measures of risk would only repeat it."
+    )
+    return [Line(text)]
+
+
 PORTFOLIOS = {
     "P(IC)": "share of scores no better, geometric mean over metrics counting {} (0 to 1)",
     "P(EC)": "share of all samples that are worse on every metric at once (0 to 1)",
 }
+
+
+def in_words(column: str) -> str:
+    """A column as a title names it."""
+    return f"the combined score, {column}" if column in PORTFOLIOS else column
 
 
 def combined(column: str, origin: Provenance) -> list[Line]:

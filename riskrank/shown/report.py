@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import NONE, RISK
 from riskrank.shown import judged, numbers
+from riskrank.shown.agreement import agreement_with
 from riskrank.shown.contents import ChapterPart, Entry, Words, parts_of
 from riskrank.shown.copa import detail as copa
 from riskrank.shown.dominance import detail as dominance
@@ -17,6 +19,7 @@ from riskrank.shown.dominance.detail import WHY_COUNTS_DIFFER, inference_line
 from riskrank.shown.groups import group_sections
 from riskrank.shown.gsd import detail as gsd
 from riskrank.shown.mean_risk import detail as mean_risk
+from riskrank.shown.means import means_say_it, only_share
 from riskrank.shown.rank.detail import (
     detail_table,
     leading_method,
@@ -32,11 +35,8 @@ from riskrank.studies.document import Document
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.report import CHAPTERS, ReportDocument
-from riskrank.studies.rounding import typeset
 from riskrank.studies.wording import unseen_in
 
-_NAMED = 8
-"""Columns up to which a table of ranks names them."""
 _LEFT_ENDS = Line(
     "What the ranking is made of. Look at the left ends: there are the samples that a model does worst on. A "
     "curve that lies above another everywhere is better whatever the attitude to risk."
@@ -76,6 +76,11 @@ def _tasks(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
     if ranking.suite is not None:
         for section in task_details(ranking.suite, per_task=False):
             yield replace(section, more=False)
+
+
+def _of_scores(name: str) -> Callable[[ReportDocument], Any]:
+    """A study of how scores are distributed, where their mean does not say it all."""
+    return lambda document: None if only_share(document.ranking) else getattr(document, name)
 
 
 def _groups_title(study: RankDocument) -> str:
@@ -175,33 +180,12 @@ def _depends(what: str, about: str) -> Words:
 
 def _agreement(what: str) -> Words:
     """Ranks by other methods or metrics, with their agreement with the ranking."""
-    return lambda others, document: _agreeing(what, others, document.ranking)
 
+    def words(others: RankDocument, document: ReportDocument) -> tuple[Table, Table]:
+        column, method = _leading(document.ranking)
+        return agreement_with(f"{method}@{column}", document.ranking, others, what)
 
-def _agreeing(what: str, others: RankDocument, ranking: RankDocument) -> tuple[Table, Table]:
-    column, method = _leading(ranking)
-    own, models = ranking.study.rankings[f"{method}@{column}"], ranking.provenance.models
-    tau = list(others.agreement_with(own).values())
-    shown = {
-        name if what == "method" else name.partition("@")[2]: found
-        for name, found in others.study.rankings.items()
-    }
-    # Many columns have no room for their names: numbers stand for them.
-    numbered = len(shown) > _NAMED
-    rows = []
-    for number, ((name, found), agreement) in enumerate(zip(shown.items(), tau, strict=True), start=1):
-        first = [models[i] for i in found.order if found.rank[i] == 1]
-        leaders = ", ".join(first[:3]) + (" …" if len(first) > 3 else "")
-        label = f"{number}  {name}" if numbered else name
-        rows.append((label, leaders, typeset(f"{agreement:.2f}"), str(int((found.rank != own.rank).sum()))))
-    table = Table(
-        f"Agreement with the ranking, {what} by {what}",
-        headed(what, "first", right=(f"Kendall's τ to\n{method}@{column}", "other\nranks")),
-        tuple(rows),
-    )
-    heads = [str(number) if numbered else name for number, name in enumerate(shown, start=1)]
-    ranks = tuple((models[i], *(str(found.rank[i]) for found in shown.values())) for i in own.order.tolist())
-    return table, Table(f"Ranks by {what}", headed("model", right=heads), ranks)
+    return words
 
 
 def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
@@ -245,19 +229,23 @@ def _of_suite(document: ReportDocument) -> Document | None:
 
 
 REPORT = (
-    Entry("why", "ranking", CHAPTERS["ranking"], attrgetter("ranking"), ("forest",), words=_ranking),
+    Entry(
+        *("why", "ranking", CHAPTERS["ranking"], attrgetter("ranking"), ("forest",)),
+        lead=means_say_it,
+        words=_ranking,
+    ),
     Entry(
         *("why", "judge", "The judge and the labels", _of_judge, ("judge",)),
         lead=_judge,
         words=_judged_means,
     ),
     Entry(
-        *("why", "curves", "Distributions", attrgetter("ranking"), ("quantiles", "tvar")),
+        *("why", "curves", "Distributions", _of_scores("ranking"), ("quantiles", "tvar")),
         lead=_left_ends,
     ),
-    Entry("why", "risks", "Hidden risks", attrgetter("ranking"), words=_risks),
+    Entry("why", "risks", "Hidden risks", _of_scores("ranking"), words=_risks),
     Entry(
-        *("why", "mean-risk", CHAPTERS["risks"], attrgetter("risks"), ("scatter", "radar")),
+        *("why", "mean-risk", CHAPTERS["risks"], _of_scores("risks"), ("scatter", "radar")),
         lead=_in_short,
         words=lambda study, _: mean_risk.details(study),
     ),

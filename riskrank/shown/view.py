@@ -92,6 +92,17 @@ class Table:
         )
 
     @property
+    def filled(self) -> Table:
+        """The table without columns that have neither a head nor anything in a row."""
+        kept = [
+            at
+            for at, column in enumerate(self.columns)
+            if column.head or any(text_of(row[at]) for row in self.rows)
+        ]
+        stub = sum(at < self.stub for at in kept)
+        return self if len(kept) == len(self.columns) else replace(self.with_columns(kept), stub=stub)
+
+    @property
     def plain(self) -> Table:
         """The table without what is only for one kind of reader."""
         return self.shown_in("")

@@ -98,6 +98,16 @@ class Document(Generic[Row]):
     more: Sequence[str] = ()
 
     @property
+    def about(self) -> Sequence[str]:
+        """The models it speaks of, in the order of the table."""
+        return self.provenance.models
+
+    @property
+    def question(self) -> str:
+        """What it answers, as the head of its page."""
+        return f"riskrank {self.provenance.command}: {len(self.about)} models"
+
+    @property
     def certainty(self) -> str:
         """How sure the verdict is, in one word, where tests say so."""
         return ""

@@ -99,6 +99,11 @@ class ReportDocument(Document[RankRow]):
         """Names of a row's fields, those of the ranking."""
         return self.ranking.fields
 
+    @property
+    def question(self) -> str:
+        """The title it was given."""
+        return self.title
+
     def meta(self) -> Mapping[str, Any]:
         """What the ranking says of itself, and the other parts whole."""
         parts = {name: _described(part) for name, part in self.parts.items() if name != "ranking"}

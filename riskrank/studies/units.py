@@ -48,4 +48,4 @@ def units_of(column: str, metrics: Sequence[MetricSpec]) -> Units:
         if metric.name == column:
             label = f"−log {metric.name}" if metric.transform == "neg_log" else metric.name
             return Units(metric.sign, label)
-    return Units(1.0, "portfolio score")
+    return Units(1.0, "combined score")

@@ -198,7 +198,7 @@ def test_a_planted_hidden_risk(run, write, quick):
     assert [other for other in document["meta"]["hidden_risks"][1:] if other["status"] == "risk"] == []
     text = " ".join(run("rank", path, *quick, "--explain").stdout.split())
     assert f"Hidden risks: risky: mean {entry['mean']:.3f} (place 1), worst 5 %:" in text
-    assert f"(place 1), worst 5 %: {entry['tvar']:.3f} against" in text
+    assert f"(place 1), worst 5 %: −{-entry['tvar']:.3f} against" in text
 
 
 def test_without_resamples_no_risk_is_looked_for(run, write):

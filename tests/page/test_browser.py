@@ -119,6 +119,20 @@ def test_names_never_break_inside_a_word(browser, make_report, tmp_path, width):
       return found;
     })""")
     assert broken == []
+    # Wherever a sentence, a figure to quote or a head names a short one, it stands on one line.
+    broken = browser.run(f"""(() => {{
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+      while (texts.nextNode()) {{
+        const node = texts.currentNode, at = node.data.indexOf({names[2]!r});
+        if (at < 0 || node.parentElement.closest('svg, script, title')) {{ continue; }}
+        const word = document.createRange();
+        word.setStart(node, at);
+        word.setEnd(node, at + {len(names[2])});
+        if (word.getClientRects().length > 1) {{ found.push(node.data); }}
+      }}
+      return found;
+    }})()""")
+    assert broken == []
 
 
 @pytest.mark.parametrize("width", [1280, 400])

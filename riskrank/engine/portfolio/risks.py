@@ -69,6 +69,11 @@ class RiskColumn:
         """The symbol with its level, as in "-TVaR(0.05)"."""
         return self.risk.symbol if self.level is None else f"{self.risk.symbol}({self.level:g})"
 
+    @property
+    def model(self) -> str:
+        """The mean less the risk, as in "μ−δ"; what is minus something is added."""
+        return f"μ−{self.label}".replace("−-", "+")
+
 
 def risk_columns(
     risks: Sequence[str] | None = None, levels: Sequence[float] = DEFAULT_LEVELS

@@ -13,6 +13,7 @@ from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans
 from riskrank.shown import numbers
+from riskrank.shown.means import in_words
 from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.dominance import DominanceDocument
@@ -131,7 +132,7 @@ def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
     if bars:
         columns.append(Column("difference", "left", only="terminal"))
         rows = [(*row, bar) for row, bar in zip(rows, bars, strict=True)]
-    return Table(f"Stochastic dominance on {column.name}", tuple(columns), tuple(rows), stub=2)
+    return Table(f"Stochastic dominance on {in_words(column.name)}", tuple(columns), tuple(rows), stub=2)
 
 
 def _tests_of(study: DominanceStudy, order: int) -> tuple[list[DominanceTests], list[DominanceTests]]:

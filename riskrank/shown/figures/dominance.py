@@ -11,6 +11,7 @@ from riskrank.shown.figures.marks import renumbered
 from riskrank.shown.figures.pair import draw_pair
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
+from riskrank.shown.means import in_words
 from riskrank.studies.dominance import DominanceColumn, DominanceDocument
 
 
@@ -24,7 +25,7 @@ def pictures(document: DominanceDocument) -> list[Picture]:
         for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
             method = claim_name(tests.claim)
             caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
-            drawing = partial(_map, document, tests, f"Violation ratios, {method}@{column}")
+            drawing = partial(_map, document, tests, f"Violation ratios, {method} of {in_words(column)}")
             maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
         i, j = study.leading_pair
         caption = f"Quantile functions of {models[i]} and {models[j]}, with the area that violates dominance."
@@ -48,5 +49,5 @@ def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
     models = document.provenance.models
     inference = document.inference
     curves = found.pair_curves(i, j, inference)
-    drawn = draw_pair(curves, (models[i], models[j]), found.name, level=1 - inference.alpha)
+    drawn = draw_pair(curves, (models[i], models[j]), in_words(found.name), level=1 - inference.alpha)
     return renumbered(drawn, (i, j))

@@ -11,6 +11,7 @@ from riskrank.shown.figures.intervals import Intervals, draw_intervals
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import Plot
 from riskrank.studies.gate.document import GateDocument, GateRow
+from riskrank.studies.gate.words import looked_at
 
 # A violation ratio of ½ is a draw, and less is better.
 _DRAW = 0.5
@@ -29,13 +30,14 @@ def intervals(document: GateDocument) -> list[Intervals]:
     by_unit: dict[tuple[str, str], list[GateRow]] = {}
     for row in document.rows:
         by_unit.setdefault((row.statistic, row.metric), []).append(row)
+    alike = len({row.pair for row in document.rows}) == 1
     return [
-        _of_unit(rows, number, sign=-1.0 if rows[0].direction == "lower" else 1.0)
+        _of_unit(rows, number, alike=alike, sign=-1.0 if rows[0].direction == "lower" else 1.0)
         for rows in by_unit.values()
     ]
 
 
-def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, sign: float) -> Intervals:
+def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, alike: bool, sign: float) -> Intervals:
     statistic, metric = rows[0].statistic, rows[0].metric
     dominance = statistic in _DOMINANCE
     estimate = np.array([row.estimate for row in rows])
@@ -44,15 +46,16 @@ def _of_unit(rows: Sequence[GateRow], number: Mapping[str, int], *, sign: float)
         estimate, low, high = _DRAW - estimate, _DRAW - high, _DRAW - low
     elif sign < 0:
         estimate, low, high = -estimate, -high, -low
-    difference = "old − new" if sign < 0 else "new − old"
+    what = f"{looked_at(rows[0])} of {metric}"
     return Intervals(
-        unit=f"½ − violation ratio, {metric}" if dominance else f"{statistic} of {metric}, {difference}",
-        claims=tuple(row.name for row in rows),
+        unit=f"½ − violation ratio, {metric}" if dominance else f"{what}, new − old",
+        claims=tuple(f"{what}{row.place}" if alike else f"{row.pair}: {what}{row.place}" for row in rows),
         estimate=estimate,
         low=low,
         high=high,
         boundary=np.array([row.margin if row.claim == "better" else -row.margin for row in rows]),
         answer=tuple(row.verdict for row in rows),
+        turned=sign < 0 and not dominance,
         pairs=tuple((number[row.new], number[row.old]) for row in rows),
     )
 
@@ -65,4 +68,5 @@ def _ends(row: GateRow) -> tuple[float, float]:
 
 
 def _draw(document: GateDocument) -> Plot:
-    return draw_intervals(intervals(document))
+    pairs = {row.pair for row in document.rows}
+    return draw_intervals(intervals(document), pairs.pop() if len(pairs) == 1 else "Claims")

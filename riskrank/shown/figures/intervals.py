@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import TEXT, text_width
@@ -43,6 +43,8 @@ class Intervals:
         ``pass``, ``fail`` or ``inconclusive``.
     pairs : tuple of (int, int)
         New and old model of each claim.
+    turned : bool
+        Whether less is better in the file, whose differences are then written on the axis.
     """
 
     unit: str
@@ -53,6 +55,7 @@ class Intervals:
     boundary: Floats
     answer: tuple[str, ...]
     pairs: tuple[tuple[int, int], ...]
+    turned: bool = False
 
     @property
     def marks(self) -> list[str]:
@@ -64,7 +67,7 @@ _WIDTH, _BELOW, _APART = 280.0, 38.0, 14.0
 
 
 @drawn
-def draw_intervals(found: Sequence[Intervals], title: str = "Gates") -> Plot:
+def draw_intervals(found: Sequence[Intervals], title: str = "Claims") -> Plot:
     """Draw a panel a unit, a row a claim.
 
     Parameters
@@ -77,10 +80,10 @@ def draw_intervals(found: Sequence[Intervals], title: str = "Gates") -> Plot:
     said = max(text_width(answer, TEXT, "bold") for one in found for answer in one.answer)
     without = [np.isnan(one.low) & np.isnan(one.high) for one in found]
     lacking, claims = sum(int(some.sum()) for some in without), sum(len(one.claims) for one in found)
-    bar = "Mark: difference in favour of the new model"
+    bar = "Mark: difference of the two models, right where the new one is better"
     if lacking < claims:
         bar = bar.replace("Mark", "Mark and bar") + ", with its interval"
-    bar += "; upright stroke: the boundary that a claim says it lies above; long line: no difference."
+    bar += "; upright stroke: what a claim says it lies right of; long line: no difference."
     if lacking == claims:
         bar += " These claims have a p-value and no interval."
     elif lacking:
@@ -110,6 +113,15 @@ def draw_intervals(found: Sequence[Intervals], title: str = "Gates") -> Plot:
     return page.figure
 
 
+class _Turned(ScalarFormatter):
+    """Numbers of an axis on which the smaller ones lie right."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Write a number with the other sign."""
+        # Subtracting from zero makes no −0.
+        return super().__call__(0.0 - x, pos)
+
+
 def _panel(axes: Axes, found: Intervals, rows: Rows) -> None:
     parts = (found.estimate, found.low, found.high, found.boundary)
     finite = np.concatenate([part[np.isfinite(part)] for part in parts])
@@ -120,6 +132,8 @@ def _panel(axes: Axes, found: Intervals, rows: Rows) -> None:
     axes.set_xlabel(unit.label(fitted([found.unit], _WIDTH)[0]), size=SMALL)
     axes.spines["left"].set_visible(False)
     axes.xaxis.set_major_locator(MaxNLocator(5))
+    if found.turned:
+        axes.xaxis.set_major_formatter(_Turned(useOffset=False))
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)
     for at, y in enumerate(rows.y):
         (color, marker, full), mark = _ANSWERS[found.answer[at]], rows.marks[at]

@@ -18,6 +18,7 @@ from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.scatter import COLUMN, name_points
 from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, PALETTE, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
+from riskrank.shown.means import in_words
 from riskrank.studies.mean_risk import MeanRiskDocument
 
 _NAMED = 12
@@ -34,11 +35,13 @@ def pictures(document: MeanRiskDocument) -> list[Picture]:
         of = f"@{column}" if len(document.by_column) > 1 else ""
         for number, risk in _main_first(study.models):
             caption = f"Mean against {risk} of every model on {column}, with the efficient frontier."
-            drawing = partial(draw_scatter, study.models, number, models, column)
+            drawing = partial(draw_scatter, study.models, number, models, in_words(column))
             found.append(Picture(f"scatter@{risk}{of}", caption, drawing))
         if len(study.models.columns) >= _CORNERS:
             caption = f"Mean minus risk of every model on {column} under every risk."
-            found.append(Picture(f"radar{of}", caption, partial(draw_radar, study.models, models, column)))
+            found.append(
+                Picture(f"radar{of}", caption, partial(draw_radar, study.models, models, in_words(column)))
+            )
     return found
 
 
@@ -97,11 +100,11 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
 @drawn
 def draw_radar(risks: MeanRisk, names: Sequence[str], column: str) -> Plot:
     """Draw one closed line a model, from the worst in the middle to the best on the rim."""
-    labels = [risk.label for risk in risks.columns]
+    labels = [risk.model for risk in risks.columns]
     given = looks(len(names), risks.share_order)
     key = Key.of(names, risks.share_order, given)
     side = 290.0
-    rim = max(text_width(f"μ − {label}") for label in labels) + 10
+    rim = max(text_width(label) for label in labels) + 10
     page = sheet(
         f"Mean minus risk on {column}",
         "Rim: the best model under that risk; middle: the worst. The outer a model, the better.",
@@ -131,4 +134,4 @@ def _web(axes: Axes, angle: Floats, labels: Sequence[str]) -> None:
         axes.plot([0, across], [0, up], color=FAINT, linewidth=0.7, zorder=1)
         side = "center" if abs(across) < 0.1 else "left" if across > 0 else "right"
         level = "bottom" if up > 0.95 else "top" if up < -0.95 else "center"
-        axes.text(1.06 * across, 1.06 * up, f"μ − {label}", ha=side, va=level, size=TEXT, color=INK)
+        axes.text(1.06 * across, 1.06 * up, label, ha=side, va=level, size=TEXT, color=INK)

@@ -30,6 +30,11 @@ class Picture:
     caption: str
     draw: Callable[[], Plot]
 
+    @property
+    def kind(self) -> str:
+        """The first part of its name."""
+        return self.name.partition("@")[0]
+
 
 def numbered(found: Sequence[Picture], models: Sequence[str], whole: Sequence[str]) -> list[Picture]:
     """Pictures of a study of some models, marked by their numbers in a larger table.

@@ -18,6 +18,7 @@ from riskrank.shown.figures.forest import Forest, Interval, draw_forest
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import SMALL, Plot
+from riskrank.shown.means import in_words
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.units import Units
 from riskrank.studies.wording import percent
@@ -111,7 +112,7 @@ def _score(method: str) -> tuple[str, str]:
 
 
 def _curves(document: RankDocument, column: str, kind: str) -> Plot:
-    return draw_curves(kind, document.curves(column), document.provenance.models, column)
+    return draw_curves(kind, document.curves(column), document.provenance.models, in_words(column))
 
 
 def method_ranks(study: MethodStudy) -> Bump:

@@ -10,6 +10,7 @@ from riskrank.engine.portfolio.risks import RISKS
 from riskrank.engine.types import Integers
 from riskrank.shown import numbers
 from riskrank.shown.aggregation import Aggregations, aggregation_lines
+from riskrank.shown.means import in_words
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.mean_risk import MeanRiskDocument
 
@@ -58,7 +59,7 @@ def _rank_table(
         if aggregation is not None:
             cells.append(Cell(str(aggregation.ranks[i]), "bold"))
         rows.append((*cells, *(str(rank) for rank in study.models.rank[i])))
-    return Table(f"Ranks by mean minus risk on {metric}", tuple(columns), tuple(rows))
+    return Table(f"Ranks by mean minus risk on {in_words(metric)}", tuple(columns), tuple(rows))
 
 
 def _value_table(metric: str, study: MeanRiskStudy, order: Integers, models: Sequence[str]) -> Table:
@@ -71,7 +72,7 @@ def _value_table(metric: str, study: MeanRiskStudy, order: Integers, models: Seq
         )
         for i in order
     )
-    return Table(f"Mean minus risk on {metric}", columns, rows)
+    return Table(f"Mean minus risk on {in_words(metric)}", columns, rows)
 
 
 def _contradiction_line(study: MeanRiskStudy, models: Sequence[str]) -> list[Line]:

@@ -10,6 +10,7 @@ from riskrank import __version__
 from riskrank.shown.contents import CHAPTERS, ChapterPart, Entry, parts_of
 from riskrank.shown.figures.catalogue import pictures
 from riskrank.shown.figures.picture import Picture, numbered
+from riskrank.shown.means import means_say_it, only_share
 from riskrank.shown.sections import sections
 from riskrank.shown.view import Column, Line, Section, Table, first_screen
 from riskrank.studies.document import Document
@@ -43,6 +44,10 @@ class Chapter:
     parts: tuple[PagePart, ...]
 
 
+# Pictures of how scores are distributed.
+_SHAPES = ("quantiles", "tvar", "scatter", "radar", "heatmap", "pair", "profile")
+
+
 def _whole(document: Document) -> Document:
     return document
 
@@ -52,7 +57,7 @@ def _in_part(document: Document, part: str) -> list[Section]:
 
 
 STUDY = (
-    Entry("why", "figures", "Pictures", _whole, None),
+    Entry("why", "figures", "Pictures", _whole, None, lead=means_say_it),
     Entry("why", "details", "In detail", _whole, words=lambda _, whole: _asked_for(whole)),
     Entry("cases", "lost", "Case by case", _whole, words=lambda _, whole: _in_part(whole, "cases")),
 )
@@ -89,14 +94,15 @@ def _figures(part: ChapterPart, document: Document, drawn: dict[int, Sequence[Pi
     if id(part.study) not in drawn:
         models, whole = part.study.provenance.models, document.provenance.models
         drawn[id(part.study)] = numbered(pictures(part.study), models, whole)
-    return one_of_each(drawn[id(part.study)], part.entry.pictures)
+    found = one_of_each(drawn[id(part.study)], part.entry.pictures)
+    return [one for one in found if one.picture.kind not in _SHAPES] if only_share(part.study) else found
 
 
 def one_of_each(found: Sequence[Picture], kinds: Iterable[str] | None = None) -> list[Figure]:
     """The first picture of every kind, of those kinds that are asked for, in that order."""
     first: dict[str, Picture] = {}
     for picture in found:
-        first.setdefault(picture.name.partition("@")[0], picture)
+        first.setdefault(picture.kind, picture)
     return [Figure(first[kind]) for kind in (first if kinds is None else kinds) if kind in first]
 
 

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 # Columns from which on a table takes the whole width, and from which on it is printed across the page.
 _WIDE, _TURNED = 9, 13
+# Pixels from which on a picture takes the whole width: smaller, its words would be hard to read.
+_BROAD = 900
 # Rows up to which a table is printed on one page.
 _SHORT = 20
-_STRIP = re.compile(r"[-+.]{2,}")
+_WHOLE = re.compile(r"[-+.]{2,}|[−\d.,e-]+ to [−\d.,e-]+")
 _NUMBER = re.compile(r"[<>~?\s]*[-−+]?[\d,]+(?:\.(\d+))?( %)?")
 _BARS = Line(
     "Bar: 95 % interval of each mean alone. Whether two models differ is for the tests to say: they may tell "
@@ -62,11 +64,12 @@ class PageTable:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture as the template takes it."""
+    """A picture as the template takes it, and its width in pixels."""
 
     svg: Markup
     title: str
     reading: str
+    width: float = 0.0
 
 
 @dataclass
@@ -114,7 +117,8 @@ class Exhibitor:
             if found is not None:
                 yield found
             if isinstance(block, Figure):
-                found = Exhibit(drawing=self._drawing(block))
+                drawing = self._drawing(block)
+                found = Exhibit(drawing=drawing, wide=drawing.width > _BROAD)
             else:
                 plain = block.plain
                 words = [_BARS] if any(column.axis for column in plain.columns) else []
@@ -142,9 +146,10 @@ class Exhibitor:
                 identity=f"{self._mark}-{self._drawn}",
                 alternative=visible(figure.picture.caption),
             )
-        return Drawing(Markup(svg), plot.title, plot.reading)
+        return Drawing(Markup(svg), plot.title, plot.reading, plot.get_figwidth() * 96)
 
     def _table(self, table: Table) -> PageTable:
+        table = table.filled
         left = [at for at, column in enumerate(table.columns[: table.stub]) if column.justify == "left"]
         name = next((at for at in left if table.columns[at].head), None)
         classes = [
@@ -171,10 +176,9 @@ class Exhibitor:
 
 
 def _cell(cell: Cell | str, classes: str, width: int) -> PageCell:
-    if isinstance(cell, str):
-        return PageCell(cell, classes, None, width)
-    # A mark for each task is one picture.
-    whole = "whole" if _STRIP.fullmatch(cell.text) else ""
+    cell = Cell(cell) if isinstance(cell, str) else cell
+    # A mark for each task is one picture, an interval one number.
+    whole = "whole" if "left" in classes and _WHOLE.fullmatch(cell.text) else ""
     return PageCell(cell.text, " ".join(filter(None, (classes, cell.style, whole))), cell.bar, width)
 
 

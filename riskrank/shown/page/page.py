@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _FOLDER = "templates"
 # Characters up to which a name stays on one line.
 _LINE = 28
+# After these a browser goes on in the next line.
+_BROKEN = re.compile(r"[-–/](?=\w)")
+_BLANKS = re.compile(r"([ \n]+)")
 _JOINTS = re.compile(r"(?<=\w[-_./:@])(?=\w)")
 
 
@@ -75,9 +78,9 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
         _environment()
         .get_template(template)
         .render(
-            title=_title(document),
+            title=document.question,
             mark=mark,
-            models=models,
+            models=[(number, name) for number, name in enumerate(models) if name in document.about],
             verdict=spell(document.verdict, flags=flags),
             certainty=document.certainty,
             meaning=MEANING.get(document.certainty, ""),
@@ -90,11 +93,6 @@ def _rendered(template: str, document: Document, *, flags: bool) -> str:
             policy=_policy(style, script),
         )
     )
-
-
-def _title(document: Document) -> str:
-    named = getattr(document, "title", "")
-    return named or f"riskrank {document.provenance.command}: {len(document.provenance.models)} models"
 
 
 def _policy(style: str, script: str) -> str:
@@ -125,24 +123,26 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_shown,
     )
-    made.filters |= {"unbroken": _unbroken, "breakable": _breakable}
+    made.filters |= {"prose": _prose}
     return made
 
 
-def _unbroken(text: str) -> str:
-    """A number and its percent sign stay on one line."""
-    return visible(text).replace(" %", "\u00a0%")
+def _prose(text: str) -> Markup:
+    """Words that stay whole: a browser would break after a hyphen, and between a number and its percent sign.
 
-
-def _breakable(text: str) -> Markup:
-    """A long name may go on in the next line after what joins its words, and not within one."""
+    A long one may go on in the next line after what joins its parts.
+    """
     from markupsafe import Markup, escape
 
-    if len(text) > _LINE:
-        return Markup("<wbr>").join(map(escape, _JOINTS.split(visible(text))))
-    # Browsers break after a hyphen unasked.
-    whole = Markup('<span class="whole">{}</span>') if "-" in text and " " not in text else Markup("{}")
-    return whole.format(visible(text))
+    words = _BLANKS.split(visible(text).replace(" %", "\u00a0%"))
+    return Markup("").join(
+        Markup("<wbr>").join(map(escape, _JOINTS.split(word)))
+        if len(word) > _LINE
+        else Markup('<span class="whole">{}</span>').format(word)
+        if _BROKEN.search(word)
+        else escape(word)
+        for word in words
+    )
 
 
 def _shown(value: Any) -> Any:

@@ -98,6 +98,16 @@ class DiffDocument(Document[CaseRow]):
     cases_asked: bool = False
 
     @property
+    def about(self) -> Sequence[str]:
+        """The two models."""
+        return [model for model in self.provenance.models if model in (self.new, self.old)]
+
+    @property
+    def question(self) -> str:
+        """What changes from one model to the other."""
+        return f"From {self.old} to {self.new}: which cases change?"
+
+    @property
     def fields(self) -> tuple[str, ...]:
         """Names of a row's fields, in order."""
         told = {name for row in self.rows for name in TEXTS if getattr(row, name) is not None}

@@ -73,10 +73,14 @@ class GateRow:
     @property
     def name(self) -> str:
         """The claim in a few words, as CI servers list it."""
-        where = f"{self.statistic} of {self.metric}{self.place}"
+        return f"{self.pair}: {self.statistic} of {self.metric}{self.place}"
+
+    @property
+    def pair(self) -> str:
+        """What is claimed of which two models, whatever it looks at."""
         margin = f" by {self.margin:g}" if self.margin else ""
         verb = "better than" if self.claim == "better" else "not worse than"
-        return f"{self.new} {verb} {self.old}{margin}: {where}"
+        return f"{self.new} {verb} {self.old}{margin}"
 
 
 @dataclass(frozen=True)
@@ -149,6 +153,18 @@ class GateDocument(Document[GateRow]):
     looks: Looks | None = None
     overlap: Overlap | None = None
     judged: JudgedChapter | None = None
+
+    @property
+    def about(self) -> Sequence[str]:
+        """The models that something is claimed of."""
+        claimed = {model for row in self.rows for model in (row.new, row.old)}
+        return [model for model in self.provenance.models if model in claimed]
+
+    @property
+    def question(self) -> str:
+        """The claim, or how many there are."""
+        pairs = {row.pair for row in self.rows}
+        return f"Is {pairs.pop()}?" if len(pairs) == 1 else f"Do {len(self.rows)} claims hold?"
 
     @property
     def certainty(self) -> str:

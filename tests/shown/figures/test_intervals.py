@@ -45,8 +45,8 @@ def test_a_panel_has_one_unit():
     result = rr.gate(frame, margin=0.1, jobs=1, **asked)
     found = study_gates(result.document)
     assert [(one.unit, len(one.claims)) for one in found] == [
-        ("mean of loss, old − new", 2),
-        ("tvar@0.1 of loss, old − new", 2),
+        ("mean of loss, new − old", 2),
+        ("worst 10 % of loss, new − old", 2),
     ]
     assert [one.pairs for one in found] == [((1, 0), (0, 1)), ((1, 0), (0, 1))]
 
@@ -86,6 +86,20 @@ def test_what_is_drawn_is_what_was_given():
     assert max(np.max(line) for line in drawn if len(line) == 2 and line[0] != 0) <= axes.get_xlim()[1]
 
 
+def test_an_axis_has_the_numbers_of_the_file():
+    """Where less is better the differences fall from left to right, as tables have them."""
+    found = gates(["a", "b", "c"])
+    shown = []
+    for turned in (False, True):
+        plot = draw_intervals([replace(found, turned=turned)])
+        axes = next(axes for axes in plot.axes if axes.get_xlabel())
+        plot.to_bytes("svg", text_as_text=True)
+        labels = [label.get_text().replace("−", "-") for label in axes.get_xticklabels()]
+        shown.append([float(label) for label in labels])
+    assert shown[1] == [-number for number in shown[0]]
+    assert sorted(shown[0]) == shown[0] != shown[1]
+
+
 def test_the_rows_of_a_study(legible):
     rng = np.random.default_rng(0)
     base = rng.normal(size=40)
@@ -115,8 +129,9 @@ def test_the_rows_of_a_study(legible):
             if np.isfinite(low) and np.isfinite(high) and answer != "inconclusive":
                 assert (answer == "pass") == (low > boundary) == (estimate > boundary)
     assert by_unit["mean of acc, new − old"].estimate == pytest.approx(0.5, abs=0.1)
-    slower = by_unit["mean of latency, old − new"]
+    slower = by_unit["mean of latency, new − old"]
     assert np.all(slower.estimate < -1.8)  # slower is against the new one
+    assert slower.turned
     assert np.all(by_unit["½ − violation ratio, acc"].boundary == 0)
     legible(result.plot)
     legible(orders.plot)

@@ -5,7 +5,7 @@
 
   function value(text) {
     const found = number.exec(text);
-    return found ? parseFloat(found[1].replace(/,/g, "").replace("−", "-")) : NaN;
+    return found ? parseFloat(found[1].replace(/,/g, "").replace(/−/g, "-")) : NaN;
   }
 
   function compare(a, b) {
@@ -21,7 +21,7 @@
     heads.forEach(function (head, column) {
       const button = document.createElement("button"), label = head.querySelector("span");
       button.type = "button";
-      button.textContent = label.textContent;
+      button.append(...label.childNodes);
       button.title = "Sort by this column";
       label.replaceWith(button);
       button.addEventListener("click", function () {
