@@ -196,7 +196,9 @@ def _require_of_all_or_none(read: Sequence[tuple[Source, Roles]], role: str) -> 
     has = [getattr(roles, role) is not None for _, roles in read]
     if any(has) and not all(has):
         mixed = read[has.index(not has[0])][0]
-        also = f", or leave the tasks out: {option('task', NO_TASKS)}" if role == "task" else ""
+        also = f", or leave the tasks out: {option('task', NO_TASKS)}"
+        if role == "sample":
+            also = "; what a model has once, as a price, is a column of the other file beside its samples"
         raise InputError(
             f"{mixed.label}: some files have a {role} column and some have none",
             found=f"columns: {listing(mixed.columns, 20)}",

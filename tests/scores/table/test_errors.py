@@ -364,3 +364,4 @@ def test_files_with_and_without_samples(write):
     with pytest.raises(InputError, match=re.escape(two)) as caught:
         read_scores([one, two], ReadOptions(sample_optional=True))
     assert "some have none" in caught.value.lines(flags=True)[0]
+    assert caught.value.lines()[2].endswith("is a column of the other file beside its samples")
