@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from riskrank.asked.judges import NO_TASKS, check_judge
 from riskrank.asked.option import INPUT, METHOD, Settings, ask
 from riskrank.asked.values import contradict, named_directions, named_metrics
 from riskrank.errors import UsageError, listing, option
@@ -18,9 +19,6 @@ RENAMED = {"metrics": "metrics_file"}
 
 # Rules only a person can decide about an export.
 RULES = ("filter", "split", "model_from_path", "parts", "skip_bad")
-
-# In the place of the column of tasks: there are none.
-NO_TASKS = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +182,7 @@ class ReadOptions(Settings):
         self._check_matrix()
         if self.task == NO_TASKS and self.task_weight:
             contradict(option("task", NO_TASKS), option("task_weight", self.task_weight[0]))
-        self._check_judge()
+        check_judge(vars(self))
         self._unfold_metrics()
         both = sorted(set(self.lower) & set(self.higher))
         if both:
@@ -223,37 +221,6 @@ class ReadOptions(Settings):
             return self
         both = (str(self.human), str(self.judge))
         return replace(self, metric=both, missing="keep", human=None, judge=None, allow_constant=True)
-
-    def _check_judge(self) -> None:
-        """A judge and people's scores go together, and with neither units nor metrics of other kinds."""
-        given = {name: getattr(self, name) for name in ("human", "judge") if getattr(self, name) is not None}
-        if not given:
-            return
-        name, metric = next(iter(given.items()))
-        if len(given) == 1:
-            other = "judge" if name == "human" else "human"
-            raise UsageError(
-                f"{option(name, metric)} goes with {option(other)}",
-                found=f"no {option(other)}",
-                hint=f"name the metric of {'the judge' if name == 'human' else 'the people'}, "
-                f"{option(other, 'METRIC')}, or compare by one metric: {option('metric', metric)}",
-            )
-        if self.human == self.judge:
-            raise UsageError(
-                f"{option('human', metric)} and {option('judge', metric)} are one metric",
-                found="nothing to correct it by",
-                hint="name the metric of the people's scores and that of the judge's",
-            )
-        for other in ("metric", "weight", "unpaired", "cluster", "group_by", "task_weight", "matrix"):
-            value = getattr(self, other)
-            if value:
-                shown = value if isinstance(value, str | bool) else next(iter(value))
-                contradict(option("judge", self.judge), option(other, shown))
-        if self.task not in (None, NO_TASKS):
-            contradict(option("judge", self.judge), option("task", self.task))
-        for other, beyond in (("repeats", ("draws",)), ("missing", ("worst", "bounds"))):
-            if getattr(self, other) in beyond:
-                contradict(option("judge", self.judge), option(other, getattr(self, other)))
 
     def _check_matrix(self) -> None:
         if self.matrix is not None and (self.wide or not self.matrix.strip()):

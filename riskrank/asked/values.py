@@ -89,14 +89,14 @@ def split_names(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
-def contradict(one: str, other: str) -> NoReturn:
+def contradict(one: str, other: str, hint: str = "leave out one of them") -> NoReturn:
     """Refuse two options that exclude each other.
 
     Raises
     ------
     UsageError
     """
-    raise UsageError(f"{one} and {other} contradict each other", found="both", hint="leave out one of them")
+    raise UsageError(f"{one} and {other} contradict each other", found="both", hint=hint)
 
 
 def named_numbers(parameter: str, given: Mapping[str, float] | str | Iterable[str]) -> dict[str, float]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.design import FEWEST_LABELS, ClusteredScores
 from riskrank.errors import option
 from riskrank.shown.bars import with_bars
 from riskrank.shown.view import Column, Line, OfModel, Table, by_model
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.tails import TailMeans
+from riskrank.studies.tails import TailMeans, bad_cases
 from riskrank.studies.wording import design, percent
 
 
@@ -76,7 +76,9 @@ def side_by_side(
 def seen(scores: ClusteredScores) -> str:
     """How many samples there are, and what they cannot see."""
     blind = f"blind to what happens less than once in {max(scores.effective_size // 3, 1):,}"
-    return f"{design(scores)} ({blind})"
+    labelled = scores.labelled
+    few = labelled is not None and not bad_cases(FEWEST_LABELS / labelled)
+    return f"{design(scores)} ({blind}{'; too few labels for a tail' if few else ''})"
 
 
 def only_share(study: Document) -> str:

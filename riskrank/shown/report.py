@@ -35,6 +35,7 @@ from riskrank.studies.document import Document
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.report import CHAPTERS, ReportDocument
+from riskrank.studies.tails import bad_cases
 from riskrank.studies.wording import unseen_in
 
 _LEFT_ENDS = Line(
@@ -135,6 +136,8 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
     risks = study.hidden_risks
     if risks is None:
         return [risk_line(document, metric)]
+    if not bad_cases(study.dominance.estimates.tail_level):
+        return [Line("not looked for: a tail would hold more than half of the scores.", "Hidden risks:")]
     level = percent(study.dominance.estimates.tail_level)
     words = Line(
         f"A hidden risk is a model with a mean at least as high as another's and a significantly worse mean "

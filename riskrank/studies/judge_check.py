@@ -9,7 +9,6 @@ from math import isnan
 import numpy as np
 
 from riskrank.engine.judges.inspection import JudgeInspection, inspect_judge
-from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.judged import JudgedChapter, JudgedEntry, judged_chapter
 from riskrank.studies.rounding import typeset
@@ -100,12 +99,10 @@ class JudgeCheck:
     @property
     def doubts(self) -> list[str]:
         """Whether the judge goes the other way round; the table itself warns of labels chosen by outcome."""
-        agreements = [one.agreement for one in self.entry.by_model if one.agreement is not None]
-        if not agreements or max(agreements) >= 0:
+        if not self.chapter.otherwise:
             return []
-        judge = self.entry.judge
-        better = f"{option('lower', judge)} if less of it is better"
-        return [f"{judge} falls where people's scores rise, for every model: {better}"]
+        against = f"what {self.entry.judge} scores better, people score worse, for every model"
+        return [f"{against}: {self.chapter.otherwise}"]
 
 
 def judge_check(table: ScoreTable) -> JudgeCheck | None:

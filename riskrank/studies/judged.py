@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from riskrank.studies.units import Units, units_of
 
 # So much more than the labels alone are worth is worth a sentence.
 _GAIN = 1.05
+
+# Correlations so many of their standard errors below 0 are no chance.
+_BEYOND_CHANCE = 2.0
 
 
 @dataclass(frozen=True)
@@ -64,9 +68,13 @@ class JudgedEntry:
 
 @dataclass(frozen=True)
 class JudgedChapter:
-    """What a document says of a judge and of the people who corrected it."""
+    """What a document says of a judge and of the people who corrected it.
+
+    ``otherwise`` is how to declare the judge's direction where its scores go the other way round.
+    """
 
     entry: JudgedEntry
+    otherwise: str = ""
 
     @property
     def models(self) -> list[str]:
@@ -88,6 +96,8 @@ class JudgedChapter:
     @property
     def _why_nothing(self) -> str:
         models = self.entry.models
+        if self.otherwise:
+            return f"what it scores better, people score worse; {self.otherwise}"
         if all(model.slope <= 0 for model in models):
             return "its scores do not go with people's"
         if all(model.worth < _GAIN * self.entry.labelled for model in models):
@@ -123,7 +133,20 @@ def judged_chapter(table: ScoreTable) -> JudgedChapter | None:
     """What there is to say of a table's judge; None where it has none."""
     if table.judged is None:
         return None
-    return JudgedChapter(judged_entry(table.judged, table))
+    return JudgedChapter(judged_entry(table.judged, table), _otherwise(table.judged))
+
+
+def _otherwise(judged: Judged) -> str:
+    """How to declare a judge whose scores go against people's for every model, beyond chance."""
+    n = len(judged.labelled)
+    for one, raw in zip(judged.corrections, judged.raw, strict=True):
+        away = raw[:n] - raw[:n].mean()
+        together = float((one.human - one.human.mean()) @ away)
+        if together >= -_BEYOND_CHANCE / sqrt(n) * float(np.sqrt(one.human.var() * raw[:n].var())) * n:
+            return ""
+    if judged.judge_sign < 0:
+        return f"{option('higher', judged.judge)} if more of it is better"
+    return f"{option('lower', judged.judge)} if less of it is better"
 
 
 def judged_entry(judged: Judged, table: ScoreTable) -> JudgedEntry:

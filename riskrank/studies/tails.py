@@ -61,8 +61,8 @@ class TailMeans:
 
     @property
     def says_something(self) -> bool:
-        """Whether the worst shares differ, and are not simply the means."""
-        return self.level < 1 and bool(np.ptp(self.values) > 0)
+        """Whether the worst shares differ, and are of bad cases."""
+        return bad_cases(self.level) and bool(np.ptp(self.values) > 0)
 
     @property
     def words(self) -> str:

@@ -234,7 +234,14 @@ def test_a_judge_the_other_way_round_is_asked_about(run, write):
     told = " ".join(run("check", path, *BOTH[1:]).stdout.split())
     assert "correlation with people −0.84 to −0.79" in told
     assert "--lower judge if less of it is better" in told
-    assert "The judge adds nothing to the 150 labels: its scores do not go with people's." in told
+    assert "The judge adds nothing to the 150 labels: what it scores better, people score worse;" in told
+    ranked = " ".join(run("rank", path, *BOTH[1:], "--no-test").stdout.split())
+    assert "people score worse; --lower judge if less of it is better." in ranked
+    wrong = (DATA[0], "--wide", "--higher", "people", "--lower", "judge", *BOTH[4:])
+    for command in ("rank", "check"):
+        told = " ".join(run(command, *wrong).stdout.split())
+        assert "--higher judge if more of it is better" in told
+        assert "--lower judge if less" not in told
     turned = run("check", path, "--wide", "--higher", "people", "--lower", "judge", *BOTH[4:])
     assert "220 to 260 labels" not in turned.stdout
     assert "another scale, by its direction" in " ".join(turned.stdout.split())
@@ -263,3 +270,67 @@ def test_the_report_has_a_part_of_its_own(run, tmp_path):
         assert f"{mean:.3f}" in part
     alone = run("report", *DATA, "--metric", "judge", "--no-test", "--format", "html").stdout
     assert 'id="judge"' not in alone
+
+
+def labelled(write, count):
+    """The table with as many labels."""
+    table = pl.read_csv(DATA[0])
+    chosen = table.filter(pl.col("people").is_not_null())["sample"].unique().sort().to_list()[:count]
+    kept = pl.when(pl.col("sample").is_in(chosen)).then(pl.col("people"))
+    return write("labels.csv", table.with_columns(people=kept).write_csv())
+
+
+@pytest.mark.parametrize(("count", "tail"), [(39, False), (40, True)])
+def test_a_tail_is_at_most_half_of_the_scores(run, write, count, tail):
+    path = labelled(write, count)
+    for command in ("rank", "dominance"):
+        stdout = " ".join(run(command, path, *BOTH[1:], "--resamples", "200").stdout.split())
+        assert ("worst 50 %" in stdout) == tail
+        assert ("too few labels for a tail" in stdout) != tail
+        assert "worst 51 %" not in stdout
+    told = " ".join(run("report", path, *BOTH[1:], "--resamples", "200").stdout.split())
+    assert ("Hidden risks: not looked for" in told) != tail
+
+
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        (("--task", "task"), "--task none"),
+        (("--group-by", "group"), "one group at a time, with --where"),
+        (("--cluster", "doc"), "--metric people --missing drop --cluster doc"),
+        (("--unpaired",), "--metric people --missing drop --unpaired"),
+        (("--metric", "people,judge"), "leave out --metric"),
+    ],
+)
+def test_what_to_do_instead_is_said(refused, words, instead):
+    what, _, hint = refused("rank", *BOTH, *words)
+    assert "--judge judge" in what
+    assert instead in hint
+
+
+def test_labels_that_do_not_do(run, write):
+    """Of one model only; too few; beyond declared bounds: what is wrong, and what to do."""
+    table = pl.read_csv(DATA[0])
+    one = pl.when(pl.col("model") == "base").then(pl.col("people"))
+    beyond = pl.when(pl.col("sample") == "q001").then(7).otherwise(pl.col("people"))
+    bounds = write(
+        "bounds.toml",
+        "".join(f"[{name}]\ndirection = 'higher'\nbounds = [1, 5]\n" for name in ("people", "judge")),
+    )
+    cases = (
+        (
+            write("one.csv", table.with_columns(people=one).write_csv()),
+            BOTH[1:],
+            "nothing of small, tuned, wordy",
+        ),
+        (labelled(write, 19), BOTH[1:], "at least 20 samples"),
+        (
+            write("beyond.csv", table.with_columns(people=beyond).write_csv()),
+            ("--wide", "--human", "people", "--judge", "judge", "--metrics-file", bounds),
+            "outside the bounds of metric 'people'",
+        ),
+    )
+    for path, options, said in cases:
+        outcome = run("rank", path, *options)
+        assert outcome.status == 2
+        assert said in outcome.stderr

@@ -102,7 +102,7 @@ class Tail(TailMeans):
 
     def side(self, one: Leading) -> int:
         """1 if the first model's worst cases are significantly milder than the next one's, −1 if worse."""
-        if not one.others or not (self.says_something and bad_cases(self.level)):
+        if not one.others or not self.says_something:
             return 0
         following, effects = one.others[0], one.found.effects[one.method]
         low, high = effects.tail_difference.low, effects.tail_difference.high
