@@ -122,7 +122,7 @@ class Objectives:
 
 def _means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
     """An objective as it is shown: as many digits as are sure."""
-    there = np.flatnonzero([own.size > 0 for own in column.values])
+    there = np.flatnonzero(~np.isnan(values))  # who lacks scores may lack tasks
     errors = np.full(values.shape, np.nan)
     errors[there] = column.of(there.tolist()).errors()
     scale = 100 if column.share else 1

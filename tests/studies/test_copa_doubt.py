@@ -308,6 +308,15 @@ def test_values_of_a_suite_are_means_over_tasks(columns):
     assert of_model(pooled)["mid"].values["acc"] == pytest.approx(acc[1].mean())
 
 
+def test_a_model_that_lacks_a_task_of_an_objective_is_the_worst_there(columns):
+    few = {name: list(values) for name, values in columns.items() if name != "price"}
+    few["acc"][:20] = [None] * 20
+    rows = of_model(study(suite_of(few, [20] * 6), missing="worst", resamples=100))
+    assert np.isnan(rows["small"].low["acc"])
+    assert rows["small"].front == "on"  # for its cost
+    assert rows["mid"].low["acc"] < rows["mid"].values["acc"]
+
+
 def test_tasks_like_these_are_fewer_than_samples(columns):
     few = {name: values for name, values in columns.items() if name != "price"}
     fixed, random = (
