@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 # Columns from which on a table takes the whole width, and from which on it is printed across the page.
-_WIDE, _TURNED = 9, 13
+_WIDE, _TURNED = 8, 13
 # Pixels from which on a picture takes the whole width: smaller, its words would be hard to read.
 _BROAD = 900
 # Rows up to which a table is printed on one page.

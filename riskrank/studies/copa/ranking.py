@@ -76,6 +76,11 @@ class CopaDocument(CopaBase[CopaRow]):
     ccdf: bool
 
     @property
+    def question(self) -> str:
+        """Which model."""
+        return f"Which of {len(self.about)} models?"
+
+    @property
     def leading(self) -> CopaRanking:
         """The ranking that decides."""
         return self.rankings[0]

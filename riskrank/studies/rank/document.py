@@ -115,6 +115,11 @@ class RankDocument(GroupedDocument[RankRow]):
     judged: JudgedChapter | None = None
 
     @property
+    def question(self) -> str:
+        """Which model."""
+        return f"Which of {len(self.about)} models?"
+
+    @property
     def certainty(self) -> str:
         """How sure it is that the first is first."""
         return certainty(self.leading.values(), self.inference)
