@@ -1,15 +1,26 @@
-"""How far rankings agree, and how steady they are with fewer samples."""
+"""How far rankings agree, how steady they are with fewer samples, and how several were made one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stability import Stability
-from riskrank.shown.view import Column, Table, headed
+from riskrank.shown.view import Column, Line, Table, headed
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.rounding import typeset
 
 _NAMED = 8
 """Columns up to which a table of ranks names them."""
+
+Aggregations = Sequence[tuple[str, Aggregation]]
+_DISTANCES = {
+    "kemeny": "Kemeny's distance",
+    "footrule": "Spearman's footrule",
+    "pearson": "Pearson's distance",
+    "borda": "Borda's squared distance",
+}
 
 
 def agreement_table(study: MethodStudy) -> Table:
@@ -69,3 +80,13 @@ def agreement_with(name: str, ranking: RankDocument, others: RankDocument, what:
     heads = [str(number) if numbered else other for number, other in enumerate(shown, start=1)]
     ranks = tuple((models[i], *(str(found.rank[i]) for found in shown.values())) for i in own.order.tolist())
     return table, Table(f"Ranks by {what}", headed("model", right=heads), ranks)
+
+
+def aggregation_lines(aggregations: Aggregations, models: Sequence[str], *, orders: bool) -> list[Line]:
+    """One line an aggregation; ``orders`` spells out who comes first."""
+    lines = []
+    for name, found in aggregations:
+        order = " > ".join(models[i] for i in found.order) + "; " if orders else ""
+        by = f"{_DISTANCES[found.method]} (mean {found.mean_distance:.4g})"
+        lines.append(Line(f"{order}joins several orders by {by}: {found.choice}.", f"{name}:"))
+    return lines

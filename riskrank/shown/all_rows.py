@@ -1,8 +1,10 @@
-"""How to get all rows of a document of which a page shows some."""
+"""How to get what a page has no room for."""
 
 from __future__ import annotations
 
 from riskrank.errors import by_door, option
+from riskrank.shown.view import Line
+from riskrank.studies.wording import counted
 
 
 def all_rows(what: str) -> str:
@@ -18,3 +20,9 @@ def all_rows(what: str) -> str:
         f"{option('output', 'FILE.csv')} or FILE.parquet writes {what}, {csv} prints them",
         f"rows and frame hold {what}, to_csv() writes them",
     )
+
+
+def unshown(count: int, noun: str, asked: str | None = None) -> list[Line]:
+    """How many more there are than a screen shows, and what shows them; nothing where all are shown."""
+    asked = option("explain", True) if asked is None else asked
+    return [Line(f"… {counted(count, noun)} more: {asked}")] if count > 0 else []

@@ -24,12 +24,11 @@ class Axis:
         known = [value for value in values if np.isfinite(value)] or [0.0]
         return cls(min(known), max(known))
 
-    def bar(self, at: float, low: float, high: float, *, tone: str = "", goal: float | None = None) -> Bar:
+    def bar(self, at: float, low: float, high: float, *, tone: str = "") -> Bar:
         """A number with its interval; an open end is that of the scale."""
         left = low if np.isfinite(low) else at if np.isnan(low) else self.low
         right = high if np.isfinite(high) else at if np.isnan(high) else self.high
-        aim = None if goal is None else self._of(goal)
-        return Bar(self._of(at), self._of(left), self._of(right), tone, aim)
+        return Bar(self._of(at), self._of(left), self._of(right), tone)
 
     def _of(self, value: float) -> float:
         width = self.high - self.low

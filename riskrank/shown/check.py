@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from riskrank.errors import listing, option
 from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for, headed
 from riskrank.studies.check import CheckDocument, InspectedTask, Inspection, MetricRow, Problem
 from riskrank.studies.judge_check import JudgeCheck
@@ -103,9 +104,8 @@ def _problems(found: Inspection) -> list[Section]:
     """The gravest problems whole, the rest counted."""
     if not found.problems:
         return [Line("none: every command can read this table.", "Problems:", "green")]
-    left = len(found.problems) - _PROBLEMS
-    more = [Line(f"… {counted(left, 'problem')} more: {option('explain', True)}")] if left > 0 else []
-    return [*map(_problem_line, found.problems[:_PROBLEMS]), *more]
+    shown = map(_problem_line, found.problems[:_PROBLEMS])
+    return [*shown, *unshown(len(found.problems) - _PROBLEMS, "problem")]
 
 
 def _metrics(document: CheckDocument) -> Table:

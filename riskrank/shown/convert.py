@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import all_rows
+from riskrank.shown.all_rows import all_rows, unshown
 from riskrank.shown.view import MOST_ROWS, Column, Line, Section, Table, asked_for, headed
 from riskrank.studies.convert import ExportDocument
 from riskrank.studies.wording import counted, names
@@ -28,8 +28,6 @@ def view(document: ExportDocument) -> list[Section]:
         for name, count, missing in document.totals()
     )
     heads = (Column("metric", "left"), Column("better", "left"), Column("scores"), Column("without score"))
-    left = len(rows) - MOST_ROWS
-    more = [Line(f"… {counted(left, 'metric')} more: {option('explain', True)}")] if left > 0 else []
     models = names(list(origin.models), 6)
     return [
         Line(
@@ -37,7 +35,7 @@ def view(document: ExportDocument) -> list[Section]:
             "Read:",
         ),
         Table("", heads, rows[:MOST_ROWS]),
-        *more,
+        *unshown(len(rows) - MOST_ROWS, "metric"),
         Line(
             f"{all_rows(f'all {len(document.rows):,} scores')}; every command reads the export itself "
             f"with {option('from')}."

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.errors import option
+from riskrank.shown.all_rows import unshown
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.grouping import Group, Groups, Standing, places
 from riskrank.studies.rounding import typeset
-from riskrank.studies.wording import counted, names
+from riskrank.studies.wording import names
 
 # A list of reversals longer than this hides them again.
 _MOST_REVERSALS = 12
@@ -31,8 +31,7 @@ def group_screen(body: Sequence[Section], groups: Groups) -> list[Section]:
     )
     words = (Column(head, "left") for head in ("first", "clear"))
     heads = (Column(groups.column, "left"), Column("samples"), *words)
-    left = len(groups.parts) - len(parts)
-    more = [Line(f"… {counted(left, 'group')} more: {option('explain', True)}")] if left else []
+    more = unshown(len(groups.parts) - len(parts), "group")
     lines = [section for section in body if isinstance(section, Line) and not section.more][-2:]
     rest = asked_for(section for section in body if section not in lines)
     return [Table("", heads, rows), *more, *lines, *rest, *asked_for(group_sections(groups))]

@@ -8,12 +8,12 @@ import numpy as np
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import all_rows
+from riskrank.shown.all_rows import all_rows, unshown
 from riskrank.shown.text_pictures import sparklines
 from riskrank.shown.view import MOST_ROWS, Column, Line, Section, Table, asked_for, headed
 from riskrank.studies.portfolio import PortfolioDocument, PortfolioSummaryDocument, summary_decimals
 from riskrank.studies.rounding import rounded
-from riskrank.studies.wording import counted, percent
+from riskrank.studies.wording import percent
 
 _FIRST_ROWS = 10
 # Levels of a quantile function as wide as a sparkline.
@@ -61,12 +61,10 @@ def _summary(document: PortfolioSummaryDocument) -> list[Section]:
         )
         for i in shown
     )
-    left = len(models) - len(shown)
-    more = [Line(f"… {counted(left, 'model')} more: {option('explain', True)}")] if left > 0 else []
     combined = "All metrics of a sample as one score from 0 to 1, larger is better; nothing was tested."
     return [
         Table("", columns, rows),
-        *more,
+        *unshown(len(models) - len(shown), "model"),
         Line(combined),
         Line(option("explain", True), "Also:"),
         *asked_for(_quantiles(document, lines)),

@@ -43,14 +43,13 @@ class Column:
 class Bar:
     """A number with its interval, as parts of the way from one end of a column's scale to the other.
 
-    ``tone`` says of whom it is: ``lead``, ``risk`` or anybody; ``goal`` is what an interval has to clear.
+    ``tone`` says of whom it is: ``lead``, ``risk`` or anybody.
     """
 
     at: float
     low: float
     high: float
     tone: str = ""
-    goal: float | None = None
 
 
 def headed(*left: str, right: Iterable[str] = ()) -> tuple[Column, ...]:

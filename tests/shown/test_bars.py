@@ -13,8 +13,8 @@ NAN, INF = float("nan"), float("inf")
 def test_ends_lie_where_the_numbers_say():
     axis = Axis.over([2.0, NAN, 6.0, INF])
     assert axis == Axis(2.0, 6.0)
-    bar = axis.bar(4.0, 3.0, 6.0, tone="lead", goal=2.0)
-    assert (bar.low, bar.at, bar.high, bar.goal, bar.tone) == (0.25, 0.5, 1.0, 0.0, "lead")
+    bar = axis.bar(4.0, 3.0, 6.0, tone="lead")
+    assert (bar.low, bar.at, bar.high, bar.tone) == (0.25, 0.5, 1.0, "lead")
 
 
 def test_open_and_unknown_ends():

@@ -9,6 +9,7 @@ import numpy as np
 
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
 from riskrank.shown.copa.detail import details
 from riskrank.shown.copa.doubt import front_cell
 from riskrank.shown.copa.objectives import objective_columns
@@ -28,7 +29,7 @@ from riskrank.studies.copa.meeting import together
 from riskrank.studies.copa.ranking import CopaDocument
 from riskrank.studies.objectives import ObjectiveTable
 from riskrank.studies.rounding import decimals_apart, rounded
-from riskrank.studies.wording import counted, names
+from riskrank.studies.wording import names
 
 _MEETS = {"shown": "", "violated": "yellow", "open": "dim"}
 
@@ -37,17 +38,13 @@ def view(document: CopaDocument) -> list[Section]:
     """The best models, what the front and the weights say, and what to ask next; then the rest."""
     table = document.objectives
     models = document.listed[: document.top or MOST_ROWS]
-    below = []
-    left = len(table.population.names) - len(models)
-    if left:
-        below.append(f"… {counted(left, 'model')} more: {option('top', len(table.population.names))}")
-    hidden = len(table.weights) - MOST_METRICS
-    if hidden > 0:
-        below.append(f"… {counted(hidden, 'objective')} more: {option('explain', True)}")
+    every = len(table.population.names)
     asked = [option("sweep", _swept(document)), option("sweep_p", True), option("explain", True)]
     return [
         _table(document, models),
-        *map(Line, [*below, *_suite(document), _front(document), *_firm(document)]),
+        *unshown(every - len(models), "model", option("top", every)),
+        *unshown(len(table.weights) - MOST_METRICS, "objective"),
+        *map(Line, [*_suite(document), _front(document), *_firm(document)]),
         Line(", ".join(asked), "Also:"),
         *asked_for(details(document)),
     ]

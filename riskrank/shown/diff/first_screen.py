@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from riskrank.errors import option
 from riskrank.shown import numbers
-from riskrank.shown.all_rows import all_rows
+from riskrank.shown.all_rows import all_rows, unshown
 from riskrank.shown.diff.cases import cases_table, texts_of_cases
 from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.diff.document import Change, DiffDocument
@@ -17,12 +17,9 @@ def view(document: DiffDocument) -> list[Section]:
     """Counts, the cases that lost most, and where the others are; everything for who asks."""
     changes = document.changes
     shown = changes if len(changes) <= MOST_ROWS else _gravest(changes)
-    below: list[Section] = []
-    if len(shown) < len(changes):
-        below.append(Line(f"… {counted(len(changes) - len(shown), 'line')} more: {option('explain', True)}"))
     lost = document.lost
     texts = texts_of_cases(lost[: document.cases], document.new, document.old, document.texts)
-    sections: list[Section] = [_counts(document, shown), *below]
+    sections: list[Section] = [_counts(document, shown), *unshown(len(changes) - len(shown), "line")]
     if lost and document.cases:
         title = f"Cases that {document.new} lost"
         sections.append(cases_table(lost[: document.cases], document.new, document.old, title))

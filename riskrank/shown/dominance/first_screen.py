@@ -9,6 +9,7 @@ import numpy as np
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
 from riskrank.shown.dominance.detail import details
 from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
 from riskrank.shown.suites.tables import details as task_details
@@ -82,15 +83,12 @@ def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
                 (Column("ahead of\n(order 1)", "left", spare=True), _ahead_of(first, number, shown))
             )
     table = by_model("", columns, shown, stub=stub)
-    below = []
-    if len(order) > len(shown):
-        left = f"… {counted(len(order) - len(shown), 'model')} more: {option('explain', True)}"
-        below.append(left)
+    below = unshown(len(order) - len(shown), "model")
     hidden = len(means) - MOST_METRICS
     if hidden > 0:
-        below.append(f"{counted(hidden, 'metric')} more: {option('metric', means[-1].name)}")
+        below.append(Line(f"{counted(hidden, 'metric')} more: {option('metric', means[-1].name)}"))
     meant = combined(one.name, document.provenance) if document.suite is None else []
-    return [table, *map(Line, below), *meant]
+    return [table, *below, *meant]
 
 
 def _ahead_of(tests: DominanceTests, number: dict[int, int], shown: Sequence[int]) -> Callable[[int], str]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, MaxNLocator
+from matplotlib.ticker import FixedLocator
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import FAINT, GREY, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.style import FAINT, GREY, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 
 
@@ -125,7 +125,4 @@ def _column(axes: Axes, interval: Interval, rows: Rows, label: str) -> None:
             [place], [y], marker="o", markersize=size, markeredgewidth=0, color=color, zorder=3, gid=mark
         )
     axes.margins(x=0.06)
-    axes.set(ylim=(0, rows.height), yticks=[])
-    axes.set_xlabel(unit.label(label), size=SMALL)
-    axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_locator(MaxNLocator(4))
+    rows.lay_out(axes, unit.label(label), 4)

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, ScalarFormatter
+from matplotlib.ticker import ScalarFormatter
 
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 
 # Colour, marker and fill: told apart in grey by shape, and by the word beside them.
@@ -128,10 +128,8 @@ def _panel(axes: Axes, found: Intervals, rows: Rows) -> None:
     unit = Unit.of(finite)
     low, high = unit.apply([min(finite.min(), 0.0), max(finite.max(), 0.0)])
     room = max(high - low, 1e-12) * 0.06
-    axes.set(xlim=(low - room, high + room), ylim=(0, rows.height), yticks=[])
-    axes.set_xlabel(unit.label(fitted([found.unit], _WIDTH)[0]), size=SMALL)
-    axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.set_xlim(low - room, high + room)
+    rows.lay_out(axes, unit.label(fitted([found.unit], _WIDTH)[0]), 5)
     if found.turned:
         axes.xaxis.set_major_formatter(_Turned(useOffset=False))
     axes.axvline(0, color=QUIET, linewidth=0.8, zorder=1)

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 from riskrank.studies.judged import JudgedChapter, JudgedEntry
 
@@ -69,9 +68,6 @@ def draw_judge(entry: JudgedEntry, models: Sequence[str]) -> Plot:
         )
         axes.plot([mean], [y], marker="o", markersize=4.5, color=PALETTE[0], zorder=4, gid=mark)
     axes.margins(x=0.06)
-    axes.set(ylim=(0, rows.height), yticks=[])
-    axes.set_xlabel(unit.label(f"mean {entry.human}"), size=SMALL)
-    axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    rows.lay_out(axes, unit.label(f"mean {entry.human}"), 5)
     rows.draw(page.canvas(), below)
     return page.figure

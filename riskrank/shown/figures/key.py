@@ -39,7 +39,7 @@ class Look:
 OTHERS = Look(GREY, "solid", "o", 0.7, 2)
 
 
-def looks(count: int, order: Iterable[int], focus: int = FOCUS) -> list[Look]:
+def looks(count: int, order: Iterable[int]) -> list[Look]:
     """Looks of all models.
 
     Parameters
@@ -48,12 +48,10 @@ def looks(count: int, order: Iterable[int], focus: int = FOCUS) -> list[Look]:
         Number of models.
     order : iterable of int
         Models, the most important first.
-    focus : int
-        How many get a look of their own.
     """
     found = [OTHERS] * count
     # Later ones lie on top: where curves coincide, a dash lets the line below it through.
-    for place, model in enumerate(islice(order, min(focus, FOCUS))):
+    for place, model in enumerate(islice(order, FOCUS)):
         found[model] = Look(PALETTE[place], DASHES[place], MARKERS[place], 1.5, 10 + place)
     return found
 

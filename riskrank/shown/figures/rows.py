@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import TEXT, text_width
@@ -71,7 +72,7 @@ class Rows:
         )
 
     @classmethod
-    def of_models(cls, names: Sequence[str], order: Iterable[int], width: float = 170.0) -> Rows:
+    def of_models(cls, names: Sequence[str], order: Iterable[int]) -> Rows:
         """Lay out a row a model.
 
         Parameters
@@ -80,11 +81,9 @@ class Rows:
             In the order of the study.
         order : iterable of int
             Models from the top down.
-        width : float
-            Room for a name, in points.
         """
         models = list(order)
-        return cls.of([names[model] for model in models], [model_mark(model) for model in models], width)
+        return cls.of([names[model] for model in models], [model_mark(model) for model in models])
 
     @property
     def width(self) -> float:
@@ -94,6 +93,13 @@ class Rows:
     @property
     def _others(self) -> str:
         return f"{self.rest} others" if self.rest else ""
+
+    def lay_out(self, axes: Axes, label: str, steps: int) -> None:
+        """Make room for the rows on axes whose numbers run along below, about so many of them."""
+        axes.set(ylim=(0, self.height), yticks=[])
+        axes.set_xlabel(label, size=SMALL)
+        axes.spines["left"].set_visible(False)
+        axes.xaxis.set_major_locator(MaxNLocator(steps))
 
     def draw(self, canvas: Axes, below: float, left: float | None = None) -> None:
         """Write the names on a sheet's canvas, right-aligned.

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from riskrank.errors import one_line, option
 from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
 from riskrank.shown.diff.cases import cases_table, texts_of_cases
 from riskrank.shown.gate.detail import STYLES, details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
@@ -14,7 +15,6 @@ from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocumen
 from riskrank.studies.gate.statistics import MACRO
 from riskrank.studies.gate.words import estimated, looked_at, said, unit_of
 from riskrank.studies.rounding import typeset
-from riskrank.studies.wording import counted
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
 # not pass come first.
@@ -29,12 +29,10 @@ def view(document: GateDocument) -> list[Section]:
     room = _ROWS if short else _FEWER
     if len(rows) > room:
         rows = sorted(rows, key=lambda row: _GRAVITY[row.verdict])[:room]
-    below = []
-    if len(rows) < len(document.rows):
-        below.append(f"… {counted(len(document.rows) - len(rows), 'claim')} more: {option('explain', True)}")
     return [
         _table(document, rows),
-        *map(Line, [*below, _tests(document)]),
+        *unshown(len(document.rows) - len(rows), "claim"),
+        Line(_tests(document)),
         *_baseline(document),
         *_to_do(document),
         *_lost(document),

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
 from riskrank.shown.gate.detail import STYLES
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
 from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often
-from riskrank.studies.wording import counted
 
 # Samples a screen has room for.
 _ROWS = 10
@@ -21,12 +21,10 @@ def view(document: SampleDocument) -> list[Section]:
     """The samples that matter most, how they were tested, what would decide; then all of them."""
     rows = sorted(document.rows, key=lambda row: (_GRAVITY[row.verdict], row.share))
     shown = rows[:_ROWS]
-    below = []
-    if len(shown) < len(rows):
-        below.append(f"… {counted(len(rows) - len(shown), 'sample')} more: {option('explain', True)}")
     return [
         _table(document, shown),
-        *map(Line, [*below, _tests(document)]),
+        *unshown(len(rows) - len(shown), "sample"),
+        Line(_tests(document)),
         *_to_do(document),
         Line(option("explain", True), "Also:"),
         *asked_for([_table(document, rows, all_=True)]),

@@ -10,6 +10,7 @@ from riskrank.engine.gsd.analysis import GsdAnalysis
 from riskrank.engine.types import Booleans
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
 from riskrank.shown.dominance.detail import CORRECTIONS
 from riskrank.shown.gsd.detail import details, small_delta, what_else
 from riskrank.shown.means import head
@@ -31,11 +32,9 @@ from riskrank.studies.wording import counted
 
 def view(document: GsdDocument) -> list[Section]:
     """One table, what else was asked in a line each, the tests, what to ask next; then everything."""
-    left = len(document.provenance.models) - MOST_ROWS
-    more = [f"… {counted(left, 'model')} more: {option('explain', True)}"] if left > 0 else []
     return [
         _table(document),
-        *map(Line, more),
+        *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
         *(section for section in what_else(document) if isinstance(section, Line)),
         Line(_tests(document)),
         Line(", ".join(_next(document)), "Also:"),

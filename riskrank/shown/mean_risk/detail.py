@@ -9,7 +9,7 @@ from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RISKS
 from riskrank.engine.types import Integers
 from riskrank.shown import numbers
-from riskrank.shown.aggregation import Aggregations, aggregation_lines
+from riskrank.shown.agreement import Aggregations, aggregation_lines
 from riskrank.shown.means import in_words
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.mean_risk import MeanRiskDocument

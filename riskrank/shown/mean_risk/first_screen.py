@@ -5,6 +5,7 @@ from __future__ import annotations
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
 from riskrank.shown.bars import with_bars
 from riskrank.shown.mean_risk.detail import details
 from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
@@ -31,8 +32,6 @@ def view(document: MeanRiskDocument) -> list[Section]:
     asked = [option("explain", True)]
     if not several and len(document.means) > 1:
         asked.insert(0, option("per_metric", True))
-    left = len(document.provenance.models) - MOST_ROWS
-    more = [f"… {counted(left, 'model')} more: {option('explain', True)}"] if left > 0 else []
     study = document.by_column[0][1].models
     count, placing = len(study.columns), int(study.ssd_consistent.sum())
     which = (
@@ -43,7 +42,7 @@ def view(document: MeanRiskDocument) -> list[Section]:
     tests = f"{seen(document.scores)}; {which} of risk, differences not tested."
     return [
         _side_by_side(document) if several else _alone(document, *document.by_column[0]),
-        *map(Line, more),
+        *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
         *([] if several else combined(document.by_column[0][0], document.provenance)),
         Line(tests),
         Line(", ".join(asked), "Also:"),

@@ -13,8 +13,7 @@ from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.shown import numbers
-from riskrank.shown.aggregation import aggregation_lines
-from riskrank.shown.agreement import agreement_table
+from riskrank.shown.agreement import aggregation_lines, agreement_table
 from riskrank.shown.dominance.detail import inference_line
 from riskrank.shown.text_pictures import beaten_letters, interval_bars
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_model

@@ -9,6 +9,7 @@ import numpy as np
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.agreement import stability_table
+from riskrank.shown.all_rows import unshown
 from riskrank.shown.bars import with_bars
 from riskrank.shown.means import PORTFOLIOS, also, combined, head, seen, side_by_side, worst
 from riskrank.shown.rank.detail import details, methods_beside
@@ -71,13 +72,11 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
     meant = combined(one.column, document.provenance) if document.suite is None else []
     # The line on the combined score takes the room of a mark; --explain has all of them.
     below = [f"! {line}" for line in listed(marked, models, _MARKS)][: _MARKS - 1 if meant else None]
-    left = len(models) - len(shown)
-    if left:
-        below.insert(0, f"… {counted(left, 'model')} more: {option('top', len(models))}")
     hidden = len(document.means[MOST_METRICS:])
     if hidden:
         below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
-    return [_table(document, one, shown), *map(Line, below), *meant]
+    more = unshown(len(models) - len(shown), "model", option("top", len(models)))
+    return [_table(document, one, shown), *more, *map(Line, below), *meant]
 
 
 def other_metrics(document: RankDocument) -> list[Section]:

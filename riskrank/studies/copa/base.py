@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isinf
 from typing import Any, TypeVar
 
 from riskrank.asked.copa import CopaSettings
@@ -11,12 +12,24 @@ from riskrank.engine.copa.norms import share_weights
 from riskrank.engine.types import Floats
 from riskrank.errors import listing
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.copa.settings import order_value
 from riskrank.studies.document import Document, Provenance, entries
 from riskrank.studies.objectives import Objectives, ObjectiveTable
 from riskrank.studies.provenance import provenance as origin_of
 
 Row = TypeVar("Row")
+
+# The p's every ranking is set beside, from the one that forgives nothing to the mean rank.
+USUAL_ORDERS = (inf, 8.0, 2.0, 1.0)
+
+
+def order_key(p: float) -> str:
+    """Write p as a key or value that every language reads back."""
+    return f"{p:g}"
+
+
+def order_value(p: float) -> float | str:
+    """Write p as a number, or as text where JSON has none."""
+    return "inf" if isinf(p) else float(p)
 
 
 @dataclass(frozen=True)

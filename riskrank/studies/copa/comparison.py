@@ -10,6 +10,7 @@ import numpy as np
 
 from riskrank.engine.copa.comparison import BASELINES, ScalarizationComparison, compare_scalarizations
 from riskrank.studies.copa.base import (
+    USUAL_ORDERS,
     Asked,
     CopaBase,
     described_orders,
@@ -17,7 +18,6 @@ from riskrank.studies.copa.base import (
     provenance,
     weights_of,
 )
-from riskrank.studies.copa.settings import USUAL_ORDERS
 from riskrank.studies.objectives import ObjectiveTable
 
 # Models that move most, named in meta and in words.

@@ -16,10 +16,10 @@ from riskrank.studies.copa.base import (
     CopaBase,
     described_orders,
     described_weights,
+    order_value,
     provenance,
     weights_of,
 )
-from riskrank.studies.copa.settings import order_value
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,16 +15,17 @@ from riskrank.engine.copa.sweep import Sweep
 from riskrank.engine.copa.weight_ranges import WeightRange, sweep_each_weight, weight_ranges
 from riskrank.engine.types import Floats
 from riskrank.studies.copa.base import (
+    USUAL_ORDERS,
     Asked,
     CopaBase,
     described_orders,
     described_weights,
+    order_key,
     provenance,
     weights_of,
 )
 from riskrank.studies.copa.doubt import FrontDoubt, front_doubt
 from riskrank.studies.copa.rows import CCDF_PROBABILITIES, ONLY_OF_SAMPLES, CopaRow, copa_rows
-from riskrank.studies.copa.settings import USUAL_ORDERS, order_key
 from riskrank.studies.copa.verdict import copa_verdict, doubtful_verdict
 from riskrank.studies.objectives import ObjectiveTable
 from riskrank.studies.runtime import Runtime

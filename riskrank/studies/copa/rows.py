@@ -10,8 +10,8 @@ import numpy as np
 from riskrank.engine.copa.choice import CopaRanking, listed
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
 from riskrank.engine.types import Floats
+from riskrank.studies.copa.base import order_key
 from riskrank.studies.copa.doubt import FrontDoubt
-from riskrank.studies.copa.settings import order_key
 from riskrank.studies.objectives import ObjectiveTable
 
 CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)

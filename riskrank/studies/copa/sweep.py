@@ -15,13 +15,15 @@ from riskrank.studies.copa.base import (
     CopaBase,
     described_orders,
     described_weights,
+    order_value,
     provenance,
     weights_of,
 )
-from riskrank.studies.copa.settings import DEFAULT_STEPS, order_value
 
 Row = TypeVar("Row")
 
+# Of a sweep, where nobody says how many.
+_STEPS = 10_000
 # Fields that hold a p.
 _ORDERS = ("p", "p_low", "p_high")
 Order = Annotated[float, {"anyOf": [{"type": "number"}, {"const": "inf"}]}]
@@ -117,7 +119,7 @@ def sweep_one_weight(asked: Asked) -> WeightSweepDocument:
     rest = share_weights(others, {name: given[name] for name in given if name != settings.sweep})
     rest = np.insert(rest, objective, 0.0)
     table = found.weighted(rest)
-    steps = settings.steps or DEFAULT_STEPS
+    steps = settings.steps or _STEPS
     sweeps = tuple(
         (p, sweep_weight(population, objective, p=p, rest=rest, steps=steps)) for p in settings.orders
     )
@@ -149,7 +151,7 @@ def sweep_orders(asked: Asked) -> OrderSweepDocument:
     population = found.population
     weights, notes = weights_of(found)
     table = found.weighted(weights)
-    steps = settings.steps or DEFAULT_STEPS
+    steps = settings.steps or _STEPS
     sweep = sweep_p(population, weights, steps=steps)
     described = described_weights(table) | {"parameter": "p", "steps": steps}
     return OrderSweepDocument(

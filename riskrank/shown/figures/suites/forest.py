@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
 from riskrank.shown.figures.suites.strip import LOOKS
 from riskrank.shown.figures.units import Unit
 from riskrank.studies.wording import percent
@@ -116,9 +115,6 @@ def draw_task_forest(
         line = float(rows.y[first_whole - 1] + rows.y[first_whole]) / 2
         axes.axhline(line, color=PALETTE[5], linewidth=0.6, zorder=1)
     axes.margins(x=0.06)
-    axes.set(ylim=(0, rows.height), yticks=[])
-    axes.set_xlabel(unit.label(f"difference in {metric}, in favour of {models[0]}"), size=SMALL)
-    axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
+    rows.lay_out(axes, unit.label(f"difference in {metric}, in favour of {models[0]}"), 5)
     rows.draw(page.canvas(), below)
     return page.figure

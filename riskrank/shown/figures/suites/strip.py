@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matplotlib.ticker import MaxNLocator
-
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.rows import Rows
-from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, SMALL, Plot, drawn, sheet
+from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
 from riskrank.shown.figures.units import Unit
 
 # Colour, marker, size and fill of a task by its mark: told apart in grey by shape.
@@ -97,9 +95,6 @@ def draw_strip(found: TaskStrip, names: Sequence[str], metric: str, leader: str,
                 gid=mark,
             )
     axes.margins(x=0.04)
-    axes.set(ylim=(0, rows.height), yticks=[])
-    axes.set_xlabel(unit.label(f"mean {metric}"), size=SMALL)
-    axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_locator(MaxNLocator(6))
+    rows.lay_out(axes, unit.label(f"mean {metric}"), 6)
     rows.draw(page.canvas(), below)
     return page.figure
