@@ -15,6 +15,7 @@ from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.metrics import oriented_bounds
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.suite import MIXED, Suite
 from riskrank.studies.targets import tasks_of
 
 _SAID = {
@@ -49,7 +50,7 @@ def on_task_scale(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
         return table
     scale = scale_of(table, settings)
     if scale == NONE:
-        return table
+        return table if table.suite.specs is None else _as_they_are(table, table.suite)
     values = _ranks(table) if scale == RANK else _shares_of_bounds(table)
     suite = replace(table.suite, means=_means(table), scale=scale)
     if suite.specs is not None:
@@ -61,6 +62,36 @@ def on_task_scale(table: ScoreTable, settings: SuiteSettings) -> ScoreTable:
         suite=suite,
         warnings=(*table.warnings, f"{option('task_scale', scale)}: {_SAID[scale]}"),
     )
+
+
+def _as_they_are(table: ScoreTable, suite: Suite) -> ScoreTable:
+    """Tasks with metrics of their own in the units of each; a warning where bounds do not say they share one.
+
+    Raises
+    ------
+    UsageError
+        If their bounds say that their units differ.
+    """
+    assert suite.specs is not None
+    counted = [spec for spec, weight in zip(suite.specs, suite.weights, strict=True) if weight]
+    own = {spec.name: spec for spec in counted}
+    if len(own) < 2:
+        return table
+    bounds = {name: spec.bounds for name, spec in own.items() if spec.bounds is not None}
+    if len(set(bounds.values())) > 1:
+        raise UsageError(
+            f"{option('task_scale', NONE)} adds scores of different units",
+            found="; ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in bounds.items()),
+            hint=f"use {option('task_scale', BOUNDS)}, or {option('task_scale', RANK)}",
+        )
+    if len(bounds) == len(own):
+        return table
+    said = (
+        f"{option('task_scale', NONE)} adds scores of {listing(own, 4)} as they are: where these differ in "
+        "unit, means and differences have none, and the metric of the widest scores decides; "
+        f"{option('task_scale', RANK)} compares them"
+    )
+    return replace(table, suite=replace(suite, scale=MIXED), warnings=(*table.warnings, said))
 
 
 def scale_of(table: ScoreTable, settings: SuiteSettings) -> str:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import riskrank as rr
-from riskrank.errors import UsageError
+from riskrank.errors import UsageError, spell
 from riskrank.shown.gate.junit import to_junit
 from riskrank.shown.schema import json_schema
 
@@ -75,6 +75,17 @@ def test_a_mean_of_a_suite_is_its_macro_mean():
     mean, macro = (gate(frame, on=[on]).rows for on in ("mean", "macro"))
     assert mean == macro
     assert gate(frame, on=["mean", "macro"]).rows == macro
+
+
+def test_nothing_is_claimed_of_a_task_that_does_not_count():
+    result = gate(table(0.5), on=["macro", "task"], task_weight=["gsm8k=0"])
+    assert [row.task for row in result.rows] == [None, "arc", "boolq", "mmlu"]
+    assert result.document.outcome == "pass"
+    notes = [text for text in result.document.provenance.warnings if "no claim" in text]
+    assert [spell(note, flags=True) for note in notes] == [
+        "no claim on gsm8k: --task-weight gives weight 0 there"
+    ]
+    assert not any("no claim" in text for text in gate(table(0.5), on=["task"]).document.provenance.warnings)
 
 
 def test_several_tasks_that_fail_are_all_named():

@@ -352,6 +352,25 @@ def own_metrics():
     return frame, read_scores([FrameSource(frame)], asked)
 
 
+def test_metrics_of_their_own_are_added_as_they_are_only_aloud():
+    _, table = own_metrics()
+    document = rank(table, RankSettings(task_scale="none", resamples=50))
+    (said,) = (text for text in document.provenance.warnings if "as they are" in text)
+    assert "adds scores of the " in said
+    assert "; metrics of different tasks added as they are." in " ".join(screen(document).split())
+    assert table.suite is not None
+    assert table.suite.specs is not None
+    wide = [replace(spec, bounds=(0.0, 100.0 if at else 1.0)) for at, spec in enumerate(table.suite.specs)]
+    declared = replace(table, suite=replace(table.suite, specs=tuple(wide)))
+    with pytest.raises(UsageError, match="adds scores of different units") as caught:
+        rank(declared, RankSettings(task_scale="none", resamples=50))
+    assert "from 0 to 1; " in caught.value.found
+    alike = [replace(spec, bounds=(0.0, 1.0)) for spec in table.suite.specs]
+    same = replace(table, suite=replace(table.suite, specs=tuple(alike)))
+    quiet = rank(same, RankSettings(task_scale="none", resamples=50))
+    assert not any("as they are" in text for text in quiet.provenance.warnings)
+
+
 @pytest.mark.parametrize("name", ["rank", "dominance"])
 def test_tasks_with_metrics_of_their_own_are_shown_as_the_file_has_them(name):
     frame, table = own_metrics()

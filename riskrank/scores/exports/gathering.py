@@ -274,19 +274,20 @@ class Gathering:
             self._primary[task] = ""
 
     def tasks_wanted(self, there: Mapping[str, Collection[str]]) -> set[str]:
-        """Tasks with a metric that is wanted, of those of each; others are noted, unless all are."""
+        """Tasks with a metric that is wanted, of those of each; others are noted, with what adds them."""
         wanted = wanted_metrics(self.rules.metrics, there)
         kept = {
             task
             for task, metrics in there.items()
             for names in (wanted[task],)
-            if not names or not {*names, *(name.rpartition(",")[0] for name in names)}.isdisjoint(metrics)
+            if not names or not names.isdisjoint(metrics)
         }
         left_out = sorted(there.keys() - kept)
         if kept and left_out:
+            adds = [option("metric", f"{task}={min(there[task], key=_shortest)}") for task in left_out]
             self.note(
                 f"{len(left_out)} of {len(there)} tasks left out, which have none of the metrics asked for: "
-                f"{listing(left_out)}"
+                f"{listing(left_out)}; {' '.join(adds[:3])} would add {'it' if len(adds) == 1 else 'some'}"
             )
         return kept or {*there}
 
@@ -483,6 +484,11 @@ def choose(
         if close
         else f"pick one: {option(parameter, there[0])}; or keep all: {option(parameter, ALL)}",
     )
+
+
+def _shortest(name: str) -> tuple[bool, str]:
+    """Metrics before those of a filter, each by name."""
+    return "," in name, name
 
 
 def wanted_metrics(asked: Sequence[str], tasks: Iterable[str]) -> dict[str, frozenset[str]]:

@@ -238,7 +238,8 @@ def _wanted(parts: list[_Part], gathering: Gathering) -> list[_Part]:
     """Parts of tasks with a metric that is wanted, so that no filter is asked for that nobody needs."""
     there: dict[str, set[str]] = defaultdict(set)
     for part in parts:
-        there[part.task].update(part.rows["metric"].unique())
+        for metric, name in part.rows.select("metric", "filter").unique().iter_rows():
+            there[part.task].update((metric, f"{metric},{name}"))
     kept = gathering.tasks_wanted(there)
     return [part for part in parts if part.task in kept]
 

@@ -18,6 +18,10 @@ from riskrank.scores.table.scores import Scores
 _OTHERS = 1.0
 
 
+MIXED = "mixed"
+"""The scale of tasks whose metrics differ and are added as they are."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Suite:
     """The tasks of a score table.
@@ -36,8 +40,8 @@ class Suite:
         ``score``, oriented task by task.
     means : ndarray, shape (metrics, models, tasks), or None
         Means as the file has them, where the table's scores were brought onto another scale.
-    scale : {"none", "rank", "bounds"}
-        The scale the table's scores are on.
+    scale : {"none", "mixed", "rank", "bounds"}
+        The scale the table's scores are on; `MIXED` are those of metrics that nobody made comparable.
     """
 
     names: tuple[str, ...]

@@ -79,6 +79,8 @@ def of_scored_tasks(scores: Scores) -> Scores:
     if gone and len(gone) < len(names):
         selected = f"of {listing(scores.metrics, _MOST_NAMED)}" if scores.options.metric else "in it"
         note = f"{DROPPED}{len(gone)} of {len(names)} tasks, with no score {selected}: {listing(gone)}"
+        if scores.options.metric:
+            note += f"; {option('metric', f'{gone[0]}=NAME')} adds one by a metric of its own"
         scores = replace(scores, notes=replace(scores.notes, warnings=(*scores.notes.warnings, note)))
     left = has[scored]
     if len(left) < 2 or (left == left[0]).all() or not scores.options.weighs_tasks:

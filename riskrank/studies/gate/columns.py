@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from riskrank.asked.gate import ClaimSettings
 from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.errors import listing, option
 from riskrank.scores.table.groups import group_tables, task_tables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gate.margins import bounded, declared_range, limits
@@ -81,8 +84,16 @@ def score_columns(
     return columns
 
 
+def without_a_claim(tables: Sequence[ScoreTable]) -> Iterator[str]:
+    """A note on tasks that are not claimed anything of, as nothing counts there."""
+    suites = [table.suite for table in tables if table.suite is not None]
+    idle = [suite.names[at] for suite in suites for at in np.flatnonzero(suite.weights == 0)]
+    if idle:
+        yield f"no claim on {listing(dict.fromkeys(idle))}: {option('task_weight')} gives weight 0 there"
+
+
 def task_columns(table: ScoreTable, margin_of: Mapping[str, float]) -> dict[str, list[ScoreColumn]]:
-    """Scores by metric of those that claims are about, a column a task, which may have its own metric."""
+    """Scores by metric of those that claims are about, a column a task that counts."""
     assert table.suite is not None
     parts, own = task_tables(table), table.suite.specs
     columns: dict[str, list[ScoreColumn]] = {}
@@ -90,6 +101,8 @@ def task_columns(table: ScoreTable, margin_of: Mapping[str, float]) -> dict[str,
         if metric.name not in margin_of:
             continue
         for at, task in enumerate(table.suite.names):
+            if not table.suite.weights[at]:
+                continue
             spec, of_all = (metric, table) if own is None else (own[at], parts[task])
             seen = of_all.column(number)
             scores = targets(parts[task], PortfolioSettings(), per_metric=True)[number].scores

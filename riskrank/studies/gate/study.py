@@ -15,7 +15,7 @@ from riskrank.studies.directions import refuse_assumed_costs
 from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide, resamples_of
-from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns
+from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns, without_a_claim
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.lost import lost_cases
@@ -95,7 +95,7 @@ def gate(
             _described(settings, len(claims)),
             seed=settings.seed,
             resamples=resamples_of(inference, len(claims), max(samples)),
-            warnings=[*dict.fromkeys(line for one in tables[1:] for line in one.warnings), *advice],
+            warnings=[*_notes(tables, wanted), *advice],
             **_described_inputs(tables, metrics),
         ),
         rows=rows,
@@ -114,6 +114,12 @@ def gate(
         texts=next((one.texts.said for one in given if one.texts is not None), ""),
         judged=judged,
     )
+
+
+def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[str]:
+    """Warnings of further tables, and the tasks that nothing is claimed of."""
+    found = list(dict.fromkeys(line for one in tables[1:] for line in one.warnings))
+    return [*found, *(without_a_claim(tables) if any(one.name == TASK for one in wanted) else ())]
 
 
 def _claims_at_best(

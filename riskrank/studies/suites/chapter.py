@@ -11,11 +11,13 @@ from riskrank.asked.suites import BOUNDS, FIXED, NONE, RANK
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.scores.table.suite import MIXED
 from riskrank.studies.suites.column import First, SuiteColumn, suite_column
 from riskrank.studies.wording import counted
 
 _SCALES = {
     NONE: "",
+    MIXED: "; metrics of different tasks added as they are",
     RANK: "; scores are ranks within the task, 0 to 1",
     BOUNDS: "; scores are shares of their bounds",
 }
@@ -33,7 +35,7 @@ class SuiteOutline:
         Of each task; of the model with the fewest.
     weights : tuple of float
         Together 1.
-    scale : {"none", "rank", "bounds"}
+    scale : {"none", "mixed", "rank", "bounds"}
         What scores count as.
     """
 

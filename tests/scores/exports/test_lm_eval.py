@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from riskrank.asked.reading import ReadOptions
-from riskrank.errors import InputError, UsageError
+from riskrank.errors import InputError, UsageError, spell
 from riskrank.scores.exports.interface import ExportRules
 from riskrank.scores.exports.lm_eval_aggregates import aggregate
 from riskrank.scores.exports.registry import read_export
@@ -128,12 +128,28 @@ def test_metrics_are_wanted_of_all_tasks_or_of_one(runs):
     for asked in (("acc",), ("a=acc", "f1")):
         export = read(root, metrics=asked)
         assert set(export.rows["task"]) == {"a", "c"}
-        assert export.notes == ("1 of 3 tasks left out, which have none of the metrics asked for: b",)
+        (note,) = (spell(text, flags=True) for text in export.notes)
+        assert note == (
+            "1 of 3 tasks left out, which have none of the metrics asked for: b; --metric b=em would add it"
+        )
     with pytest.raises(UsageError, match="task b: several filters"):
         read(root, metrics=("a=acc",))  # says nothing of the other tasks
     kept = read(root, metrics=("a=acc", "c=f1", "em"), filters=("strict", "none"))
     assert set(kept.rows["task"]) == {"a", "b", "c"}
     assert kept.notes == ()
+
+
+def test_a_metric_of_one_filter_is_not_that_of_another(runs):
+    """gsm has two filters and trivia one: naming gsm's says nothing of trivia, which is left out aloud."""
+    gsm = [row(0, name, exact_match=0.0) for name in ("strict", "loose")]
+    root = runs({"gsm": gsm, "trivia": [row(0, exact_match=1.0)], "arc": [row(0, acc=1.0)]})
+    export = read(root, metrics=("acc", "exact_match,strict"))
+    assert set(export.rows["task"]) == {"gsm", "arc"}
+    (note,) = (spell(text, flags=True) for text in export.notes)
+    assert note.endswith("asked for: trivia; --metric trivia=exact_match would add it")
+    added = read(root, metrics=("acc", "exact_match,strict", "trivia=exact_match"))
+    assert set(added.rows["task"]) == {"gsm", "trivia", "arc"}
+    assert added.notes == ()
 
 
 @pytest.mark.parametrize("asked", [(), ("sums=em", "other=acc"), ("em", "acc")])
