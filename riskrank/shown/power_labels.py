@@ -45,6 +45,8 @@ def _pilot(document: LabelsDocument) -> Line:
     """What else the pilot could have suggested."""
     interval = document.interval
     need = sizes_possible(interval) or f"more than {interval.limit:,}"
+    if interval.low is not None and interval.low == interval.high:
+        need = f"{interval.low:,}"
     level = f"{100 * interval.level:g} % interval from resamples of the pilot"
     return Line(f"{document.labelled:,} labels, compatible with a need of {need} ({level}).", "Pilot:")
 

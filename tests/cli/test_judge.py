@@ -132,7 +132,13 @@ def test_power_where_labels_do_not_do(run):
     assert "More than 598 labels of 600 samples are needed" in stdout
     assert "If the judge scored samples without end" in stdout
     easy = ("--pair", "small:tuned", "--margin", "1.5")
-    assert "At most 20 labels" in run("power", *BOTH, *easy, *few).stdout
+    stdout = run("power", *BOTH, *easy, *few).stdout
+    assert "At most 20 labels" in stdout
+    assert "20 to 20" not in stdout
+    limited = run("power", *BOTH, "--pair", "tuned:wordy", "--limit", "40", *few, "--format", "json").document
+    assert limited["meta"]["required_labels"]["size"] is None
+    assert limited["meta"]["required_labels"]["limit"] == 40
+    assert max(row["size"] for row in limited["results"]) == 40
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ class LabelsDocument(Document[LabelsRow]):
     @property
     def endless(self) -> int | None:
         """Labels that would do if the judge scored samples without end."""
-        return _whole(self.need.endless(self.height, self.required.target))
+        return _with_judge(self.need.endless(self.height, self.required.target))
 
     def meta(self) -> Mapping[str, Any]:
         """The labels the target needs."""
@@ -134,8 +134,8 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     claim = LabelClaim(*pair, -settings.margin, settings.alpha, best - worst, known)
     pilot = LabelPilot.of(judged.corrections, claim)
     need, most = pilot.need, pilot.samples - FEWEST_OTHERS
-    sizes = _sizes(settings, need, claim, most)
     limit = min(settings.limit or most, most)
+    sizes = _sizes(settings, need, claim, limit)
     check_search(sizes, target=settings.target, limit=limit, smallest=FEWEST_LABELS)
     curve = estimate_power(pilot.simulation, sizes, repeats=settings.simulations, seed=settings.seed)
     required = _required(pilot, curve, settings, limit)
@@ -170,19 +170,20 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     )
 
 
-def _sizes(settings: PowerSettings, need: LabelNeed, claim: LabelClaim, most: int) -> list[int]:
+def _sizes(settings: PowerSettings, need: LabelNeed, claim: LabelClaim, limit: int) -> list[int]:
     """Labels to simulate: half of those needed, as many, and twice as many, by the normal approximation."""
     if settings.sizes:
+        most = need.samples - FEWEST_OTHERS
         if max(settings.sizes) > most:
             raise UsageError(
                 f"{option('sizes')} are labels, and {FEWEST_OTHERS} samples at least are left to the judge",
-                found=f"{max(settings.sizes):,} labels of {most + FEWEST_OTHERS:,} samples",
+                found=f"{max(settings.sizes):,} labels of {need.samples:,} samples",
                 hint=f"give at most {most}",
             )
         return sorted(set(settings.sizes))
     wanted = need.labels(-float(ndtri(claim.level / 2)), settings.target)
     found = [two_digits(wanted * times) for times in (0.5, 1, 2)] if isfinite(wanted) else _SIZES
-    return sorted({min(max(size, FEWEST_LABELS), most) for size in found})
+    return sorted({max(min(size, limit), FEWEST_LABELS) for size in found})
 
 
 def _required(pilot: LabelPilot, curve: PowerCurve, settings: PowerSettings, limit: int) -> RequiredSize:
@@ -217,11 +218,15 @@ def _verdict(
     if need.effect <= 0:
         return f"No number of labels shows that {claim}: in the pilot it does not hold."
     alone = _whole(need.without_judge(height, required.target))
-    beside = "" if alone is None else f"; without the judge about {two_digits(alone):,}"
+    beside = (
+        ""
+        if alone is None or alone <= (required.size or 0)
+        else f"; without the judge about {two_digits(alone):,}"
+    )
     shows, of = f"that {claim} with a power of {percent(required.target)}", f"labels of {samples:,} samples"
     if required.size is None:
         said = f"More than {interval.limit:,} {of} are needed to show {shows}{beside}."
-        endless = _whole(need.endless(height, required.target))
+        endless = _with_judge(need.endless(height, required.target))
         if endless is not None and interval.limit == samples - FEWEST_OTHERS:
             said += f" If the judge scored samples without end, about {two_digits(endless):,} would do."
     else:
@@ -229,8 +234,13 @@ def _verdict(
         doubt = "" if required.confirmed or least else "; more simulations would make it surer"
         about = "At most" if least else "About"
         said = f"{about} {required.size:,} {of} show {shows}{beside}{doubt}."
-    possible = sizes_possible(interval)
+    possible = None if interval.low == interval.high else sizes_possible(interval)
     return said if possible is None else f"{said} From this pilot anything from {possible} is possible."
+
+
+def _with_judge(labels: float) -> int | None:
+    """Labels beside a judge, which are never fewer than correct one."""
+    return None if (found := _whole(labels)) is None else max(found, FEWEST_LABELS)
 
 
 def _whole(labels: float) -> int | None:
