@@ -65,7 +65,7 @@ class LookCase:
     boundary : float
         The claim is that the mean difference lies above it.
     median : int or None
-        Samples at the look that passes, in the median of the runs that pass by 2,000, by method §9; None
+        Samples at the look that passes, in the median, by method §9, which does not say of which runs; None
         where the true difference is the boundary, and no look ought to pass.
     clusters : bool
     """

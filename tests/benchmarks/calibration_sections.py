@@ -64,8 +64,10 @@ LOOKED_AT = """## Gates looked at again
 
 `gate --anytime` on growing tables, looked at every 50 samples up to 2,000, 40 times: the share that passes at
 some look though the difference is at its boundary, beside a test of a single look that is made at every look;
-and, where there is a difference, the samples at the look that passes, in the median. What is wanted is the
-median of runs that pass, as the method was simulated before, within a tenth and one look.
+and, where there is a difference, the samples at the look that passes, in the median: of those
+that pass by then, and of all, where one that does not pass counts as later than all others. `power --anytime`
+says the second. The method was simulated before and does not say of which its medians are; what is wanted is
+that those of the runs that pass are within a tenth of them and one look; of all runs it may lie further.
 
 """
 

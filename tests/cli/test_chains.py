@@ -152,6 +152,24 @@ def test_the_script_of_the_action(project, action, claim, status):
     )
 
 
+def test_a_gate_that_cannot_be_run_says_why_and_leaves_no_comment_of_a_checkout(project, action):
+    (project / "gate.md").write_text("<!-- riskrank gate -->\nPASS, says the pull request")
+    done = action("- id: gate", SCORES="no-100%.csv", GATE="--not-worse new:old")
+    assert (project / "output").read_text() == "status=2\n", done.stderr
+    assert not (project / "gate.md").exists()
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("::error"))
+    assert "no-100%25.csv: no such file%0Afound: " in line
+    assert done.stderr.count("\n") == 3
+
+
+def test_inputs_that_are_no_words_end_the_step(project, action):
+    """With claims in a configuration, those of the input would be gone without a word."""
+    done = action("- id: gate", SCORES="runs", FROM="lm-eval", GATE="--not-worse 'new:old")
+    assert done.returncode == 2
+    assert "cannot be split into words: No closing quotation" in done.stdout
+    assert not (project / "output").exists()
+
+
 def test_the_action_takes_a_claim_on_every_sample(project, action):
     lines = (f"{model},s{at},acc,1" for model in ("new", "old") for at in range(30) for _ in range(9))
     (project / "runs.csv").write_text("\n".join(["model,sample,metric,score", *lines]))

@@ -279,15 +279,15 @@ def _verdict(stops: Stops, new: str, old: str, settings: PowerSettings, single: 
     if median is None:
         return (
             f"More than {stops.limit:,} samples until a gate that is looked at again answers whether "
-            f"{claim}, in the median; {100 * share:.0f} % of runs have an answer by then."
+            f"{claim}, in the median of all runs; {100 * share:.0f} % of them have an answer by then."
         )
     low, high = (f"{end:,}" if end else f"more than {stops.limit:,}" for end in stops.median_interval())
     beside = ""
     if single is not None:
         beside = f" A single look takes {single:,} for a power of {100 * settings.target:g} %."
     fails = float(np.mean(np.isfinite(stops.failed)))
-    wrong = f"; {100 * fails:.0f} % of runs refute it" if fails else ""
+    wrong = f"; {100 * fails:.0f} % refute it" if fails else ""
     return (
         f"About {median:,} samples ({low} to {high}) until a gate that is looked at again answers whether "
-        f"{claim}, in the median{wrong}.{beside}"
+        f"{claim}, in the median of all runs{wrong}.{beside}"
     )
