@@ -469,7 +469,19 @@ def test_little_in_common_is_no_ground_for_an_answer(told, write, bless, new, fo
     asked = ("gate", f"new={write('new.csv', scores(**new))}", "--baseline", baseline, *CLAIM, *FEW)
     text = told(*asked, "--missing", "drop")
     assert found in text
-    assert "--missing drop" not in told(*asked).splitlines()[2]
+    hint = told(*asked).splitlines()[2]
+    assert "--missing drop" not in hint
+    assert "equal samples, if" not in hint
+
+
+def test_worst_is_proposed_where_it_is_taken(told, run, write, bless):
+    baseline = bless(scores("v1"))
+    for n, proposed in ((50, True), (49, False)):
+        path = write("new.csv", scores(n=n))
+        asked = ("gate", f"new={path}", "--baseline", baseline, *CLAIM, *FEW)
+        assert ("--missing worst" in told(*asked).splitlines()[2]) is proposed
+        bounds = ("--metrics-file", write("m.toml", "[acc]\nbounds = [0, 1]\n"), "--missing", "worst")
+        assert (run(*asked, *bounds).status != 2) is proposed
 
 
 def test_tasks_that_are_gone_are_samples_that_are_gone(run, told, write, bless):

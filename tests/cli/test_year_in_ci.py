@@ -118,6 +118,10 @@ def test_a_year_in_ci(run, week, evaluate, tmp_path):
     # What to do is done, and works: what errored counts as wrong, and claims are about what both have.
     assert week(12, "--missing", "worst", skill=0.75, errored=True)[0] in (1, 4)
     assert week(13, "--metric", "exact_match", skill=0.75, metrics=("exact_match", "f1"))[0] == 0
+    # What is not the same sample is not dropped until the rest passes.
+    for number, start in ((20, 1), (21, 75)):
+        status, page, told = week(number, "--missing", "drop", skill=0.9, start=start)
+        assert (status, page) == (2, ""), told
     # A step back fails, blesses nothing, and says which cases; a small one is not enough to say.
     status, page, told = week(14, "--cases", "3", "--bless", "baseline.parquet", skill=0.4)
     assert status == 1

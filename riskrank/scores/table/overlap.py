@@ -19,6 +19,7 @@ from riskrank.scores.table.shifted import hint_for_shift
 
 # Names that a message or a warning has room for.
 _MOST_NAMED = 4
+_CHANGED = "if the samples changed for good, "
 
 
 def compared(scores: Scores, metrics: Sequence[str]) -> Scores:
@@ -192,7 +193,7 @@ def _require_most(overlap: Overlap, *, grows: bool) -> None:
 def _other_samples(scores: Scores, rows: Booleans, counts: tuple[int, int, int], baseline: Baseline) -> str:
     """What to do, by how many samples were blessed, how many of them are there, and how many others."""
     samples, common, added = counts
-    anew = f"if the samples changed for good, bless new scores: {how_to_bless(baseline.path)}"
+    anew = f"{_CHANGED}bless new scores: {how_to_bless(baseline.path)}"
     if not common:
         column = (
             f": they were those of the column {baseline.sample_column!r}" if baseline.sample_column else ""
@@ -205,10 +206,11 @@ def _other_samples(scores: Scores, rows: Booleans, counts: tuple[int, int, int],
     ways = [] if shift else ["if they are the same under other names, name them as before"]
     if not added:
         ways = ["score those that are missing"]
+    if not added and 2 * common >= samples:
         ways.append(f"{option('missing', 'worst')} counts those that are missing as the worst there can be")
     if not shift and 2 * common > samples:
         ways.append(f"{option('missing', 'drop')} compares on the {common:,} in common")
-    return f"{shift}{'; '.join([*ways, anew])}"
+    return f"{shift}{'; '.join([*ways, anew]) if ways else anew.removeprefix(_CHANGED)}"
 
 
 def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
