@@ -135,6 +135,10 @@ class Document(Generic[Row]):
         """All rows, field by field, as JSON and CSV write them."""
         return self.columns()
 
+    def matrix(self) -> dict[str, list[Any]] | None:
+        """The table that CSV has in place of the rows, where one was asked for."""
+        return None
+
     def meta(self) -> Mapping[str, Any]:
         """Entries of ``meta`` beyond the provenance."""
         return {}

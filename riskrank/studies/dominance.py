@@ -29,7 +29,7 @@ from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import claims_of, described_tests, inference_of
 from riskrank.studies.suites import First, SuiteChapter, suite_chapter
 from riskrank.studies.suites.column import better_by
-from riskrank.studies.suites.entries import SuiteEntry, suite_meta
+from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.tails import TailMeans, worst_of
 from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets
 from riskrank.studies.task_scale import on_task_scale
@@ -97,6 +97,10 @@ class DominanceDocument(GroupedDocument[DominanceRow]):
     suite: SuiteChapter | None = None
     per_task: bool = False
     judged: JudgedChapter | None = None
+
+    def matrix(self) -> dict[str, list[Any]] | None:
+        """The means of every model on every task, where they were asked for."""
+        return None if self.suite is None or not self.per_task else by_task(self.suite)
 
     def meta(self) -> Mapping[str, Any]:
         """The suite, the judge and the groups, where there are some."""

@@ -8,6 +8,8 @@ import jsonschema
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import sem
+from scipy.stats import t as student
 
 from riskrank.asked.dominance import DominanceSettings
 from riskrank.asked.mrm import MeanRiskSettings
@@ -17,7 +19,7 @@ from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.suite import Suite
-from riskrank.shown.formats.data import to_json
+from riskrank.shown.formats.data import to_csv, to_json
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.schema import json_schema
 from riskrank.shown.sections import spelled_sections
@@ -209,6 +211,22 @@ def test_the_table_of_tasks_is_for_who_asks():
     assert "--per-task" in hidden
     assert "Means of x0 by task" in seen
     assert "--per-task" not in seen
+
+
+def test_the_table_of_tasks_is_the_csv_of_who_asks():
+    document = ranked(CLEAR, per_task=True)
+    found = pl.read_csv(io.StringIO(to_csv(document)))
+    assert found.columns == ["model", "task", "metric", "mean", "low", "high", "mark"]
+    entries = document.meta()["suite"]["task_means"]
+    for name in ("model", "task", "mean", "mark"):
+        assert found[name].to_list() == [entry[name] for entry in entries]
+    table = suite_table(CLEAR)
+    task = table.suite.of_sample[table.row_samples[1]]
+    on_mmlu = table.values[1][task == NAMES.index("mmlu"), 0]
+    expected = student(on_mmlu.size - 1, on_mmlu.mean(), sem(on_mmlu)).interval(0.95)
+    row = found.filter(model="m2", task="mmlu")
+    assert (row["low"][0], row["high"][0]) == pytest.approx(expected)
+    assert to_csv(ranked(CLEAR)).startswith("method,model,rank,")
 
 
 def test_without_a_test_there_are_no_marks():

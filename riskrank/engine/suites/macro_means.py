@@ -71,11 +71,17 @@ def macro_means(scores: TaskScores, scope: str = FIXED) -> Estimates:
     """Macro mean of every model, shape (k,)."""
     if scope == RANDOM:
         return _over_tasks(scores.mean, scores.weights)
+    found = task_means(scores)
+    return within_tasks(found.value, found.error, scores.independent, scores.weights)
+
+
+def task_means(scores: TaskScores) -> Estimates:
+    """Mean of every model on every task, shape (k, T), as its samples vary."""
     error = np.zeros_like(scores.mean)
     for task in range(scores.count):
         for model, part in enumerate(scores.parts(task)):
             error[model, task] = _norm(part) / np.sqrt(part.size * max(part.size - 1, 1))
-    return within_tasks(scores.mean, error, scores.independent, scores.weights)
+    return Estimates(scores.mean, error, np.maximum(scores.independent - 1, 1))
 
 
 def macro_differences(

@@ -85,12 +85,13 @@ def to_csv(document: Document, *, safe: bool = False) -> str:
     if isinstance(document.rows, FrameRows):
         frame = document.rows.frame
         return (_safe_frame(frame) if safe else frame).write_csv()
-    columns = list(map(_csv_column, document.written().values()))
+    written = document.matrix() or document.written()
+    columns = list(map(_csv_column, written.values()))
     if safe:
         columns = [[for_csv(cell) if isinstance(cell, str) else cell for cell in cells] for cells in columns]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(document.fields)
+    writer.writerow(written)
     writer.writerows(zip(*columns, strict=True))
     return text.getvalue()
 

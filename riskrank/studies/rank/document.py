@@ -26,7 +26,7 @@ from riskrank.studies.rank.certainty import certainty
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.suites import SuiteChapter
-from riskrank.studies.suites.entries import SuiteEntry, suite_meta
+from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.units import Units
 
 
@@ -128,6 +128,10 @@ class RankDocument(GroupedDocument[RankRow]):
     def quotes(self) -> Sequence[Quote]:
         """Figures on the first model."""
         return self.quoted
+
+    def matrix(self) -> dict[str, list[Any]] | None:
+        """The means of every model on every task, where they were asked for."""
+        return None if self.suite is None or not self.per_task else by_task(self.suite)
 
     def meta(self) -> Mapping[str, Any]:
         """Certainty, separation, hidden risks, aggregations, agreement, stability and groups."""

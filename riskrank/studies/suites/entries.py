@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.suites.macro_means import FIXED, RANDOM
+from riskrank.engine.suites.macro_means import FIXED, RANDOM, task_means
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.column import Scope, SuiteColumn
 
@@ -116,6 +116,27 @@ def suite_entry(chapter: SuiteChapter) -> SuiteEntry:
         pairs=[entry for one in columns for entry in _pairs(chapter, one)],
         left_out=[entry for one in columns for entry in _left_out(chapter, one)],
     )
+
+
+def by_task(chapter: SuiteChapter) -> dict[str, list[Any]]:
+    """Means of every model on every task, each with its interval, and marks against the leader.
+
+    Where tasks are compared on another scale than the file's, means are the file's and have no interval.
+    """
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("model", "task", "metric", "mean", "low", "high", "mark")
+    }
+    for one in chapter.columns.values():
+        low, high = task_means(one.scores).interval(chapter.alpha)
+        ends = np.sort(np.array([low, high]) * one.signs, axis=0) + 0.0
+        for entry in _task_means(chapter, one):
+            t, i = chapter.names.index(entry.task), chapter.models.index(entry.model)
+            span = [None, None] if one.file_means is not None else ends[:, i, t].tolist()
+            metric = entry.metric if chapter.metrics is None else chapter.metrics[t]
+            row = (entry.model, entry.task, metric, entry.mean, *span, entry.mark if chapter.tested else None)
+            for name, value in zip(columns, row, strict=True):
+                columns[name].append(value)
+    return columns
 
 
 def _macro(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[MacroEntry]:
