@@ -52,6 +52,24 @@ def test_less_is_better_in_the_units_of_the_file():
     np.testing.assert_allclose([back.low, back.estimate, back.high], [-row.high, -row.estimate, -row.low])
 
 
+@pytest.mark.parametrize("claim", ["better", "not_worse"])
+def test_costs_tell_in_cents_what_they_tell_in_dollars(claim):
+    rng = np.random.default_rng(4)
+    costs = {"old": rng.lognormal(-4, 0.3, 12), "new": rng.lognormal(-4.2, 0.3, 12)}
+    dollars = pl.DataFrame(
+        [(model, at, "cost", cost) for model, own in costs.items() for at, cost in enumerate(own)],
+        schema=["model", "sample", "metric", "score"],
+        orient="row",
+    )
+    in_dollars, in_cents = (
+        rr.gate(frame, **{claim: "new:old"}, lower=["cost"], margin=unit * 0.001).rows[0]
+        for unit, frame in ((1, dollars), (100, dollars.with_columns(pl.col("score") * 100)))
+    )
+    assert in_cents.verdict == in_dollars.verdict
+    assert in_cents.p_value == pytest.approx(in_dollars.p_value, rel=1e-9)
+    assert in_cents.high == pytest.approx(100 * in_dollars.high, rel=1e-9)
+
+
 def test_the_family_is_all_claims():
     frame = table(0.05, metrics=tuple("abcdefgh"))
     alone = rr.gate(frame, better="new:old", on="a").rows[0]

@@ -8,7 +8,6 @@ import numpy as np
 
 from riskrank.engine.copa.objective_scores import ObjectiveScores
 from riskrank.engine.types import Integers
-from riskrank.scores.table.costs import looks_like_an_amount
 from riskrank.studies.gate.margins import bounded, limits
 from riskrank.studies.objective_columns import ObjectiveColumn
 from riskrank.studies.objectives import Objectives
@@ -66,8 +65,7 @@ def objective_scores(found: Objectives, margins: dict[str, float]) -> tuple[list
 
 
 def _limits(column: ObjectiveColumn, margin: float) -> tuple[float, float] | None:
-    """The worst and the best score there can be; None where nobody knows: costs below 1 are no shares."""
+    """The worst and the best score there can be; None where nobody knows."""
     spec, scores = column.spec, [values / column.times for values in column.values]
     worst, best = limits(spec, scores, margin / column.times)
-    known = bounded(spec, scores) and (spec.bounds is not None or not looks_like_an_amount(spec.name))
-    return (worst * column.times, best * column.times) if known else None
+    return (worst * column.times, best * column.times) if bounded(spec, scores) else None

@@ -9,6 +9,7 @@ import numpy as np
 from riskrank.asked.gate import ClaimSettings
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
+from riskrank.scores.table.costs import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.statistics import Statistic
 
@@ -49,8 +50,8 @@ def margins(settings: ClaimSettings, names: Sequence[str], wanted: Sequence[Stat
 def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends:
     """The worst and the best score there can be.
 
-    Those are the bounds of the metric, or what was seen of any model; scores of which all seen are shares
-    reach from 0 to 1, as two models without a mistake say little of what there can be.
+    Those are the bounds of the metric, or what was seen of any model; shares reach from 0 to 1, as two models
+    without a mistake say little of what there can be.
 
     Parameters
     ----------
@@ -66,9 +67,7 @@ def limits(metric: MetricSpec, columns: Sequence[Floats], margin: float) -> Ends
     """
     ends = [float(min(column.min() for column in columns)), float(max(column.max() for column in columns))]
     if metric.transform == "none":
-        bounds = metric.bounds
-        if bounds is None and all(0 <= metric.sign * end <= 1 for end in ends):
-            bounds = (0.0, 1.0)
+        bounds = (0.0, 1.0) if _shares(metric, columns) else metric.bounds
         ends += [metric.sign * bound for bound in bounds or () if np.isfinite(bound)]
     worst, best = min(ends), max(ends)
     if margin > 0 and margin >= best - worst:
@@ -99,4 +98,12 @@ def bounded(metric: MetricSpec, columns: Sequence[Floats]) -> bool:
         return False
     if metric.bounds is not None:
         return bool(np.all(np.isfinite(metric.bounds)))
-    return all(bool(np.all((metric.sign * column >= 0) & (metric.sign * column <= 1))) for column in columns)
+    return _shares(metric, columns)
+
+
+def _shares(metric: MetricSpec, columns: Sequence[Floats]) -> bool:
+    """Whether scores without bounds all lie within 0 and 1; costs below 1 are no shares, in dollars or cents."""
+    within = all(
+        bool(np.all((metric.sign * column >= 0) & (metric.sign * column <= 1))) for column in columns
+    )
+    return within and metric.bounds is None and not looks_like_an_amount(metric.name)
