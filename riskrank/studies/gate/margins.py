@@ -102,7 +102,7 @@ def bounded(metric: MetricSpec, columns: Sequence[Floats]) -> bool:
 
 
 def _shares(metric: MetricSpec, columns: Sequence[Floats]) -> bool:
-    """Whether scores without bounds all lie within 0 and 1; costs below 1 are no shares, in dollars or cents."""
+    """Whether scores without bounds all lie within 0 and 1; costs below 1 are no shares, in any unit."""
     within = all(
         bool(np.all((metric.sign * column >= 0) & (metric.sign * column <= 1))) for column in columns
     )
