@@ -84,6 +84,18 @@ def repeated(write):
     )
 
 
+def test_what_is_not_shown_is_not_denied(run, write):
+    """20 lost and 30 won may be chance, and need not be: no test shows that nothing changed."""
+    pairs = [(0, 1)] * 20 + [(1, 0)] * 30 + [(1, 1)] * 50
+    rows = [
+        (model, at, "acc", pair[k]) for at, pair in enumerate(pairs) for k, model in enumerate(("new", "old"))
+    ]
+    table = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    outcome = run("diff", write("s.csv", table), "--pair", "new:old")
+    said = " ".join(outcome.stdout.split())
+    assert "no more on one side than chance alone can make (exact sign test, p = 0.2)" in said
+
+
 def test_planted_flips_are_found_and_chance_is_told(run, repeated):
     outcome = run("diff", repeated, "--repeats", "draws", "--pair", "new:old", "--format", "json")
     document = outcome.document

@@ -186,7 +186,7 @@ def test_a_refuted_claim_exits_1_after_the_result(run, runs, tmp_path):
     error, found, hint = outcome.stderr.splitlines()
     assert error == "error: gate --better down:old failed on the ssd of acc (and 3 more)"
     assert found.startswith("found: down is not better than old on acc (violation ratio ")
-    assert hint == "hint: down is shown not to be better than old"
+    assert hint == "hint: down is shown not to be better than old; --cases 20 lists the cases that lost most"
     rows = json.loads(path.read_text())["results"]
     assert [row["verdict"] for row in rows] == ["fail", "fail", "pass", "pass", "fail", "fail"]
 

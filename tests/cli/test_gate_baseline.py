@@ -267,6 +267,40 @@ def test_what_both_have_is_compared_on_demand_and_said(run, write, bless):
         assert text in outcome.stderr, outcome.stderr
 
 
+def test_new_samples_beside_all_that_were_blessed(run, refused, write, bless):
+    """Those cannot be the same under other names, as none is missing."""
+    path, given = bless(scores("v1")), f"new={write('new.csv', scores(n=130))}"
+    hint = refused("gate", given, "--baseline", path, *CLAIM)[2]
+    assert "other names" not in hint
+    assert "--missing drop compares on the 100 in common" in hint
+    outcome = run("gate", given, "--baseline", path, *CLAIM, *FEW, "--missing", "drop")
+    assert "warning: left out: 30 new\n" in outcome.stderr
+
+
+@pytest.mark.parametrize("way", ["higher", "lower"])
+def test_percent_against_shares_is_refused(run, told, write, bless, way):
+    """A harness that writes percent from now on would pass, or fail, whatever it found."""
+    direction = (f"--{way}", "acc")
+    path = bless(scores("v1", seed=2), *direction)
+    percent = scores().with_columns(score=100 * pl.col("score"))
+    given = f"new={write('new.csv', percent)}"
+    error = told("gate", given, "--baseline", path, *CLAIM, *direction)
+    assert "scores of acc are in two units" in error
+    assert "those of new reach 100, those of baseline reach 1" in error
+    assert "--bless" in error
+    others = f"old={write('v1.csv', scores('v1', seed=2))}"
+    claim = ("--not-worse", "old:new", "--margin", "0.1", *direction)
+    error = told("gate", given, others, *claim)
+    assert "those of new reach 100, those of old reach 1" in error
+    assert "--bless" not in error
+    # Whoever means both says so; and a model that nothing is claimed of costs nothing.
+    bounds = write("bounds.toml", f'[acc]\ndirection = "{way}"\nbounds = [0, 100]\n')
+    assert run("gate", given, others, *claim[:4], "--metrics-file", bounds, *FEW).status in (0, 1, 4)
+    third = f"third={write('v3.csv', scores('v3', seed=3))}"
+    pair = ("--not-worse", "third:old", "--margin", "0.1", *direction)
+    assert run("gate", given, others, third, *pair, *FEW).status in (0, 1, 4)
+
+
 def test_the_very_files_that_were_blessed_are_no_news(run, write, bless):
     table = scores("v1")
     path = bless(table)

@@ -203,7 +203,9 @@ def _other_samples(scores: Scores, rows: Booleans, counts: tuple[int, int, int],
     covered = np.zeros((len(scores.models), len(scores.samples)), dtype=bool)
     covered[scores.codes("model")[rows], scores.codes("sample")[rows]] = True
     shift = hint_for_shift(scores, covered)
-    ways = [] if shift else ["if they are the same under other names, name them as before"]
+    ways = (
+        [] if shift or common == samples else ["if they are the same under other names, name them as before"]
+    )
     if not added:
         ways = ["score those that are missing"]
     if not added and 2 * common >= samples:
@@ -227,10 +229,9 @@ def _warnings(overlap: Overlap, scores: Scores) -> list[str]:
                 + (f"; left out: {overlap.added:,} new" if overlap.added else "")
             )
         else:
-            found.append(
-                f"left out: {overlap.missing:,} {of_old}, which the new scores lack"
-                + (f", and {overlap.added:,} new" if overlap.added else "")
-            )
+            lacking = [f"{overlap.missing:,} {of_old}, which the new scores lack"] if overlap.missing else []
+            more = [f"{overlap.added:,} new"] if overlap.added else []
+            found.append(f"left out: {', and '.join([*lacking, *more])}")
     if overlap.metrics_missing:
         found.append(
             f"the new scores have no {listing(overlap.metrics_missing, _MOST_NAMED)}, which was blessed; no "

@@ -120,6 +120,6 @@ def _counts(document: DiffDocument, one: Change) -> str:
         return f"No case changed between {old} and {new}{where}."
     p = f"exact sign test, p = {one.p_adjusted:.2g}"
     if one.p_adjusted > document.alpha:
-        return f"{start}{where}: no more on one side than chance makes ({p})."
+        return f"{start}{where}: no more on one side than chance alone can make ({p})."
     more = "more worse than better" if one.worse > one.better else "more better than worse"
     return f"{start}{where}: {more} ({p})."

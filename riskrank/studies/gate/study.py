@@ -19,7 +19,7 @@ from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_colum
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.lost import lost_cases
-from riskrank.studies.gate.margins import margins
+from riskrank.studies.gate.margins import margins, refuse_percent
 from riskrank.studies.gate.passing import passing, refuse_merged
 from riskrank.studies.gate.statistics import MACRO, MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence, unit_of
@@ -196,6 +196,8 @@ def _claims(
                 for column in columns:
                     margin = 0.0 if one.dominance is not None else margin_of[column.name]
                     claims.append(GateClaim(kind, new, old, column, name, one.level, one.dominance, margin))
+    for table in by_themselves:
+        refuse_percent(table, {model for claim in claims for model in (claim.new, claim.old)}, names)
     return list(dict.fromkeys(claims))
 
 
@@ -234,11 +236,13 @@ def _failed(
 
 def _advice(row: GateRow, outcome: str, unit: str) -> str:
     if outcome == FAIL:
-        if row.claim == BETTER:
-            return f"{row.new} is shown not to be better than {row.old}" + (
-                f" by {row.margin:g}" if row.margin else ""
-            )
-        return f"{row.new} is a step back from {row.old}"
+        by = f" by {row.margin:g}" if row.margin else ""
+        shown = (
+            f"shown not to be better than {row.old}{by}"
+            if row.claim == BETTER
+            else f"a step back from {row.old}"
+        )
+        return f"{row.new} is {shown}; {option('cases', 20)} lists the cases that lost most"
     if row.hangs_on_missing:
         return (
             "what is missing decides it, not more samples: score it; "
