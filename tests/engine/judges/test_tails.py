@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from riskrank.engine.dominance.claims import DIRECT, Claim
+from riskrank.engine.dominance.column import study_dominance
+from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.judges.differences import for_differences
 from riskrank.engine.judges.tails import for_tail
@@ -35,3 +38,13 @@ def test_weights_are_those_of_the_tail_s_own_power(level):
 def test_other_scores_stay_as_they_are():
     scores = ClusteredScores.build([[1.0, 2.0], [2.0, 3.0]])
     assert for_tail(scores, 0.5) is scores
+
+
+def test_resampled_tails_are_those_of_their_own_weights():
+    rng = np.random.default_rng(5)
+    scores = column([Correction.of(*scored(rng, 60, 400)) for _ in range(2)])
+    claims, inference = (Claim(1, DIRECT),), Inference(resamples=200)
+    found = study_dominance(scores, claims, inference).replicates
+    weighed = study_dominance(for_tail(scores, found.tail_level), claims, inference).replicates
+    assert found.tails == pytest.approx(weighed.tails, rel=1e-12)
+    assert np.abs(found.means - weighed.means).max() > 1e-3
