@@ -207,6 +207,25 @@ def test_what_was_not_seen_speaks_against_an_answer_whichever_way_a_constraint_g
     assert next(iter(rows["b"].meets.values())) == "open"
 
 
+def test_no_p_value_of_the_front_stands_beside_what_a_constraint_decides(columns):
+    """A model off by a constraint alone showed the p-value of being on, and an open one a significant one."""
+    few = {name: values for name, values in columns.items() if name != "price"}
+    mid = float(np.mean(np.array(columns["cost"]).reshape(4, -1)[1]))
+    document = study(few, require=[f"cost <= {mid + 0.001}"], resamples=2000)
+    shown = evidence(document)
+    assert of_model(document)["mid"].on_p_adjusted <= 0.05
+    assert shown["mid"] == ("–", f"not shown to meet {document.objectives.constraints[0]}")
+    assert shown["big"] == ("–", "it violates a constraint")
+    assert shown["small"][0] != "–"
+    assert any("none where a constraint decides" in str(part) for part in sections(document))
+
+
+def evidence(document):
+    """Rows of the table of who is on the front."""
+    found = next(part for part in sections(document) if getattr(part, "title", "") == "Who is on the front")
+    return {name: (p, because) for name, _, p, because in found.rows}
+
+
 def test_answers_are_two_sided_and_of_one_family(columns):
     few = {name: values for name, values in columns.items() if name != "price"}
     found = objectives(table_of(few), CopaSettings(require="cost <= 3"))

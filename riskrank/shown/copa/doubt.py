@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from riskrank.engine.copa.front_states import OFF, OPEN
 from riskrank.shown import numbers
 from riskrank.shown.copa.objectives import objective_columns
 from riskrank.shown.view import Cell, Column, Line, Section, Table
@@ -34,6 +35,7 @@ def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[i
     spans = tuple(
         (table.name(i), *(_span(table, doubt, i, k) for k in range(len(table.weights)))) for i in models
     )
+    barred = ", and none where a constraint decides" if table.constraints else ""
     return [
         Table("Who is on the front", heads, rows),
         Table(
@@ -44,7 +46,7 @@ def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[i
         Line(
             "off: another model is shown to be as good on every objective, among all ordered pairs; on: "
             "against every other model some objective is shown to be better, among all models. p is of what "
-            "the front says, adjusted for all of these; of open models it is that of being on it. "
+            f"the front says, adjusted for all of these; of open models it is that of being on it{barred}. "
             f"{doubt.resamples:,} resamples of {doubt.samples}, the same for all objectives.",
             "Evidence:",
         ),
@@ -52,10 +54,15 @@ def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[i
 
 
 def _p_value(doubt: FrontDoubt, model: int) -> str:
+    """Of what the front says of a model; where a constraint decides, no test of the front does."""
     states = doubt.states
     dominator = int(states.dominator[model])
-    p = float(states.dominates[dominator, model] if dominator >= 0 else states.stands[model])
-    return numbers.p_value(p)
+    if dominator >= 0:
+        return numbers.p_value(float(states.dominates[dominator, model]))
+    stands = float(states.stands[model])
+    if states.state[model] == OFF or (states.state[model] == OPEN and stands <= doubt.alpha):
+        return "–"
+    return numbers.p_value(stands)
 
 
 def _because(table: ObjectiveTable, doubt: FrontDoubt, model: int) -> str:
