@@ -245,6 +245,10 @@ def _no_column(message: str, known: Sequence[str], label: str, parameter: str, t
     name = match[1] if match else ""
     if f'"{name}"' in text:
         hint = f"text goes in single quotes: '{name}'; double quotes are for columns"
+    elif name and re.search(compared := rf"((?:=|<>)\s*){re.escape(name)}\b", text):
+        # A shell takes the quotes of --where lang='en' for its own.
+        meant = re.sub(compared, lambda match: f"{match[1]}'{name}'", text)
+        hint = f"text goes in single quotes: {option(parameter, meant)}"
     else:
         hint = did_you_mean(
             name,

@@ -87,6 +87,13 @@ def test_files_without_such_rows_are_left_out(write, extended):
     [
         ("splt = 'dev'", InputError, "'splt', which is no column", "did you mean split?"),
         ('split = "dev"', InputError, "'dev', which is no column", "single quotes: 'dev'"),
+        (
+            "split=dev",
+            InputError,
+            "'dev', which is no column",
+            "text goes in single quotes: where=\"split='dev'\"",
+        ),
+        ("cost > 1 AND split != dev", InputError, "'dev', which is no column", "cost > 1 AND split != 'dev'"),
         ("Time_spent > 1", InputError, "'Time_spent', which is no column", 'did you mean "time spent"?'),
         ("split = 'dev", InputError, "fails", "double quotes"),
         ("cost > 'a'", InputError, "fails", "numbers with numbers"),
