@@ -136,6 +136,13 @@ def _reason(error: ValueError | RecursionError) -> str:
     return "a number of thousands of digits" if "integer string conversion" in str(error) else str(error)
 
 
+def _unknown_key(name: str, key: str, value: object) -> str:
+    """What to do about a key that there is not; TOML takes the dot of an unquoted name for a step down."""
+    if isinstance(value, dict):
+        return f'write [{key}], or ["{name}.{key}"] if the metric is called so'
+    return did_you_mean(key, _KEYS, otherwise="remove it")
+
+
 def _spec(path: str, name: str, table: object) -> MetricSpec:
     if not isinstance(table, dict):
         raise InputError(
@@ -148,7 +155,7 @@ def _spec(path: str, name: str, table: object) -> MetricSpec:
             raise InputError(
                 f"{path}: unknown key '{key}' for metric '{name}'",
                 found=f"{key} = {value!r}; the keys are {listing(_KEYS)}",
-                hint=did_you_mean(key, _KEYS, otherwise="remove it"),
+                hint=_unknown_key(name, key, value),
             )
         if key in _CHOICES and value not in _CHOICES[key]:
             write = f'{key} = "{{}}"'.format

@@ -48,6 +48,7 @@ def test_metrics_file(write):
         ("[acc]\nbounds = [0, inf]", "two finite numbers"),
         ("[acc]\nbounds = [false, true]", "two finite numbers"),
         ('acc = "lower"', "[acc]"),
+        ('[metrics.acc]\ndirection = "lower"', 'write [acc], or ["metrics.acc"] if the metric is called so'),
         ("[acc\n", "table per metric"),
     ],
 )
