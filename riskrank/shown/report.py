@@ -31,6 +31,7 @@ from riskrank.shown.rank.detail import (
 from riskrank.shown.rank.first_screen import other_metrics
 from riskrank.shown.suites.tables import details as task_details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
+from riskrank.studies.disagreement import disagreement
 from riskrank.studies.document import Document
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.rank import RankDocument
@@ -140,8 +141,8 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
         return [Line("not looked for: a tail would hold more than half of the scores.", "Hidden risks:")]
     level = percent(study.dominance.estimates.tail_level)
     words = Line(
-        f"A hidden risk is a model with a mean at least as high as another's and a significantly worse mean "
-        f"of its worst {level}. Sorting by the mean would not show it."
+        f"A hidden risk is a model with a mean at least as high as another's that comes before it, and a "
+        f"significantly worse mean of its worst {level}. Sorting by the mean would not show it."
     )
     shown = np.flatnonzero(risks.status != NONE).tolist()
     if not shown:
@@ -179,6 +180,13 @@ def _depends(what: str, about: str) -> Words:
         "τ is 1 for the same order and −1 for the opposite one."
     )
     return lambda _study, _document: [line]
+
+
+def _other_firsts(methods: RankDocument, document: ReportDocument) -> Iterator[Section]:
+    """What that table is, and where it would decide otherwise: no test says so, hence not in the verdict."""
+    yield from _depends("method", "methods")(methods, document)
+    if found := " ".join(disagreement(methods, document.ranking)):
+        yield Line(found, "In short:")
 
 
 def _agreement(what: str) -> Words:
@@ -265,7 +273,7 @@ REPORT = (
     Entry("by-group", "groups", _groups_title, attrgetter("by_group"), ("groups",), words=_groups),
     Entry(
         *("method", "methods", CHAPTERS["methods"], attrgetter("methods"), ("bump",)),
-        lead=_depends("method", "methods"),
+        lead=_other_firsts,
         words=_agreement("method"),
     ),
     Entry(

@@ -13,18 +13,16 @@ from riskrank.studies.wording import names
 _UNRELATED = 0.5
 
 
-def disagreement(methods: RankDocument | None, ranking: RankDocument) -> Iterator[str]:
+def disagreement(methods: RankDocument, ranking: RankDocument) -> Iterator[str]:
     """Say which other copula, and how many other methods, put another model first or order them otherwise.
 
     Parameters
     ----------
-    methods : RankDocument or None
-        Ranks by every method; None where there are no others.
+    methods : RankDocument
+        Ranks by every method.
     ranking : RankDocument
         The ranking, by relative second-order dominance.
     """
-    if methods is None:
-        return
     leading = next(name for name in ranking.study.rankings if name.startswith("R-SSD@"))
     own, models, rankings = ranking.study.rankings[leading], ranking.provenance.models, methods.study.rankings
     tau = {name: one for name, one in methods.agreement_with(own).items() if name != leading}

@@ -12,7 +12,6 @@ from riskrank.asked.report import ReportSettings
 from riskrank.errors import UsageError, option, spell
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa import CopaDocument, copa
-from riskrank.studies.disagreement import disagreement
 from riskrank.studies.document import Document, Provenance, Quote
 from riskrank.studies.dominance import DominanceDocument, dominance
 from riskrank.studies.gsd import GsdDocument, gsd
@@ -175,7 +174,7 @@ def report(
     return ReportDocument(
         provenance=_provenance(ranking, settings, table, **parts),
         rows=ranking.rows,
-        verdict=" ".join([found.verdict, *disagreement(parts["methods"], ranking)]),
+        verdict=found.verdict,
         ranking=ranking,
         title=title,
         **parts,

@@ -144,3 +144,9 @@ def test_the_hidden_risk_with_the_best_mean_comes_first():
     text = result.to_text()
     assert "! z: hidden risk: mean as good as safe's, worse bad cases" in text
     assert "! also marked: " in text
+
+
+def test_a_hidden_risk_of_the_combined_score_names_that_mean():
+    """By log_loss its mean is the worse one, on the same screen."""
+    text = rr.rank(SAMPLES / "suite", wide=True, lower="log_loss", higher="correct", resamples=200).to_text()
+    assert "! forest: hidden risk: mean combined score as good as logistic's, worse bad cases" in text

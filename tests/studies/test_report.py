@@ -1,4 +1,4 @@
-"""What a report adds to the verdict of its ranking: where other methods would decide otherwise."""
+"""What a report adds to its ranking: where other methods would decide otherwise, apart from the verdict."""
 
 import numpy as np
 import polars as pl
@@ -22,8 +22,8 @@ def scores(seed=0, n=60):
 def test_other_leaders_are_said():
     result = report(scores(), resamples=60, jobs=1, higher="*")
     alone = rr.rank(scores(), resamples=60, jobs=1, higher="*")
-    assert result.verdict.startswith(alone.verdict)
-    added = result.verdict.removeprefix(alone.verdict)
+    assert result.verdict == alone.verdict
+    added = result.to_markdown().split("opposite one.")[1]
     leader = alone.frame.filter(pl.col("method") == "R-SSD@P(IC)", pl.col("rank") == 1)["model"][0]
     every = rr.rank(scores(), all_methods=True, no_test=True, jobs=1, higher="*")
     firsts = every.frame.filter(pl.col("rank") == 1).group_by("method").agg("model")
@@ -40,3 +40,13 @@ def test_methods_that_agree_add_nothing():
     )
     result = report(frame, no_test=True, jobs=1, higher="*")
     assert result.verdict == rr.rank(frame, no_test=True, jobs=1, higher="*").verdict
+    assert "other methods put another model first" not in result.to_markdown()
+
+
+def test_words_on_risks_and_intervals_say_what_was_computed():
+    text = report(scores(), resamples=60, jobs=1, higher="*").to_markdown()
+    assert "another's that comes before it, and a significantly worse mean of its worst" in text
+    assert "its intervals hold together, whichever model these data put first" in text
+    assert "for its pair alone" not in text
+    picture = rr.rank(scores(), resamples=60, jobs=1, higher="*").plot("forest")
+    assert "with intervals that hold together with 95 %" in picture.reading

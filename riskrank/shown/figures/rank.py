@@ -96,7 +96,7 @@ def _forest(document: RankDocument, method: str) -> Plot:
         unit = fitted([label], 90.0, SMALL)[0]
         parts.append(f"Right: difference of the mean {label} to the first model")
         if found.difference.low is not None:
-            parts[-1] += f", with its {percent(1 - inference.alpha)} interval for one pair at a time"
+            parts[-1] += f", with intervals that hold together with {percent(1 - inference.alpha)}"
         parts[-1] += "."
     return draw_forest(found, document.provenance.models, method, " ".join(parts), score=score, unit=unit)
 

@@ -250,7 +250,7 @@ def reading(document: RankDocument, names: Collection[str]) -> Line:
         f"mean{what}, worst (the mean of a model's worst scores, TVaR) and the difference to the first are "
         "in the units of the scores"
         + (
-            "; each interval is for its pair alone, and the first was chosen by these data."
+            "; its intervals hold together, whichever model these data put first."
             if inference.resampled
             else "."
         )

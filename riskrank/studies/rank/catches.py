@@ -137,7 +137,8 @@ def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapp
             on = f"by {one.column}" if alone else "in the ranking"
             found[i] = f"worst on {many} metrics, yet {ordinal(int(places[i]))} {on}"
         elif i in tail.risks:
-            found[i] = f"hidden risk: mean as good as {tail.rival(i)}'s, worse bad cases"
+            mean = "mean" if alone else "mean combined score"
+            found[i] = f"hidden risk: {mean} as good as {tail.rival(i)}'s, worse bad cases"
         elif i in worse:
             found[i] = f"worse bad cases than {worse[i]}"
     return found
