@@ -69,7 +69,6 @@ def test_an_effect_is_the_mean_in_standard_deviations(paired):
         assert effects[1] == pytest.approx(-effects[0])
 
 
-@pytest.mark.usefixtures("fewer")
 @pytest.mark.parametrize(
     ("effect", "n"),
     [
@@ -194,7 +193,7 @@ def test_power_of_several_pairs_is_multiplied():
     assert _height(np.array([0.3, 0.3]), round(both[0]), 0.8) == pytest.approx(1.7, abs=0.01)
 
 
-def test_quantiles_arecorrected_ends_for_the_median():
+def test_quantiles_are_corrected_for_the_median():
     suggested = np.exp(np.random.default_rng(0).normal(size=4001))
     plain = np.quantile(suggested, [0.025, 0.975])
     assert corrected_ends(suggested, float(np.median(suggested)), 10_000) == pytest.approx(plain, rel=0.02)
