@@ -47,7 +47,7 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     human, judge = scores[:, :, 0], scores[:, :, 1]
     notes: list[str] = []
     kept = _scored_by_judge(table, judge, options, notes)
-    labelled = _labelled(table, ~np.isnan(human) & kept, options, notes)
+    labelled = _labelled(table, ~np.isnan(human), kept, options, notes)
     _require_constant_neither(table, human[:, labelled], judge[:, kept], options)
     first, rest = np.flatnonzero(labelled), np.flatnonzero(kept & ~labelled)
     every = np.concatenate((first, rest))
@@ -89,8 +89,11 @@ def _scored_by_judge(table: ScoreTable, judge: Floats, options: ReadOptions, not
     )
 
 
-def _labelled(table: ScoreTable, has: Booleans, options: ReadOptions, notes: list[str]) -> Booleans:
-    """Samples that people scored of every model."""
+def _labelled(
+    table: ScoreTable, has: Booleans, kept: Booleans, options: ReadOptions, notes: list[str]
+) -> Booleans:
+    """Samples that people scored of every model, of those kept."""
+    has = has & kept
     name, counts = options.human, has.sum(axis=1)
     every: Booleans = np.asarray(np.all(has, axis=0))
     if not (counts == counts[0]).all() or int(every.sum()) != counts[0]:
@@ -100,7 +103,7 @@ def _labelled(table: ScoreTable, has: Booleans, options: ReadOptions, notes: lis
             raise _different_labels(table, str(name), counts, every, without)
         some = int(has.any(axis=0).sum() - every.sum())
         notes.append(f"{some:,} samples that people scored of some models only count as not labelled")
-    n, total = int(every.sum()), int(has.shape[1])
+    n, total = int(every.sum()), int(kept.sum())
     if n < FEWEST_LABELS:
         raise InputError(
             f"{n} human scores a model are too few to correct a judge",
@@ -108,11 +111,16 @@ def _labelled(table: ScoreTable, has: Booleans, options: ReadOptions, notes: lis
             hint=f"have people score at least {FEWEST_LABELS} samples, by chance, the same of each model",
         )
     if total - n < FEWEST_OTHERS:
+        them = "" if kept.all() else " that the judge did"
+        hint = f"compare by what people said: {option('metric', name)} alone"
+        if them:
+            turned = f"{option('human', options.judge)} {option('judge', name)}"
+            hint = f"have the judge score more samples, or write {turned} if these are the wrong way round"
         raise UsageError(
-            f"people scored {'every sample' if total == n else 'all samples but one'}: there is nothing for "
-            f"{option('judge', options.judge)} to add",
+            f"people scored {'every sample' if total == n else 'all samples but one'}{them}: there is "
+            f"nothing for {option('judge', options.judge)} to add",
             found=f"{name} on {n:,} of {total:,} samples",
-            hint=f"compare by what people said: {option('metric', name)} alone",
+            hint=hint,
         )
     return every
 

@@ -132,6 +132,16 @@ def test_dropping_goes_on_with_what_is_labelled_everywhere():
         read(frame(b_people=lambda scores: [None] * N), missing="drop")
 
 
+def test_a_judge_dropped_to_the_labelled_samples_adds_nothing():
+    """With the metrics the wrong way round only labels were left: means of no samples, and a verdict."""
+    with pytest.raises(UsageError) as caught:
+        read(frame(), human="judge", judge="people", missing="drop")
+    what, found, hint = caught.value.lines(flags=True)
+    assert "every sample that the judge did" in what
+    assert f"judge on {LABELLED} of {LABELLED} samples" in found
+    assert "--human people --judge judge" in hint
+
+
 def test_scores_outside_bounds_are_refused():
     with pytest.raises(InputError, match="outside the bounds of metric 'people'"):
         read(frame(), metrics={"people": {"bounds": [1, 4]}})
