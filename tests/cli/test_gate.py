@@ -187,6 +187,8 @@ def test_a_refuted_claim_exits_1_after_the_result(run, runs, tmp_path):
     assert error == "error: gate --better down:old failed on the ssd of acc (and 3 more)"
     assert found.startswith("found: down is not better than old on acc (violation ratio ")
     assert hint == "hint: down is shown not to be better than old; --cases 20 lists the cases that lost most"
+    for option in (("--cases", "20"), ("--unpaired",)):
+        assert "--cases" not in run("gate", runs, *claims, "-q", *option).stderr
     rows = json.loads(path.read_text())["results"]
     assert [row["verdict"] for row in rows] == ["fail", "fail", "pass", "pass", "fail", "fail"]
 

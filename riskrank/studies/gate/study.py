@@ -105,7 +105,7 @@ def gate(
         correction=settings.correction,
         metrics=metrics,
         outcome=outcome,
-        failed=_failed(rows, outcome, settings, metrics, unit),
+        failed=_failed(rows, outcome, settings, metrics, unit, cases=_may_list(given[0], settings)),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
         looks=looks,
@@ -206,12 +206,19 @@ def _own_metrics(tables: Sequence[ScoreTable]) -> list[str]:
     return [name for table in tables if table.suite is not None for name in table.suite.metrics or ()]
 
 
+def _may_list(table: ScoreTable, settings: ClaimSettings) -> bool:
+    """Whether cases could be listed that are not: models with samples of their own may share none."""
+    return not settings.cases and not table.options.unpaired and table.options.judge is None
+
+
 def _failed(
     rows: Sequence[GateRow],
     outcome: str,
     settings: ClaimSettings,
     metrics: Sequence[MetricSpec],
     unit: str,
+    *,
+    cases: bool,
 ) -> RiskrankError | None:
     """What the run ends with, after its result is written."""
     found = counts(rows)
@@ -230,19 +237,20 @@ def _failed(
     return kind(
         f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
         found=row_sentence(first, metrics),
-        hint=_advice(first, outcome, unit_of(first, unit)),
+        hint=_advice(first, outcome, unit_of(first, unit), cases=cases),
     )
 
 
-def _advice(row: GateRow, outcome: str, unit: str) -> str:
+def _advice(row: GateRow, outcome: str, unit: str, *, cases: bool) -> str:
     if outcome == FAIL:
+        which = f"; {option('cases', 20)} lists the cases that lost most" if cases else ""
         by = f" by {row.margin:g}" if row.margin else ""
         shown = (
             f"shown not to be better than {row.old}{by}"
             if row.claim == BETTER
             else f"a step back from {row.old}"
         )
-        return f"{row.new} is {shown}; {option('cases', 20)} lists the cases that lost most"
+        return f"{row.new} is {shown}{which}"
     if row.hangs_on_missing:
         return (
             "what is missing decides it, not more samples: score it; "
