@@ -140,7 +140,7 @@ def _contrast(other: _Units, reference: _Units, *, paired: bool) -> tuple[Floats
     error = np.sqrt(variance)
     # Signs of so many differing units fall like that by chance with this probability: no p-value is smaller.
     least = np.exp2(-_differing(difference, other, reference, sides))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         t = np.where(difference == 0, 0.0, difference / scale / error)
         skewness = np.where(error > 0, third / error**3, 0.0)
     finite = np.where(np.isinf(t), 0.0, t)

@@ -93,3 +93,8 @@ def test_whole_clusters_count_once():
     repeated = [np.repeat(v, 4, axis=0) for v in values]
     again = contrasts(tables(repeated, [np.repeat(np.arange(12), 4)] * 2), 0)
     assert again.p_better == pytest.approx(once.p_better)
+
+
+def test_prices_far_apart_that_do_not_vary_divide_in_silence():
+    found = contrasts(tables([np.full((15, 1), 1.0), np.full((15, 1), 10.0)]), 0)
+    assert found.p_better[1, 0] == pytest.approx(2.0**-15)
