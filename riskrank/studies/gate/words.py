@@ -20,6 +20,8 @@ def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], uni
     sentence = f"{outcome.upper()}: {', '.join(parts)}."
     deciding = next(row for row in rows if row.verdict == outcome)
     told = row_sentence(deciding, metrics)
+    if unit_of(deciding, unit) == "tasks":
+        told = f"On tasks like these {told}"
     needed = ""
     if deciding.samples_needed is not None:
         how = "more being like these" if deciding.e_value is not None else "normal approximation"
