@@ -9,6 +9,7 @@ from riskrank.engine.power.planning import PowerStudy
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.dominance.detail import CORRECTIONS
+from riskrank.shown.numbers import power_share
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.power import PowerDocument
 from riskrank.studies.power.verdict import sizes_possible, unit_words
@@ -69,29 +70,25 @@ def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -
             models[pairs[number][0]],
             models[pairs[number][1]],
             numbers.ratio(float(ratios[pairs[number]])),
-            *(_percent(share) for share in curve.power[:, number]),
+            *(power_share(share) for share in curve.power[:, number]),
         )
         for number in shown
     ]
     rest = by_power[len(shown) :]
     if len(rest):
-        least = (_percent(share) for share in curve.least(rest))
+        least = (power_share(share) for share in curve.least(rest))
         rows.append((f"{len(rest)} easier pairs", "each at least", "", *least))
     if len(pairs) > 1:
-        all_of_them = (_percent(share) for share in curve.together)
+        all_of_them = (power_share(share) for share in curve.together)
         rows.append((Cell(f"all {len(pairs)} pairs", "bold"), "at once", "", *all_of_them))
     name = claim_words(study.plan.claim) + ("" if metric is None else f"@{metric}")
     return Table(f"How often {name} is significant", tuple(columns), tuple(rows), stub=2)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share in (0, 1) or 0.005 <= share < 0.995 else f"{100 * share:.1f} %"
-
-
 def _needed(study: PowerStudy) -> Line:
     required, what = study.required, "the pair" if len(study.plan.pairs) == 1 else "all pairs at once"
     wanted = f"{100 * required.target:g} %"
-    reached = f"{_percent(required.power)} ± {100 * required.standard_error:.0f}"
+    reached = f"{power_share(required.power)} ± {100 * required.standard_error:.0f}"
     if study.plan.unattainable:
         number = "tasks like these" if study.by_means else "samples"
         text = f"no number of {number} gives {what} a power of {wanted}; see the warning."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from riskrank.errors import option
+from riskrank.shown.numbers import power_share
 from riskrank.shown.view import Column, Line, Section, Table
 from riskrank.studies.power.anytime import AnytimePowerDocument
 
@@ -13,7 +14,8 @@ def view(document: AnytimePowerDocument) -> list[Section]:
     fails = any(row.failed for row in rows)
     columns = [Column("samples"), Column("passed"), *([Column("failed")] if fails else [])]
     cells = tuple(
-        (f"{row.size:,}", _share(row.passed), *([_share(row.failed)] if fails else [])) for row in rows
+        (f"{row.size:,}", power_share(row.passed), *([power_share(row.failed)] if fails else []))
+        for row in rows
     )
     stops, first = document.stops, rows[0]
     claim = f"not worse than {first.old} by {first.margin:g}" if first.margin else f"better than {first.old}"
@@ -33,7 +35,3 @@ def view(document: AnytimePowerDocument) -> list[Section]:
             f"({option('every')}, {option('limit')}); {truth}."
         ),
     ]
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.0f} %"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from riskrank.errors import option
+from riskrank.shown.numbers import power_share
 from riskrank.shown.view import Column, Line, Section, Table, asked_for
 from riskrank.studies.power.labels import LabelsDocument
 from riskrank.studies.power.verdict import sizes_possible
@@ -13,12 +14,12 @@ def view(document: LabelsDocument) -> list[Section]:
     first, curve, required = document.rows[0], document.curve, document.required
     claim = f"not worse than {first.old} by {first.margin:g}" if first.margin else f"better than {first.old}"
     tried = zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
-    passed = ", ".join(f"{size:,}: {_share(power)}" for size, power in tried)
+    passed = ", ".join(f"{size:,}: {power_share(power)}" for size, power in tried)
     return [
         Table(
             f"{first.new} {claim} on {first.metric}: how often the gate passes",
             (Column("labels"), Column("passes")),
-            tuple((f"{row.size:,}", _share(row.power)) for row in document.rows),
+            tuple((f"{row.size:,}", power_share(row.power)) for row in document.rows),
         ),
         Line(
             f"Shares of {curve.repeats:,} simulated tables of {document.samples:,} samples; the pilot is "
@@ -58,7 +59,3 @@ def _otherwise(document: LabelsDocument) -> list[Line]:
         return []
     text = f"{alone:,} labels alone, or {endless:,} if the judge scored samples without end."
     return [Line(text, "As much as:")]
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.0f} %"
