@@ -13,37 +13,19 @@ import numpy as np
 
 from riskrank.engine.gates.side import Side
 from riskrank.engine.gates.side_tasks import SideTasks
+from riskrank.engine.judges.rows import JudgedRows
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.proper_steps import proper
 from riskrank.engine.sampling.steps import StepMaker, Steps, units_of
-from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.engine.types import Booleans, Floats
 
 # A sample more is one that people scored: it has to move the mean more than one that they did not.
 _LESS = 0.5
 
 
-@dataclass(frozen=True)
-class _Signed:
-    """A judged column of one model: signed weights, and what people's rows are."""
-
-    values: Floats
-    signed: Floats
-    of_row: Integers
-    people: Booleans
-
-    @classmethod
-    def of(cls, scores: ClusteredScores, model: int) -> _Signed:
-        strata = scores.strata
-        assert strata is not None
-        assert strata.signed is not None
-        of_row = strata.of_cluster[model][scores.clusters[model]]
-        signed = strata.signed[model]
-        return cls(scores.values[model], signed, of_row, (of_row == 0) & (signed > 0))
-
-
 def mean_side(scores: ClusteredScores, model: int) -> tuple[Side, float]:
     """Residuals in the place of scores, and how much larger they are than people's scores."""
-    own, strata = _Signed.of(scores, model), scores.strata
+    own, strata = JudgedRows.of(scores, model), scores.strata
     assert strata is not None
     counts = strata.counts(model)
     second = _LESS * min(1.0, counts[1] / counts[0])
@@ -51,7 +33,7 @@ def mean_side(scores: ClusteredScores, model: int) -> tuple[Side, float]:
     sums = np.bincount(scores.clusters[model], own.values * own.signed)
     task = strata.of_cluster[model]
     # The judge's mean over the labelled samples cancels; without it residuals lie where people's scores do.
-    judged = (own.of_row == 0) & ~own.people
+    judged = own.labelled & ~own.people
     offset = -float(own.values[judged] @ own.signed[judged])
     values = (sums * counts[task] + np.array([offset, -offset])[task]) / weights[task]
     side = Side(values, np.arange(values.size), SideTasks(task, weights, random=False))
@@ -75,10 +57,10 @@ class TailSide(Side):
     @classmethod
     def of(cls, scores: ClusteredScores, model: int) -> TailSide:
         """One model's side."""
-        own, strata = _Signed.of(scores, model), scores.strata
+        own, strata = JudgedRows.of(scores, model), scores.strata
         assert strata is not None
         tasks = SideTasks(strata.of_cluster[model], np.ones(2), random=False)
-        shares = own.signed * strata.counts(model)[own.of_row]
+        shares = own.signed * strata.counts(model)[strata.of_cluster[model][scores.clusters[model]]]
         return cls(own.values, scores.clusters[model], tasks, shares=shares, people=own.people)
 
     @property

@@ -7,14 +7,15 @@ share p is min(x, Q(p))/p but for a constant, and the λ of these is the tail's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.judges.differences import for_differences
+from riskrank.engine.judges.rows import JudgedRows
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.types import Booleans, Floats
+from riskrank.engine.types import Floats
 
 
 def for_tail(scores: ClusteredScores, level: float) -> ClusteredScores:
@@ -29,41 +30,26 @@ def for_tail(scores: ClusteredScores, level: float) -> ClusteredScores:
     strata = scores.strata
     if strata is None or strata.signed is None:
         return scores
-    models = [_TailRows.of(scores, model) for model in range(scores.models)]
-    cut = for_differences([one.below(level) for one in models])
-    signed = tuple(one.weights(own.power) for one, own in zip(models, cut, strict=True))
+    models = [JudgedRows.of(scores, model) for model in range(scores.models)]
+    cut = for_differences([_below(rows, level) for rows in models])
+    signed = tuple(_weights(rows, one.power) for rows, one in zip(models, cut, strict=True))
     tuned = replace(strata, signed=signed)
     return replace(scores, strata=tuned, weights=tuned.score_weights(scores.clusters, scores.values))
 
 
-@dataclass(frozen=True)
-class _TailRows:
-    """One model's rows: which are of labelled samples, and which of these people's."""
+def _below(rows: JudgedRows, level: float) -> Correction:
+    """What the tail's mean is corrected by: scores cut at the labels' quantile."""
+    human, labelled = rows.values[rows.people], rows.values[rows.labelled & ~rows.people]
+    judge = np.concatenate((labelled, rows.values[~rows.labelled]))
+    edge = float(np.quantile(human, level, method="inverted_cdf"))
+    return Correction.of(np.minimum(human, edge), np.minimum(judge, edge))
 
-    values: Floats
-    labelled: Booleans
-    people: Booleans
 
-    @classmethod
-    def of(cls, scores: ClusteredScores, model: int) -> _TailRows:
-        strata = scores.strata
-        assert strata is not None
-        assert strata.signed is not None
-        labelled = strata.of_cluster[model][scores.clusters[model]] == 0
-        return cls(scores.values[model], labelled, labelled & (strata.signed[model] > 0))
-
-    def below(self, level: float) -> Correction:
-        """What the tail's mean is corrected by: scores cut at the labels' quantile."""
-        human, labelled = self.values[self.people], self.values[self.labelled & ~self.people]
-        judge = np.concatenate((labelled, self.values[~self.labelled]))
-        edge = float(np.quantile(human, level, method="inverted_cdf"))
-        return Correction.of(np.minimum(human, edge), np.minimum(judge, edge))
-
-    def weights(self, power: float) -> Floats:
-        """Signed weights of the rows."""
-        n = int(self.people.sum())
-        total = self.values.size - n
-        found = np.full(self.values.size, power / total)
-        found[self.labelled] = power * (1 / total - 1 / n)
-        found[self.people] = 1 / n
-        return found
+def _weights(rows: JudgedRows, power: float) -> Floats:
+    """Signed weights of the rows with another λ."""
+    n = int(rows.people.sum())
+    total = rows.values.size - n
+    found = np.full(rows.values.size, power / total)
+    found[rows.labelled] = power * (1 / total - 1 / n)
+    found[rows.people] = 1 / n
+    return found
