@@ -42,7 +42,7 @@ def dominance_verdict(case: DominanceCase) -> Said:
     sentences[1:1] = judge_worth(case.judged)
     if not case.inference.test:
         sentences.insert(1, "Nothing was tested, so nothing says how sure that is.")
-    return fitting([assuming(case.means) + sentences[0], *sentences[1:]])
+    return fitting([assuming(case.means, case.judged) + sentences[0], *sentences[1:]])
 
 
 def _ahead(case: DominanceCase) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any
@@ -52,7 +53,9 @@ class JudgedEntry:
     """A judge corrected by people, model by model.
 
     ``worth_low`` and ``worth_high`` are the fewest and the most labels that would tell as much of the
-    difference of two models' means, over all pairs; fewer than there are where the judge blurs one.
+    difference of two models' means, over all pairs, of a gate those it claims something of; fewer than there
+    are where the judge blurs one. ``chosen_p`` is the p-value of labels chosen by chance where they do not
+    look so.
     """
 
     human: str
@@ -63,6 +66,7 @@ class JudgedEntry:
     lower: bool
     worth_low: float
     worth_high: float
+    chosen_p: float | None
     models: Sequence[JudgedModelEntry]
 
 
@@ -80,6 +84,12 @@ class JudgedChapter:
     def models(self) -> list[str]:
         """Names of the models."""
         return [one.model for one in self.entry.models]
+
+    @property
+    def taken_for_granted(self) -> str:
+        """What every corrected figure rests on, where it does not look so; empty where it may be so."""
+        p = self.entry.chosen_p
+        return "" if p is None else f"the labels as chosen by chance, which they do not look (p = {p:.2g})"
 
     @property
     def worth(self) -> str:
@@ -129,11 +139,13 @@ def refuse_with_judge(table: ScoreTable, settings: Settings) -> None:
         )
 
 
-def judged_chapter(table: ScoreTable) -> JudgedChapter | None:
-    """What there is to say of a table's judge; None where it has none."""
+def judged_chapter(
+    table: ScoreTable, pairs: Collection[tuple[int, int]] | None = None
+) -> JudgedChapter | None:
+    """What there is to say of a table's judge, and of all or some pairs of models; None where it has none."""
     if table.judged is None:
         return None
-    return JudgedChapter(judged_entry(table.judged, table), _otherwise(table.judged))
+    return JudgedChapter(judged_entry(table.judged, table, pairs), _otherwise(table.judged))
 
 
 def _otherwise(judged: Judged) -> str:
@@ -149,7 +161,9 @@ def _otherwise(judged: Judged) -> str:
     return f"{option('lower', judged.judge)} if less of it is better"
 
 
-def judged_entry(judged: Judged, table: ScoreTable) -> JudgedEntry:
+def judged_entry(
+    judged: Judged, table: ScoreTable, pairs: Collection[tuple[int, int]] | None = None
+) -> JudgedEntry:
     """Write down a judge's correction."""
     units, n = units_of(judged.human, table.metrics), len(judged.labelled)
 
@@ -171,9 +185,18 @@ def judged_entry(judged: Judged, table: ScoreTable) -> JudgedEntry:
         for model, one in zip(table.models, judged.corrections, strict=True)
     ]
     lower, mapped = units.sign < 0, bool(judged.why_mapped)
+    chosen_p = None if judged.shift is None else judged.shift.p_value
+    ends, size = _worth(judged, pairs), len(table.samples)
+    return JudgedEntry(judged.human, judged.judge, n, size, mapped, lower, *ends, chosen_p, models)
+
+
+def _worth(judged: Judged, pairs: Collection[tuple[int, int]] | None) -> tuple[float, float]:
+    """The least and the most labels that a difference of two models' means is worth."""
     worth = worth_of_differences(judged.corrections)
-    ends = (float(worth.min()), float(worth.max()))
-    return JudgedEntry(judged.human, judged.judge, n, len(table.samples), mapped, lower, *ends, models)
+    every = itertools.combinations(range(len(judged.corrections)), 2)
+    asked = None if pairs is None else {(min(pair), max(pair)) for pair in pairs}
+    found = [float(own) for own, pair in zip(worth, every, strict=True) if asked is None or pair in asked]
+    return min(found), max(found)
 
 
 def _ends(one: Correction, units: Units) -> tuple[float, float]:

@@ -66,7 +66,8 @@ def mrm_verdict(case: MeanRiskCase) -> Said:
     else:
         name, study = case.by_column[0]
         head = [_first(name, study, case), *_doubts(name, study, case)]
-    found = fitting([assuming(case.means) + head[0], *judge_worth(case.judged), *head[1:], untested])
+    head[0] = assuming(case.means, case.judged) + head[0]
+    found = fitting([head[0], *judge_worth(case.judged), *head[1:], untested])
     # What a single measure of risk says takes its name to be understood, so that it is for who asks.
     return Said(found.verdict, (*found.more, *gains))
 

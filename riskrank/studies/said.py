@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from riskrank.errors import option
 from riskrank.scores.table.costs import looks_like_a_cost
+from riskrank.studies.judged import JudgedChapter
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.wording import names
 
@@ -46,14 +47,16 @@ def doubtful(means: Sequence[MetricMeans]) -> list[str]:
     return [one.name for one in means if not one.declared and looks_like_a_cost(one.name)]
 
 
-def assuming(means: Sequence[MetricMeans]) -> str:
-    """The directions the sentence after it rests on; empty where they were declared."""
-    return assumed(doubtful(means))
+def assuming(means: Sequence[MetricMeans], judged: JudgedChapter | None = None) -> str:
+    """What the sentence after it rests on: directions nobody declared, labels that look chosen."""
+    return assumed(doubtful(means), "" if judged is None else judged.taken_for_granted)
 
 
-def assumed(unsaid: Sequence[str]) -> str:
-    """The same of metrics whose names say that less is better, and of which nobody said so."""
-    if not unsaid:
-        return ""
+def assumed(unsaid: Sequence[str], more: str = "") -> str:
+    """The same of metrics whose names say that less is better, and nobody did, and of one thing more."""
     flag = option("lower", ",".join(unsaid[:3]))
-    return f"Taking more {names(unsaid)} as better, which nobody declared ({flag} if less is): "
+    directions = (
+        f"more {names(unsaid)} as better, which nobody declared ({flag} if less is)" if unsaid else ""
+    )
+    taken = ", and ".join(filter(None, (directions, more)))
+    return f"Taking {taken}: " if taken else ""

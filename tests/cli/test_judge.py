@@ -179,17 +179,84 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
-def test_chosen_labels_are_warned_of(run, write, command):
+@pytest.fixture
+def chosen(write):
+    """Labels of samples on which the judge likes a model, and no others."""
     lines = (ROOT / "sample_data" / "judge.csv").read_text().splitlines()
     rows = [line.split(",") for line in lines[1:]]
     good = {row[1] for row in rows if row[0] == "base" and row[3] in "45"}
     kept = [row if row[1] in good else [*row[:2], "", row[3]] for row in rows]
-    path = write("chosen.csv", "\n".join([lines[0], *(",".join(row) for row in kept)]) + "\n")
-    result = run(command[0], path, *BOTH[1:], *command[1:])
+    return write("chosen.csv", "\n".join([lines[0], *(",".join(row) for row in kept)]) + "\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+def test_chosen_labels_are_warned_of(run, chosen, command):
+    result = run(command[0], chosen, *BOTH[1:], *command[1:])
     said = " ".join((result.stdout + result.stderr).split())
     assert said.count("the labelled samples do not look chosen by chance: the judge's mean of base is") == 1
     assert "do not look chosen by chance" not in run(command[0], *BOTH, *command[1:]).stderr
+
+
+IF_BY_CHANCE = "Taking the labels as chosen by chance, which they do not look (p = "
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance", "mrm"])
+def test_a_verdict_by_chosen_labels_says_what_it_takes_for_granted(run, chosen, command):
+    """Two models that these labels tell apart for sure, if they were chosen by chance."""
+    pair = ("--models", "tuned,small", "--format", "json")
+    meta = run(command, chosen, *BOTH[1:], *pair).document["meta"]
+    assert meta["verdict"].startswith(IF_BY_CHANCE)
+    assert "Ship" not in meta["verdict"]
+    assert 0 < meta["judge"]["chosen_p"] < 0.001
+    by_chance = run(command, *BOTH, *pair).document["meta"]
+    assert by_chance["judge"]["chosen_p"] is None
+    assert "by chance" not in by_chance["verdict"]
+    if command == "rank":
+        assert (meta["certainty"], by_chance["certainty"]) == ("doubtful labels", "clear")
+
+
+def test_power_by_chosen_labels_says_so(run, chosen):
+    found = run(
+        "power", chosen, *BOTH[1:], "--pair", "tuned:small", "--simulations", "20", "--format", "json"
+    )
+    assert found.document["meta"]["verdict"].startswith(IF_BY_CHANCE)
+
+
+@pytest.mark.parametrize("claim", [("--better", "tuned:small"), ("--not-worse", "small:tuned")])
+def test_a_gate_decides_nothing_by_chosen_labels(run, chosen, claim):
+    """Not by a pass, nor by a fail: neither was shown; and no number of such labels would do."""
+    assert run("gate", *BOTH, *claim).status == (0 if claim[0] == "--better" else 1)
+    call = ("gate", chosen, *BOTH[1:], *claim)
+    result = run(*call, "--format", "json")
+    assert result.status == 4
+    row = result.document["results"][0]
+    assert (row["verdict"], row["samples_needed"]) == ("inconclusive", None)
+    assert row["p_adjusted"] < 0.05
+    assert 0 < row["chosen_p"] < 1e-6
+    assert "as the labels do not look chosen by chance" in result.document["meta"]["verdict"]
+    assert "score samples drawn by chance" in result.stderr
+    page = " ".join(run(*call, "--explain").stdout.split())
+    assert "To decide: labels of samples drawn by chance, or --inconclusive pass lets them through." in page
+    assert "which these do not look: no claim is decided" in page
+    assert run(*call, "--inconclusive", "pass").status == 0
+    assert run(*call, "--inconclusive", "fail").status == 1
+
+
+def test_a_gate_says_what_labels_are_worth_to_its_claims(run):
+    """And not to pairs that nobody asked about."""
+    told = {}
+    for pair in ("tuned:small", "wordy:tuned", "tuned:base"):
+        meta = run("gate", *BOTH, "--better", pair, "--format", "json").document["meta"]
+        assert meta["judge"]["worth_low"] == meta["judge"]["worth_high"]
+        assert ", by pair" not in meta["verdict"]
+        told[pair] = meta["judge"]["worth_low"]
+    claims = ("--better", "tuned:small", "--better", "tuned:base")
+    meta = run("gate", *BOTH, *claims, "--format", "json").document["meta"]
+    both = sorted((told["tuned:small"], told["tuned:base"]))
+    assert [meta["judge"]["worth_low"], meta["judge"]["worth_high"]] == both
+    for pair, worth in told.items():
+        alone = run("rank", *BOTH, "--models", pair.replace(":", ","), "--no-test", "--format", "json")
+        assert worth == pytest.approx(alone.document["meta"]["judge"]["worth_low"], rel=0.1)
 
 
 def test_a_judge_that_says_the_same_of_everything_is_refused(run, write):

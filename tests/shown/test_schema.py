@@ -55,7 +55,14 @@ def test_every_document_has_a_schema_that_is_one(name):
     rows = schema["properties"]["results"]["items"]
     for row in rows.get("anyOf", [rows]):
         assert row["required"]
-        sometimes = {"group", "task", "e_value", "estimate_low", "estimate_high"}  # where there are some
+        sometimes = {
+            "group",
+            "task",
+            "e_value",
+            "estimate_low",
+            "estimate_high",
+            "chosen_p",
+        }  # where there are some
         sometimes |= {*ONLY_OF_SAMPLES, "population_share", "input", "output_new", "output_old"}
         assert set(row["properties"]) - set(row["required"]) <= sometimes
         assert all(row["properties"].values()), f"a type of {name} says nothing"

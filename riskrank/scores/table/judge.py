@@ -10,6 +10,39 @@ from riskrank.engine.judges.correction import Correction
 from riskrank.engine.types import Floats, Integers
 
 
+@dataclass(frozen=True)
+class LabelShift:
+    """How labels that look chosen by outcome show it: the judge's means on them and on the others differ.
+
+    Attributes
+    ----------
+    model : str
+        The model whose p-value is smallest.
+    difference : float
+        Its judge's mean on labelled samples less that on the others, as the file has it.
+    p_value : float
+        Welch's, adjusted by Holm over models.
+    models : int
+        Models of which it is significant.
+    """
+
+    model: str
+    difference: float
+    p_value: float
+    models: int
+
+    @property
+    def warning(self) -> str:
+        """What it means for every figure that rests on the labels."""
+        others, side = self.models - 1, "higher" if self.difference > 0 else "lower"
+        also = f", and so for {others} other model{'s' * (others > 1)}" if others else ""
+        return (
+            f"the labelled samples do not look chosen by chance: the judge's mean of {self.model} is "
+            f"{abs(self.difference):.3g} {side} on them than on the others (Welch's t, Holm over models, "
+            f"p = {self.p_value:.2g}){also}; what they correct may be off"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Judged:
     """A judge's scores of all samples of every model, corrected by people's.
@@ -30,6 +63,8 @@ class Judged:
         Why the judge is taken to score on another scale; empty where it is on people's.
     judge_sign : float
         −1 where less of the judge's metric is better in the file.
+    shift : LabelShift or None
+        Of labels that look chosen by outcome; None where they may have been chosen by chance.
     """
 
     human: str
@@ -40,6 +75,7 @@ class Judged:
     raw: tuple[Floats, ...]
     why_mapped: str
     judge_sign: float
+    shift: LabelShift | None = None
 
     @property
     def strata(self) -> tuple[Integers, tuple[Floats, ...]]:

@@ -15,7 +15,7 @@ from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, UsageError, listing, option
 from riskrank.scores.table.gaps import DROPPED
-from riskrank.scores.table.judge import Judged, by_sample
+from riskrank.scores.table.judge import Judged, LabelShift, by_sample
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import ScoreTable
 
@@ -57,13 +57,14 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     for people, own in zip(human[:, first], raw, strict=True):
         corrections.append(Correction.of(people, on_human_scale(people, own) if why else own))
     names, sign = (str(options.human), str(options.judge)), table.metrics[1].sign
-    judged = Judged(*names, first, rest, for_differences(corrections), raw, why, sign)
+    shift = _shift(table.models, raw, len(first), sign)
+    judged = Judged(*names, first, rest, for_differences(corrections), raw, why, sign, shift)
     if why:
         notes.append(
             f"{why}: its scores are mapped onto those of {judged.human} by isotonic regression, "
             "cross-fitted in 5 folds"
         )
-    notes += _chosen(table.models, judged)
+    notes += [] if shift is None else [shift.warning]
     return _table(table, judged, kept, (*table.warnings, *notes), options)
 
 
@@ -168,20 +169,14 @@ def _require_constant_neither(table: ScoreTable, human: Floats, judge: Floats, o
     )
 
 
-def _chosen(models: Sequence[str], judged: Judged) -> list[str]:
+def _shift(models: Sequence[str], raw: Sequence[Floats], labelled: int, sign: float) -> LabelShift | None:
     """Whether the labels look chosen by outcome: they correct nothing then."""
-    shift, p_values = shifts(judged.raw, len(judged.labelled))
+    shift, p_values = shifts(raw, labelled)
     chosen = int(np.count_nonzero(p_values <= _ALPHA))
     if not chosen:
-        return []
+        return None
     worst = int(np.argmin(p_values))
-    found = judged.judge_sign * float(shift[worst])
-    others = f", and so for {chosen - 1} other model{'s' * (chosen > 2)}" if chosen > 1 else ""
-    return [
-        f"the labelled samples do not look chosen by chance: the judge's mean of {models[worst]} is "
-        f"{abs(found):.3g} {'higher' if found > 0 else 'lower'} on them than on the others (Welch's t, Holm "
-        f"over models, p = {p_values[worst]:.2g}){others}; what they correct may be off"
-    ]
+    return LabelShift(models[worst], sign * float(shift[worst]), float(p_values[worst]), chosen)
 
 
 def _another_scale(specs: Sequence[MetricSpec], human: Floats, beside: Floats, judge: Floats) -> str:

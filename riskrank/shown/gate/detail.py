@@ -103,6 +103,10 @@ def _reading(document: GateDocument, needed: bool) -> str:
             "a difference reaches from what is missing at its worst to that at its best, and answers hold "
             "whatever it is"
         )
+    if any(row.chosen_p is not None for row in rows):
+        text.append(
+            "intervals and p hold for labels chosen by chance, which these do not look: no claim is decided"
+        )
     if document.looks is not None:
         text.append(
             f"answers, p and intervals hold at whatever moment one looks and stops; this is look "

@@ -145,8 +145,11 @@ def _to_do(document: GateDocument) -> list[Line]:
         return []
     needed = [row for row in open_ if row.samples_needed is not None]
     parts = ["more samples" if document.judged is None else "more labels"]
+    chosen = any(row.chosen_p is not None for row in open_)
     hanging = sum(row.hangs_on_missing for row in open_)
-    if hanging:
+    if chosen:
+        parts = ["labels of samples drawn by chance"]
+    elif hanging:
         which = "" if hanging == len(open_) else f" of {hanging} of them"
         parts = [f"scores for what is missing, which alone makes the claim true or not{which}"]
     elif needed:
@@ -154,7 +157,7 @@ def _to_do(document: GateDocument) -> list[Line]:
         size = f"{most.samples_needed:,} {unit_of(most, document.unit)}"
         each = f"about {size}, were the difference found the true one"
         parts = [f"{each} ({looked_at(most)} of {most.metric}{most.place})" if len(open_) > 1 else each]
-    if any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
+    if not chosen and any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
         parts.append(f"or a {option('margin')} that does not matter")
     if document.inconclusive:
         parts.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 from riskrank.errors import RiskrankError
@@ -18,7 +18,7 @@ from riskrank.studies.judged import JudgedChapter, JudgedEntry, judged_meta
 MARKER = "<!-- riskrank gate -->"
 
 # Fields that a document has only where some row says something in them.
-_TOLD = ("task", "estimate_low", "estimate_high")
+_TOLD = ("task", "estimate_low", "estimate_high", "chosen_p")
 
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
 
@@ -29,7 +29,8 @@ class GateRow:
 
     ``task`` is None where a claim is about all tasks, or there are none. ``estimate_low`` and
     ``estimate_high`` are how far the estimate may lie by what is missing, where claims are decided whatever
-    it is; ``estimate`` is then the middle.
+    it is; ``estimate`` is then the middle. ``chosen_p`` is the p-value of labels chosen by chance, where they
+    do not look so: nothing is decided by them, whatever interval and p-value say.
     """
 
     claim: str
@@ -53,6 +54,11 @@ class GateRow:
     task: str | None = None
     estimate_low: float | None = None
     estimate_high: float | None = None
+    chosen_p: float | None = None
+
+    def with_chosen_labels(self, p: float) -> GateRow:
+        """The claim where its labels look chosen by outcome: it was decided as if they were not."""
+        return replace(self, verdict=INCONCLUSIVE, samples_needed=None, chosen_p=p)
 
     @property
     def hangs_on_missing(self) -> bool:

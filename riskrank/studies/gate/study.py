@@ -23,7 +23,7 @@ from riskrank.studies.gate.margins import margins, refuse_percent
 from riskrank.studies.gate.passing import passing, refuse_merged
 from riskrank.studies.gate.statistics import MACRO, MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence, unit_of
-from riskrank.studies.judged import judged_chapter, refuse_with_judge
+from riskrank.studies.judged import JudgedChapter, judged_chapter, refuse_with_judge
 from riskrank.studies.judged import sentences as judge_worth
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
@@ -80,10 +80,9 @@ def gate(
     wager = partial(wagered, settings=settings, models=models) if settings.anytime else None
     with runtime.progress("resampling"):
         rows, advice = decide(claims, inference, models, wager=wager, at_best=at_best)
-    outcome, judged = overall(rows), judged_chapter(tables[0])
-    samples = [
-        min(claim.column.scores.cluster_counts[model] for model in (claim.new, claim.old)) for claim in claims
-    ]
+    judged = judged_chapter(tables[0], {(claim.new, claim.old) for claim in claims})
+    rows = _as_labelled(rows, judged)
+    outcome = overall(rows)
     units = {claim.column.scores.unit for claim in claims}
     # Clusters before samples: of some groups each cluster may hold one.
     unit = "tasks" if "tasks" in units else min(units)
@@ -94,7 +93,7 @@ def gate(
             settings,
             _described(settings, len(claims)),
             seed=settings.seed,
-            resamples=resamples_of(inference, len(claims), max(samples)),
+            resamples=resamples_of(inference, len(claims), _most_samples(claims)),
             warnings=[*_notes(tables, wanted), *advice],
             **_described_inputs(tables, metrics),
         ),
@@ -114,6 +113,19 @@ def gate(
         texts=next((one.texts.said for one in given if one.texts is not None), ""),
         judged=judged,
     )
+
+
+def _most_samples(claims: Sequence[GateClaim]) -> int:
+    """Samples of the claim that has most, of its model that has fewer."""
+    return max(
+        min(claim.column.scores.cluster_counts[model] for model in (claim.new, claim.old)) for claim in claims
+    )
+
+
+def _as_labelled(rows: list[GateRow], judged: JudgedChapter | None) -> list[GateRow]:
+    """Answers as the labels allow them: none where they look chosen by outcome."""
+    chosen_p = None if judged is None else judged.entry.chosen_p
+    return rows if chosen_p is None else [row.with_chosen_labels(chosen_p) for row in rows]
 
 
 def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[str]:
@@ -254,6 +266,11 @@ def _advice(row: GateRow, outcome: str, unit: str, *, cases: bool) -> str:
     if row.hangs_on_missing:
         return (
             "what is missing decides it, not more samples: score it; "
+            f"{option('inconclusive', 'pass')} lets it through"
+        )
+    if row.chosen_p is not None:
+        return (
+            "no number of labels chosen so decides it: have people score samples drawn by chance; "
             f"{option('inconclusive', 'pass')} lets it through"
         )
     needed = "" if row.samples_needed is None else f"about {row.samples_needed:,} {unit} would decide it; "

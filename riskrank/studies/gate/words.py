@@ -10,6 +10,8 @@ from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, co
 from riskrank.studies.rounding import decimals_of, rounded
 from riskrank.studies.wording import names, percent
 
+_CHOSEN = "the labels do not look chosen by chance"
+
 
 def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], unit: str = "samples") -> str:
     """The verdict on all claims, and the claim that decides it."""
@@ -64,7 +66,9 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
         ends = f"{said(row, row.low)} to {said(row, row.high)}"
         missing = ", whatever is missing" if ranges(row) else ""
         numbers = f"{looked_at(row)} {estimated(row, sign=True)}{missing}, {ends}{better}"
-    return f"{row.new} {relation}{margin} {where} ({numbers}; p = {row.p_adjusted:.2g}, n = {row.samples:,})"
+    doubt = "" if row.chosen_p is None else f", as {_CHOSEN} (p = {row.chosen_p:.2g})"
+    numbers = f"{numbers}; p = {row.p_adjusted:.2g}, n = {row.samples:,}"
+    return f"{row.new} {relation}{margin} {where} ({numbers}){doubt}"
 
 
 def looked_at(row: GateRow) -> str:

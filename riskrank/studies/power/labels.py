@@ -20,12 +20,13 @@ from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries
 from riskrank.studies.gate.margins import bounded, limits
-from riskrank.studies.judged import refuse_with_judge
+from riskrank.studies.judged import judged_chapter, refuse_with_judge
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.verdict import sizes_possible
 from riskrank.studies.provenance import provenance
 from riskrank.studies.rounding import two_digits
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.said import assuming
 from riskrank.studies.targets import check_portfolio, targets
 from riskrank.studies.wording import percent
 
@@ -159,7 +160,8 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     return LabelsDocument(
         provenance=provenance("power", table, settings, described, seed=settings.seed),
         rows=rows,
-        verdict=_verdict(required, interval, need, height, rows[0], pilot.samples),
+        verdict=assuming((), judged_chapter(table))
+        + _verdict(required, interval, need, height, rows[0], pilot.samples),
         curve=curve,
         required=required,
         interval=interval,

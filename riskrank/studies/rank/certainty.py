@@ -12,7 +12,7 @@ from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.studies.rank.leading import Leading
 
 CLEAR, TIED, DISAGREEMENT, FEW = "clear", "tied", "disagreement", "too few samples"
-NOT_DECIDED, NOT_TESTED = "not decided", "not tested"
+NOT_DECIDED, NOT_TESTED, DOUBTFUL = "not decided", "not tested", "doubtful labels"
 
 MEANING = {
     CLEAR: "the first is significantly better than every other",
@@ -21,11 +21,12 @@ MEANING = {
     FEW: f"nothing is told apart for sure by fewer than {FEW_SAMPLES}",
     NOT_DECIDED: "more resamples would tell whether the first is ahead",
     NOT_TESTED: "the order is that of these samples, and nothing says how sure it is",
+    DOUBTFUL: "the first is ahead if the labels were chosen by chance, and they do not look so",
 }
 """Every word with what it says, no more."""
 
 
-def certainty(columns: Collection[Leading], inference: Inference) -> str:
+def certainty(columns: Collection[Leading], inference: Inference, *, by_chance: bool = True) -> str:
     """The word for the first models of one or more columns of scores.
 
     Parameters
@@ -33,6 +34,8 @@ def certainty(columns: Collection[Leading], inference: Inference) -> str:
     columns : collection of Leading
         None where only aggregated ranks are told, which no test is about.
     inference : Inference
+    by_chance : bool
+        Whether labels that correct a judge may have been chosen by chance.
 
     Returns
     -------
@@ -49,4 +52,6 @@ def certainty(columns: Collection[Leading], inference: Inference) -> str:
     if any(one.level or not one.others for one in columns):
         few = min(one.scores.effective_size for one in columns) < FEW_SAMPLES
         return FEW if few else TIED
-    return NOT_DECIDED if any(one.undecided for one in columns) else CLEAR
+    if any(one.undecided for one in columns):
+        return NOT_DECIDED
+    return CLEAR if by_chance else DOUBTFUL

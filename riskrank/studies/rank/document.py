@@ -122,7 +122,8 @@ class RankDocument(GroupedDocument[RankRow]):
     @property
     def certainty(self) -> str:
         """How sure it is that the first is first."""
-        return certainty(self.leading.values(), self.inference)
+        by_chance = self.judged is None or self.judged.entry.chosen_p is None
+        return certainty(self.leading.values(), self.inference, by_chance=by_chance)
 
     @property
     def quotes(self) -> Sequence[Quote]:

@@ -37,7 +37,7 @@ def rank_verdict(study: MethodStudy, case: Case) -> Said:
     if not case.leading:
         name, first = next(iter(study.aggregations.items()))
         return Said(aggregated_verdict(name, first, case.models), ())
-    assumed = assuming(case.means)
+    assumed = assuming(case.means, case.judged)
     if len(case.leading) > 1:
         head, *rest = _together(case)
         return fitting([assumed + head, *rest])
