@@ -75,7 +75,7 @@ def _judge_table(found: JudgeCheck) -> Table:
         Column("labelled\n− others"),
         Column("p"),
         Column("λ"),
-        Column("worth,\nlabels"),
+        Column("worth to its\nmean, labels"),
     )
     rows = tuple(
         (

@@ -30,7 +30,7 @@ def table(chapter: JudgedChapter) -> Table:
         Column("corrected"),
         Column("95 % interval"),
         Column("λ"),
-        Column("worth,\nlabels"),
+        Column("worth to its\nmean, labels"),
     )
     rows = tuple(
         (

@@ -125,6 +125,14 @@ def test_power_says_how_many_labels(run):
     assert "labels alone" in page
 
 
+def test_power_says_the_share_of_a_row_that_is_the_size_found(run):
+    found = run("power", *BOTH, "--pair", "tuned:base", "--simulations", "60", "--format", "json").document
+    size = found["meta"]["required_labels"]["size"]
+    share = next(row["power"] for row in found["results"] if row["size"] == size)
+    assert round(share, 2) != 0.8
+    assert f"a power of 80 % ({100 * share:.0f} % of 60 simulated tables)" in found["meta"]["verdict"]
+
+
 def test_power_where_labels_do_not_do(run):
     few = ("--simulations", "20")
     assert "No number of labels shows that" in run("power", *BOTH, "--pair", "wordy:tuned", *few).stdout

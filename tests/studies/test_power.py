@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from riskrank.asked.power import PowerSettings
+from riskrank.engine.power.required_size import RequiredSize
+from riskrank.engine.power.simulation import PowerCurve
 from riskrank.errors import InputError, UsageError
 from riskrank.studies.distributions import named_distributions
 from riskrank.studies.power import power, power_between
 from riskrank.studies.power.study import claim_of
+from riskrank.studies.power.verdict import power_words
 from tests.studies.test_suites import screen, suite_table
 
 pytestmark = pytest.mark.usefixtures("rough_interval")
@@ -33,6 +36,18 @@ def test_rows_are_pairs_by_size_and_then_all_of_them():
     assert {row.violation_ratio for row in rows if row.claim == "all"} == {None}
     assert document.provenance.method["distributions"]["worst"] == "normal:0,1"
     assert document.meta()["required_size"]["target"] == 0.8
+
+
+@pytest.mark.parametrize(
+    ("size", "power", "said"),
+    [(20, 0.76, "80 % (76 % of 50 simulated tables)"), (20, 0.804, "80 %"), (30, 0.76, "80 %")],
+)
+def test_a_power_that_a_row_says_otherwise_is_said_to(size, power, said):
+    """The size found may be a row of the table: its share is near the one asked for, not the same."""
+    sizes, shares = np.array([10, 20]), np.array([0.5, power])
+    column = shares[:, None]
+    curve = PowerCurve(sizes, column, 0 * column, shares, 0 * shares, 50)
+    assert power_words(RequiredSize(size, 0.8, power, 0.05, True, sizes, shares), curve) == said
 
 
 def test_one_pair_has_no_row_of_all():

@@ -22,7 +22,7 @@ from riskrank.studies.document import Document, entries
 from riskrank.studies.gate.margins import bounded, limits
 from riskrank.studies.judged import judged_chapter, refuse_with_judge
 from riskrank.studies.pairs import resolve_pair
-from riskrank.studies.power.verdict import sizes_possible
+from riskrank.studies.power.verdict import power_words, sizes_possible
 from riskrank.studies.provenance import provenance
 from riskrank.studies.rounding import two_digits
 from riskrank.studies.runtime import Runtime
@@ -161,7 +161,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
         provenance=provenance("power", table, settings, described, seed=settings.seed),
         rows=rows,
         verdict=assuming((), judged_chapter(table))
-        + _verdict(required, interval, need, height, rows[0], pilot.samples),
+        + _verdict(required, curve, interval, need, height, rows[0]),
         curve=curve,
         required=required,
         interval=interval,
@@ -207,11 +207,11 @@ def _required(pilot: LabelPilot, curve: PowerCurve, settings: PowerSettings, lim
 
 def _verdict(
     required: RequiredSize,
+    curve: PowerCurve,
     interval: SizeInterval,
     need: LabelNeed,
     height: float,
     row: LabelsRow,
-    samples: int,
 ) -> str:
     """How many labels it takes, what the judge saves, and what else the pilot is compatible with."""
     claim = f"{row.new} is better than {row.old}"
@@ -219,15 +219,16 @@ def _verdict(
         claim = f"{row.new} is not worse than {row.old} by {row.margin:g}"
     if need.effect <= 0:
         return f"No number of labels shows that {claim}: in the pilot it does not hold."
-    alone = _whole(need.without_judge(height, required.target))
+    samples, alone = need.samples, _whole(need.without_judge(height, required.target))
     beside = (
         ""
         if alone is None or alone <= (required.size or 0)
         else f"; without the judge about {two_digits(alone):,}"
     )
-    shows, of = f"that {claim} with a power of {percent(required.target)}", f"labels of {samples:,} samples"
+    asked, of = percent(required.target), f"labels of {samples:,} samples"
     if required.size is None:
-        said = f"More than {interval.limit:,} {of} are needed to show {shows}{beside}."
+        shows = f"show that {claim} with a power of {asked}"
+        said = f"More than {interval.limit:,} {of} are needed to {shows}{beside}."
         endless = _with_judge(need.endless(height, required.target))
         if endless is not None and interval.limit == samples - FEWEST_OTHERS:
             said += f" If the judge scored samples without end, about {two_digits(endless):,} would do."
@@ -235,7 +236,8 @@ def _verdict(
         least = required.power >= required.target and required.size == FEWEST_LABELS
         doubt = "" if required.confirmed or least else "; more simulations would make it surer"
         about = "At most" if least else "About"
-        said = f"{about} {required.size:,} {of} show {shows}{beside}{doubt}."
+        power = asked if least else power_words(required, curve)
+        said = f"{about} {required.size:,} {of} show that {claim} with a power of {power}{beside}{doubt}."
     possible = None if interval.low == interval.high else sizes_possible(interval)
     return said if possible is None else f"{said} From this pilot anything from {possible} is possible."
 

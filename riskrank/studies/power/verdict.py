@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from riskrank.engine.power.planning import TASKS, PowerStudy
+from riskrank.engine.power.required_size import RequiredSize
+from riskrank.engine.power.simulation import PowerCurve
 from riskrank.engine.power.size_interval import SizeInterval
 from riskrank.studies.wording import percent
 
@@ -29,7 +31,16 @@ def _required_size(study: PowerStudy, target: float) -> str:
     least = required.power >= required.target and required.size == required.sizes[0]
     size = f"{'At most' if least else 'About'} {required.size:,} {unit_words(study)}"
     doubt = "" if required.confirmed or least else "; more simulations would make it surer"
-    return f"{size} show {what} with a power of {percent(target)}{doubt}."
+    shown = percent(target) if least else power_words(required, study.curve)
+    return f"{size} show {what} with a power of {shown}{doubt}."
+
+
+def power_words(required: RequiredSize, curve: PowerCurve) -> str:
+    """The power asked for, and that of the size found where the rows beside it say another."""
+    asked, found = percent(required.target), percent(required.power)
+    if required.size not in curve.sizes.tolist() or found == asked:
+        return asked
+    return f"{asked} ({found} of {curve.repeats:,} simulated tables)"
 
 
 def unit_words(study: PowerStudy) -> str:
