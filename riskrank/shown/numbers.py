@@ -25,13 +25,19 @@ def p_value(value: float) -> str:
 
 
 def score(value: float) -> str:
-    """Score in its own unit with four significant digits."""
+    """Score in its own unit with four significant digits, thousands apart."""
     if value == 0:
         return "0"
-    if 1e-3 <= abs(value) < 1e5:
+    if 1e-3 <= abs(value) < 1e7:
         digits = max(0, 3 - math.floor(math.log10(abs(value))))
-        return typeset(f"{value:.{digits}f}")
+        return typeset(f"{value:,.{digits}f}")
     return typeset(f"{value:.3e}")
+
+
+def single_score(value: float) -> str:
+    """Score of one case, which nothing was averaged for: the same without zeros at its end."""
+    text = score(value)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
 def interval(low: float, high: float) -> str:

@@ -18,7 +18,7 @@ def view(document: AnytimePowerDocument) -> list[Section]:
         for row in rows
     )
     stops, first = document.stops, rows[0]
-    claim = f"not worse than {first.old} by {first.margin:g}" if first.margin else f"better than {first.old}"
+    claim = f"not worse than {first.old} by {first.margin:,g}" if first.margin else f"better than {first.old}"
     found = stops.by_share(document.target)
     share = f"{100 * document.target:g} %"
     by = f"{share} of runs have an answer by {found or 0:,} samples."

@@ -12,7 +12,7 @@ from riskrank.studies.power.verdict import sizes_possible
 def view(document: LabelsDocument) -> list[Section]:
     """Shares of simulated gates that pass, by labels, and what they were drawn from."""
     first, curve, required = document.rows[0], document.curve, document.required
-    claim = f"not worse than {first.old} by {first.margin:g}" if first.margin else f"better than {first.old}"
+    claim = f"not worse than {first.old} by {first.margin:,g}" if first.margin else f"better than {first.old}"
     tried = zip(required.sizes.tolist(), required.powers.tolist(), strict=True)
     passed = ", ".join(f"{size:,}: {power_share(power)}" for size, power in tried)
     return [

@@ -72,7 +72,8 @@ class Table:
 
     ``stub`` is the number of leading columns that say what a row is about; they are repeated where the
     other columns need several tables. ``more`` is what only a reader who asks for it sees; ``part`` names the
-    part of a page it stands in, if not beside the answer.
+    part of a page it stands in, if not beside the answer. What is ``folded`` a page shows by its title alone,
+    until somebody opens it.
     """
 
     title: str
@@ -81,6 +82,7 @@ class Table:
     stub: int = 1
     more: bool = False
     part: str = ""
+    folded: bool = False
 
     def with_columns(self, kept: Sequence[int]) -> Table:
         """The same table with some of its columns."""

@@ -1,5 +1,6 @@
 """``riskrank diff``: which cases changed, what may be said of them, and every format."""
 
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -106,6 +107,63 @@ def test_planted_flips_are_found_and_chance_is_told(run, repeated):
     assert change["worse_by_chance"] == pytest.approx(37 * 0.16, abs=1.5)
     assert change["worse_in_one_run"] == pytest.approx(3 + 37 * 0.16, abs=2)
     assert "shown to be worse" in document["meta"]["verdict"]
+
+
+@pytest.fixture
+def many(write):
+    """A table of so many cases that were lost, and a fifth as many that were won, by ever larger scores."""
+
+    def make(lost):
+        rows = [
+            (model, f"{kind}{at:04}", "points", 5000.0 + at if model == better else 1000.0)
+            for kind, better, count in (("lost", "old", lost), ("won", "new", lost // 5))
+            for at in range(count)
+            for model in ("new", "old")
+        ]
+        table = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+        return write("many.csv", table)
+
+    return make
+
+
+def test_each_table_and_each_case_stands_once(run, many):
+    text = run("diff", many(100), "--pair", "new:old", "--explain").stdout
+    assert len(re.findall(r"worse +better", text)) == 1
+    assert sorted(re.findall(r"(?:lost|won)\d{4}", text)) == [
+        *(f"lost{at:04}" for at in range(100)),
+        *(f"won{at:04}" for at in range(20)),
+    ]
+    # The largest changes of either side come first.
+    won = text[text.index("Cases that new won") :]
+    assert re.findall(r"won\d{4}", won)[:3] == ["won0019", "won0018", "won0017"]
+    assert "won0019  1,000  5,019" in won
+
+
+def test_a_page_lists_the_cases_that_matter_and_folds_the_others_away(run, many, tmp_path):
+    path = tmp_path / "diff.html"
+    run("diff", many(100), "--pair", "new:old", "-o", str(path))
+    page = path.read_text(encoding="utf-8")
+    open_, *folded = re.split("<details", page)
+    assert [part.partition("</summary>")[0].rpartition(">")[2] for part in folded] == [
+        "The other 90 cases that new lost",
+        "The other 10 cases that new won",
+    ]
+    assert open_.count("<tr><td") - open_.count('<tr><td class="right') == 20
+    assert "… 90 cases more that got worse: below" in page
+
+
+def test_thousands_of_cases_are_for_a_file(run, many, tmp_path):
+    path = tmp_path / "diff.html"
+    asked = ("diff", many(6000), "--pair", "new:old")
+    run(*asked, "-o", str(path))
+    text = run(*asked, "--explain").stdout
+    page = path.read_text(encoding="utf-8")
+    for shown in (text, page):
+        assert len(re.findall(r"\blost\d{4}", shown)) == len(re.findall(r"\bwon\d{4}", shown)) == 10
+        assert "… 5,990 cases more that got worse" in shown
+        assert "… 1,190 cases more that got better" in shown
+        assert "writes all 7,200 cases" in shown
+    assert "<details" not in page
 
 
 def test_junit_has_a_case_a_sample(run, flips, repeated, tmp_path):

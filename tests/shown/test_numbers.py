@@ -78,7 +78,9 @@ def test_an_interval_shown_holds_the_interval(a, b):
         (1, "1.000"),
         (-0.123456, "−0.1235"),
         (61.609, "61.61"),
-        (12345.6, "12346"),
+        (12345.6, "12,346"),
+        (-1234567.8, "−1,234,568"),
+        (12345678.9, "1.235e+07"),
         (1e-5, "1.000e-05"),
     ],
 )
@@ -88,7 +90,23 @@ def test_score(value, shown):
 
 @given(st.floats(-1e300, 1e300))
 def test_score_keeps_four_digits(value):
-    assert math.isclose(float(numbers.score(value).replace("−", "-")), value, rel_tol=5.1e-4)
+    assert math.isclose(float(numbers.score(value).replace("−", "-").replace(",", "")), value, rel_tol=5.1e-4)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0, "0"),
+        (1, "1"),
+        (-0.5, "−0.5"),
+        (1055, "1,055"),
+        (1200, "1,200"),
+        (0.12346, "0.1235"),
+        (1e9, "1.000e+09"),
+    ],
+)
+def test_single_score(value, shown):
+    assert numbers.single_score(value) == shown
 
 
 def test_rank_interval():

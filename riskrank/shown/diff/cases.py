@@ -9,7 +9,6 @@ from riskrank.shown import numbers
 from riskrank.shown.escapes import visible
 from riskrank.shown.view import Cell, Column, Table
 from riskrank.studies.diff.document import WORSE, CaseRow
-from riskrank.studies.rounding import typeset
 
 # Columns of a text that has a line beside the names of its case and model.
 _WIDTH = 60
@@ -35,8 +34,8 @@ def cases_table(cases: Sequence[CaseRow], new: str, old: str, title: str) -> Tab
             row.sample,
             *((row.metric,) if several else ()),
             *((row.group or "",) if grouped else ()),
-            typeset(f"{row.old:.4g}"),
-            typeset(f"{row.new:.4g}"),
+            numbers.single_score(row.old),
+            numbers.single_score(row.new),
             *((_p(row),) if tested else ()),
         )
         for row in cases

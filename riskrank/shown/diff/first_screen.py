@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import all_rows, unshown
 from riskrank.shown.diff.cases import cases_table, texts_of_cases
 from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
-from riskrank.studies.diff.document import Change, DiffDocument
+from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
 from riskrank.studies.wording import counted
+
+# Cases that a page may hold beside those that matter; of more, files are the list.
+_LISTED = 1_000
 
 
 def view(document: DiffDocument) -> list[Section]:
-    """Counts, the cases that lost most, and where the others are; everything for who asks."""
+    """Counts, the cases that lost most, and where the others are; what was won for who asks."""
     changes = document.changes
     shown = changes if len(changes) <= MOST_ROWS else _gravest(changes)
     lost = document.lost
@@ -23,15 +27,13 @@ def view(document: DiffDocument) -> list[Section]:
     if lost and document.cases:
         title = f"Cases that {document.new} lost"
         sections.append(cases_table(lost[: document.cases], document.new, document.old, title))
-        if len(lost) > document.cases:
-            more = f"… {counted(len(lost) - document.cases, 'case')} more that got worse: "
-            sections.append(Line(f"{more}{option('cases', len(lost))}"))
+        sections += _unlisted(len(lost) - document.cases, "worse", option("cases", len(lost)))
         sections += texts if document.cases_asked else asked_for(texts)
     return [
         *sections,
         Line(all_rows(f"all {len(document.rows):,} cases") + "."),
         Line(option("explain", True), "Also:"),
-        *asked_for(_details(document)),
+        *asked_for(_details(document, every_change=len(changes) > len(shown))),
     ]
 
 
@@ -75,8 +77,37 @@ def _counts(document: DiffDocument, changes: Sequence[Change], title: str = "") 
     return Table(title, tuple(columns), rows, stub=1)
 
 
-def _details(document: DiffDocument) -> list[Section]:
-    """All counts, every case that got worse, and how to read them."""
+def _unlisted(count: int, how: str, asked: str) -> list[Line]:
+    """How many cases more changed; of thousands nothing but a file is a list."""
+    where = f": {asked}" if count <= _LISTED else ""
+    return [Line(f"… {counted(count, 'case')} more that got {how}{where}")] if count > 0 else []
+
+
+def _details(document: DiffDocument, *, every_change: bool) -> list[Section]:
+    """All counts where some were left out, what was won, how to read it, and the other cases."""
+    new, old, lost, won = document.new, document.old, document.lost, document.won
+    best = won[: document.cases]
+    return [
+        *([_counts(document, document.changes, "Changes")] if every_change else []),
+        *([cases_table(best, new, old, f"Cases that {new} won")] if best else []),
+        *([] if len(won) - len(best) <= _LISTED else _unlisted(len(won) - len(best), "better", "")),
+        Line(_reading(document), "Reading:"),
+        *_others(document, lost[document.cases :], "lost"),
+        *_others(document, won[document.cases :], "won"),
+    ]
+
+
+def _others(document: DiffDocument, cases: Sequence[CaseRow], how: str) -> list[Section]:
+    """The cases that no table before had room for, as long as somebody may read through them."""
+    if not 0 < len(cases) <= _LISTED:
+        return []
+    title = (
+        f"{'The other' if document.cases else 'The'} {counted(len(cases), 'case')} that {document.new} {how}"
+    )
+    return [replace(cases_table(cases, document.new, document.old, title), folded=True)]
+
+
+def _reading(document: DiffDocument) -> str:
     text = (
         f"p of the counts is that of the exact sign test (McNemar's for 0/1 scores), adjusted for "
         f"{counted(len(document.changes), 'line')}"
@@ -87,8 +118,4 @@ def _details(document: DiffDocument) -> list[Section]:
             "is that of an exact test of its runs, by Benjamini and Hochberg, so that of the cases called "
             f"shown about {100 * document.alpha:g} % at most are expected to be none"
         )
-    return [
-        _counts(document, document.changes, "Changes"),
-        cases_table(document.lost, document.new, document.old, "All cases that got worse"),
-        Line(f"{text}.", "Reading:"),
-    ]
+    return f"{text}."

@@ -5,6 +5,7 @@ A sample that got worse is a failure; with repeated runs only where its own test
 
 from __future__ import annotations
 
+from riskrank.shown import numbers
 from riskrank.shown.diff.cases import told
 from riskrank.shown.junit import TestCase, junit
 from riskrank.studies.diff.document import WORSE, CaseRow, DiffDocument
@@ -20,6 +21,7 @@ def _case(document: DiffDocument, row: CaseRow) -> TestCase:
     if row.change == WORSE:
         kind = "skipped" if row.shown is False else "failure"
     where = f" in {row.group}" if row.group else ""
-    message = f"{row.change}: {document.new} {row.new:.4g}, {document.old} {row.old:.4g} on {row.metric}"
+    new, old = map(numbers.single_score, (row.new, row.old))
+    message = f"{row.change}: {document.new} {new}, {document.old} {old} on {row.metric}"
     said = told(row, document.new, document.old)
     return TestCase(kind, f"riskrank.diff.{row.metric}", f"{row.sample}{where}", message, row.change, said)

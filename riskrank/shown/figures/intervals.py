@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import ScalarFormatter
 
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import TEXT, text_width
@@ -16,7 +15,7 @@ from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.rows import Rows
 from riskrank.shown.figures.style import FAINT, INK, MARGIN, PALETTE, QUIET, Plot, drawn, sheet
-from riskrank.shown.figures.units import Unit
+from riskrank.shown.figures.units import Thousands, Unit
 
 # Colour, marker and fill: told apart in grey by shape, and by the word beside them.
 _ANSWERS = {
@@ -113,7 +112,7 @@ def draw_intervals(found: Sequence[Intervals], title: str = "Claims") -> Plot:
     return page.figure
 
 
-class _Turned(ScalarFormatter):
+class _Turned(Thousands):
     """Numbers of an axis on which the smaller ones lie right."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:

@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 
 from riskrank.shown.figures.fonts import TEXT, at_hand, displayable, families, text_width
 from riskrank.shown.figures.marks import HEADING, as_classes
+from riskrank.shown.figures.units import Thousands
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -198,9 +199,12 @@ class Sheet:
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
         """Add axes at a place in points."""
-        return self.figure.add_axes(
+        axes = self.figure.add_axes(
             (left / self.width, bottom / self.height, width / self.width, height / self.height)
         )
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(Thousands())
+        return axes
 
     def canvas(self) -> Axes:
         """Add axes over the whole sheet, whose units are points, without any frame."""

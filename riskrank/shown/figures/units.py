@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.ticker import ScalarFormatter
 from numpy.typing import ArrayLike
 
 from riskrank.engine.types import Floats
+
+_THOUSANDS = re.compile(r"(?<![\d.])\d{4,}")
+
+
+class Thousands(ScalarFormatter):
+    """Numbers of an axis, thousands apart as in tables."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Write a number."""
+        return _THOUSANDS.sub(lambda found: f"{int(found[0]):,}", super().__call__(x, pos))
 
 
 @dataclass(frozen=True)

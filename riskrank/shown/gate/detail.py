@@ -43,7 +43,7 @@ def details(document: GateDocument) -> list[Section]:
 
 def _cells(row: GateRow, *, tasks: bool, grouped: bool, needed: bool) -> tuple[Cell | str, ...]:
     sign = ">" if row.claim == "better" else "≥"
-    margin = "" if not row.margin else f" {'+' if row.claim == 'better' else '−'} {row.margin:g}"
+    margin = "" if not row.margin else f" {'+' if row.claim == 'better' else '−'} {row.margin:,g}"
     ends = "–"
     if row.low is not None and row.high is not None:
         ends = f"{numbers.score(row.low)} to {numbers.score(row.high)}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from riskrank.errors import one_line
+from riskrank.shown import numbers
 from riskrank.shown.diff.cases import told
 from riskrank.shown.junit import TestCase, junit
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
@@ -42,7 +43,8 @@ def _lost(document: GateDocument, row: GateRow) -> Iterator[str]:
     for lost in document.lost:
         if (lost.new, lost.old, lost.metric, lost.group, lost.task) == place:
             for case in lost.cases:
-                yield one_line(f"{case.sample}: {row.new} {case.new:.4g}, {row.old} {case.old:.4g}")
+                new, old = map(numbers.single_score, (case.new, case.old))
+                yield one_line(f"{case.sample}: {row.new} {new}, {row.old} {old}")
                 yield from (f"  {line}" for line in told(case, row.new, row.old))
 
 

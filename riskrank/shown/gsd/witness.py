@@ -66,4 +66,4 @@ def _words(found: Explanation, models: Sequence[str], criteria: Sequence[str]) -
 
 
 def _score(value: float) -> str:
-    return typeset(f"{value:.6g}")
+    return typeset(f"{value:,.6g}")

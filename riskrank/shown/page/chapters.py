@@ -173,4 +173,6 @@ def _value(value: object) -> str:
         return ", ".join(f"{name} {_value(one)}" for name, one in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(_value(one) for one in value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,g}" if isinstance(value, float) else str(value)

@@ -29,7 +29,7 @@ _BARS = Line(
     "apart what overlaps here."
 )
 # How much more there is elsewhere stands on a page below: it holds everything.
-_MORE = (option("explain", True), option("top", "#"))
+_MORE = (option("explain", True), option("top", "#"), f"(?<=: ){option('cases', '#')}")
 _BELOW = re.compile("|".join(_MORE).replace("#", "[0-9]+"))
 
 
@@ -60,6 +60,7 @@ class PageTable:
     heads: tuple[tuple[Column, str], ...]
     rows: tuple[PageRow, ...]
     stub: int
+    folded: bool
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Exhibitor:
         bars = sum(column.axis is not None for column in table.columns)
         kinds += [f"bars bars-{min(bars, 6)}"] if bars else []
         title = spell(table.title, flags=self._flags)
-        return PageTable(title, " ".join(kinds), heads, tuple(rows), table.stub)
+        return PageTable(title, " ".join(kinds), heads, tuple(rows), table.stub, table.folded)
 
 
 def _cell(cell: Cell | str, classes: str, width: int) -> PageCell:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any, ClassVar
 
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -122,6 +123,15 @@ class DiffDocument(Document[CaseRow]):
     def lost(self) -> list[CaseRow]:
         """Cases that got worse, the worst first; those that are shown before others."""
         return [row for row in self.rows if row.change == WORSE]
+
+    @property
+    def won(self) -> list[CaseRow]:
+        """Cases that got better, metric by metric the best first; ties in the order of all rows."""
+        names = [spec.name for spec in self.metrics]
+        better = (row for row in self.rows if row.change == BETTER)
+        ties = [list(tied) for _, tied in groupby(better, lambda row: (row.metric, row.difference))]
+        found = [row for tied in reversed(ties) for row in tied]
+        return sorted(found, key=lambda row: names.index(row.metric) if row.metric in names else 0)
 
     def meta(self) -> Mapping[str, Any]:
         """Counts of changes."""

@@ -84,7 +84,7 @@ class GateRow:
     @property
     def pair(self) -> str:
         """What is claimed of which two models, whatever it looks at."""
-        margin = f" by {self.margin:g}" if self.margin else ""
+        margin = f" by {self.margin:,g}" if self.margin else ""
         verb = "better than" if self.claim == "better" else "not worse than"
         return f"{self.new} {verb} {self.old}{margin}"
 

@@ -256,7 +256,7 @@ def _failed(
 def _advice(row: GateRow, outcome: str, unit: str, *, cases: bool) -> str:
     if outcome == FAIL:
         which = f"; {option('cases', 20)} lists the cases that lost most" if cases else ""
-        by = f" by {row.margin:g}" if row.margin else ""
+        by = f" by {row.margin:,g}" if row.margin else ""
         shown = (
             f"shown not to be better than {row.old}{by}"
             if row.claim == BETTER

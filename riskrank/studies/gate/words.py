@@ -56,7 +56,7 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
         relation = f"{shown} than {row.old}"
     else:
         relation = f"{shown} better than {row.old}"
-    margin = f" by more than {row.margin:g}" if row.margin else ""
+    margin = f" by more than {row.margin:,g}" if row.margin else ""
     where = f"in {row.metric}{row.place}" if row.task else f"on {row.metric}{row.place}"
     if row.low is None or row.high is None:
         numbers = f"violation ratio {row.estimate:.3g}" if row.statistic in ("fsd", "ssd") else ""

@@ -274,7 +274,7 @@ def _row(effect: _Effect, settings: PowerSettings, stops: Stops, size: int) -> S
 def _verdict(stops: Stops, new: str, old: str, settings: PowerSettings, single: int | None) -> str:
     claim = f"{new} is better than {old}"
     if settings.margin:
-        claim = f"{new} is not worse than {old} by {settings.margin:g}"
+        claim = f"{new} is not worse than {old} by {settings.margin:,g}"
     share, median = float(np.mean(np.isfinite(stops.answered))), stops.by_share(0.5)
     if median is None:
         return (

@@ -216,7 +216,7 @@ def _verdict(
     """How many labels it takes, what the judge saves, and what else the pilot is compatible with."""
     claim = f"{row.new} is better than {row.old}"
     if row.margin:
-        claim = f"{row.new} is not worse than {row.old} by {row.margin:g}"
+        claim = f"{row.new} is not worse than {row.old} by {row.margin:,g}"
     if need.effect <= 0:
         return f"No number of labels shows that {claim}: in the pilot it does not hold."
     samples, alone = need.samples, _whole(need.without_judge(height, required.target))

@@ -4,7 +4,7 @@ import sys
 import matplotlib
 import pytest
 
-from riskrank.shown.figures.style import DASHES, FOCUS, MARKERS, PALETTE, Plot, look, sheet, wrap
+from riskrank.shown.figures.style import DASHES, FOCUS, MARKERS, PALETTE, Plot, drawn, look, sheet, wrap
 
 
 def example() -> Plot:
@@ -55,3 +55,18 @@ def test_wrapping():
     assert wrap("one two three", 1000) == ["one two three"]
     assert wrap("one two three", 1) == ["one", "two", "three"]
     assert wrap("", 10) == []
+
+
+def test_numbers_of_an_axis_have_thousands_apart():
+    @drawn
+    def draw():
+        page = sheet("t", "r", width=300, height=200)
+        page.axes(40, 30, 200, 150).plot([0, 4000], [-0.00125, 0.00125])
+        return page.figure
+
+    figure = draw()
+    figure.to_bytes("svg")
+    (axes,) = figure.axes
+    across, up = ([label.get_text() for label in axis.get_ticklabels()] for axis in (axes.xaxis, axes.yaxis))
+    assert "4,000" in across
+    assert "0.0010" in up

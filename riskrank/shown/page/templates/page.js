@@ -8,6 +8,8 @@
     return found ? parseFloat(found[1].replace(/,/g, "").replace(/−/g, "-")) : NaN;
   }
 
+  function apart(count) { return count.toLocaleString("en"); }
+
   function compare(a, b) {
     const x = value(a), y = value(b);
     if (!isNaN(x) && !isNaN(y)) { return x - y; }
@@ -58,8 +60,8 @@
         row.hidden = !row.textContent.toLowerCase().includes(wanted);
         shown += row.hidden ? 0 : 1;
       });
-      count.textContent = !wanted ? "" : shown ? shown + " of " + rows.length + " rows"
-        : "No row holds “" + input.value + "”: none of " + rows.length + " is shown.";
+      count.textContent = !wanted ? "" : shown ? apart(shown) + " of " + apart(rows.length) + " rows"
+        : "No row holds “" + input.value + "”: none of " + apart(rows.length) + " is shown.";
     });
   }
 
