@@ -140,7 +140,8 @@ def _level(one: Leading, who: str, case: Case) -> str:
     models, on = case.models, "" if one.column in case.names else f" on {case.score(one.column)}"
     on = " on the whole" if means_differ(one, case) else on
     beaten, others = len(one.beaten), len(one.others)
-    beats = f"; {who} beats {beaten} other{'s' * (beaten > 1)} of {others}" if beaten else ""
+    so_many = f"{beaten} of {others} others" if beaten > 1 else f"1 other of {others}"
+    beats = f"; {who} beats {so_many}" if beaten else ""
     level = [models[i] for i in one.level]
     if not level:
         return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
