@@ -28,7 +28,8 @@ class ModelAverages:
     expected_scores, missing_scores : int
         Number of (model, sample, metric) scores that should be there, and of those that are not.
     first_missing : tuple of str, or None
-        Model, sample (``""`` without samples) and metric of the first of them.
+        Model, sample (``""`` without samples, and where the model lacks the metric on all) and metric of the
+        first of them.
     other_samples : bool
         Whether models that lack scores lack whole samples, and have every metric of those they have.
     """
@@ -74,7 +75,7 @@ def model_averages(table: ScoreTable) -> ModelAverages:
         larger_is_better=upward ^ logarithm,
         expected_scores=int(expected[sample].sum()),
         missing_scores=int(gap.sum()),
-        first_missing=_place(table, model, sample, *first[0]) if len(first) else None,
+        first_missing=_place(table, model, sample, known, *first[0]) if len(first) else None,
         other_samples=table.paired and len(table.samples) > 1 and not known[gap.any(axis=1)].any(),
     )
 
@@ -87,10 +88,13 @@ def _means(table: ScoreTable, known: np.ndarray) -> np.ndarray:
     for i, (rows, has) in enumerate(zip(table.values, np.split(known, ends[:-1]), strict=True)):
         for k in range(known.shape[1]):
             scores = rows[has[:, k], k]
-            if scores.size and suite is None:
-                means[i, k] = math.fsum(scores.tolist()) / scores.size
-            elif scores.size and suite is not None:
-                means[i, k] = _macro_mean(scores, suite, suite.of_sample[table.row_samples[i][has[:, k]]])
+            if not scores.size:
+                continue
+            mean = math.fsum(scores.tolist()) / scores.size
+            if suite is not None:
+                mean = _macro_mean(scores, suite, suite.of_sample[table.row_samples[i][has[:, k]]])
+            # Rounding must not make another price of one that stands beside every sample.
+            means[i, k] = min(max(mean, scores.min()), scores.max())
     return means
 
 
@@ -106,6 +110,9 @@ def _macro_mean(scores: np.ndarray, suite: Suite, tasks: np.ndarray) -> float:
 
 
 def _place(
-    table: ScoreTable, model: np.ndarray, sample: np.ndarray, row: int, metric: int
+    table: ScoreTable, model: np.ndarray, sample: np.ndarray, known: np.ndarray, row: int, metric: int
 ) -> tuple[str, str, str]:
-    return table.models[model[row]], table.samples[sample[row]], table.metrics[metric].name
+    """Model, sample and metric of a missing score; no sample where the model has none on any."""
+    nowhere = not known[model == model[row], metric].any()
+    name = "" if nowhere else table.samples[sample[row]]
+    return table.models[model[row]], name, table.metrics[metric].name

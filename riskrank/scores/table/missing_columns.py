@@ -145,6 +145,8 @@ def _copa(source: Source, guess: _Guess, options: ReadOptions, given: Sequence[S
     command = " ".join(map(as_one_word, ["riskrank", "copa", *sources, *kept]))
     ways = (("lower", lower), ("higher", higher))
     directions = [option(way, ",".join(map(among_commas, of))) for way, of in ways if of]
+    if any({"metric", "score"} <= {*one.columns} for one in given):
+        guess = replace(guess, wide=False)  # one row a model, as prices are, beside long tables
     asked = " ".join(filter(None, [guess.flags(measures=measures), *directions]))
     rest = "what else" if costs else "what"
     return f"{by_door(f'{command} ', '')}{asked}, with {option('lower')} for {rest} is better if less"

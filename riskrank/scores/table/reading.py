@@ -17,11 +17,12 @@ from riskrank.scores.files.opening import InputFile, Source, open_sources
 from riskrank.scores.table.baseline import Baseline
 from riskrank.scores.table.columns import Roles, assign_roles, named_roles
 from riskrank.scores.table.metrics_asked import metrics_asked
+from riskrank.scores.table.once import as_they_lie, beside_samples
 from riskrank.scores.table.preparation import prepared
 from riskrank.scores.table.scores import FileRead, Notes, Scores
 from riskrank.scores.table.tasks import told_apart
 from riskrank.scores.table.told_directions import told_directions
-from riskrank.scores.table.typed_rows import TypedRows, list_of, long_rows, united, wide_rows
+from riskrank.scores.table.typed_rows import TypedRows, list_of, long_rows, wide_rows
 
 
 def read_frame(
@@ -44,18 +45,22 @@ def read_frame(
     try:
         given, export = _opened(paths, options, stdin)
         found, named = prepared(given, named_roles(options), options)
-        read = [(source, assign_roles(source, named, options, given)) for source in found]
+        ways = as_they_lie(found, named, options)
+        read = [(one, assign_roles(one, named, way, given)) for one, way in zip(found, ways, strict=True)]
     except InputError as error:
         raise _of_a_harness(error, paths, options) from None
-    typed = [wide_rows(*one, options) if options.wide else long_rows(*one) for one in read]
-    for role in ("sample", "task"):
-        _require_of_all_or_none(read, role)
+    # What hints say of the columns is said of files with samples: they come first.
+    read.sort(key=lambda one: one[1].sample is None)
+    typed = [long_rows(*one) if one[1].score is not None else wide_rows(*one, options) for one in read]
+    of_samples = [roles for _, roles in read if roles.sample is not None] or [roles for _, roles in read]
+    _require_all_or_none_in_tasks(read[: len(of_samples)])
     starts = [*accumulate((part.height for part in typed), initial=0)]
-    parts = zip(typed, starts, strict=False)
-    frame = united([part.frame.with_columns(pl.col("row") + start) for part, start in parts])
-    draw_column = all(roles.draw is not None for _, roles in read)
+    draw_column = all(roles.draw is not None for roles in of_samples)
+    numbered = [pl.col("row") + start for start in starts]
+    frames = [part.frame.with_columns(row) for part, row in zip(typed, numbered, strict=False)]
     if options.wide and not draw_column:
-        frame = frame.with_columns(draw="row")
+        frames = [part.with_columns(draw="row") for part in frames]
+    frame = beside_samples(read, frames, options)
     frame, apart, doubts = _in_tasks(frame, read, starts[-1], baseline, pooled=options.task == NO_TASKS)
     notes = Notes(
         files=tuple(FileRead(*one, start) for one, start in zip(read, starts, strict=False)),
@@ -192,17 +197,15 @@ def _of_truths(typed: Sequence[TypedRows]) -> dict[str, tuple[float, float]]:
     return {name: (0.0, 1.0) for part in typed for name in part.truths if name not in others}
 
 
-def _require_of_all_or_none(read: Sequence[tuple[Source, Roles]], role: str) -> None:
-    has = [getattr(roles, role) is not None for _, roles in read]
+def _require_all_or_none_in_tasks(read: Sequence[tuple[Source, Roles]]) -> None:
+    has = [roles.task is not None for _, roles in read]
     if any(has) and not all(has):
         mixed = read[has.index(not has[0])][0]
-        also = f", or leave the tasks out: {option('task', NO_TASKS)}"
-        if role == "sample":
-            also = "; what a model has once, as a price, is a column of the other file beside its samples"
         raise InputError(
-            f"{mixed.label}: some files have a {role} column and some have none",
+            f"{mixed.label}: some files have a task column and some have none",
             found=f"columns: {listing(mixed.columns, 20)}",
-            hint=f"name it in every file, or read the files one by one{also}",
+            hint="name it in every file, or read the files one by one, or leave the tasks out: "
+            f"{option('task', NO_TASKS)}",
         )
 
 

@@ -360,8 +360,9 @@ def test_nested_columns(write):
 
 
 def test_files_with_and_without_samples(write):
+    """One row a model is what models have once; of a metric that others have by sample it is a mistake."""
     one, two = write("a.csv", GOOD), write("b.csv", "model,metric,score\nC,m,1\n")
     with pytest.raises(InputError, match=re.escape(two)) as caught:
         read_scores([one, two], ReadOptions(sample_optional=True))
-    assert "some have none" in caught.value.lines(flags=True)[0]
-    assert caught.value.lines()[2].endswith("is a column of the other file beside its samples")
+    assert "there is no column of samples" in caught.value.lines(flags=True)[0]
+    assert "--columns sample=…" in caught.value.lines(flags=True)[2]

@@ -1,0 +1,134 @@
+"""What a model has once, as a price, in a file of its own: it stands beside each of the model's samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import InputError, did_you_mean, listing, option
+from riskrank.scores.files.source import Source
+from riskrank.scores.table.columns import FOUND_BY_NAME, Roles, named_columns
+from riskrank.scores.table.typed_rows import list_of, united
+
+# What a row beside a sample takes from it; where repeats are draws, one stands beside each of them.
+_OF_SAMPLES = ("sample", "task", "cluster", "group", "draw")
+
+_NAME = f"name the column that tells samples apart, {option('columns', 'sample=…')}"
+
+
+def as_they_lie(
+    sources: Sequence[Source], named: Mapping[str, str], options: ReadOptions
+) -> list[ReadOptions]:
+    """How each file is read: one row a model and a column a metric beside samples needs no saying."""
+    roles = [named_columns(source, named, FOUND_BY_NAME) for source in sources]
+    if options.wide or not options.sample_optional or not any("sample" in own for own in roles):
+        return [options] * len(sources)
+    pairs = zip(sources, roles, strict=True)
+    return [replace(options, wide=True) if _is_once(*one) else options for one in pairs]
+
+
+def _is_once(source: Source, roles: Mapping[str, str]) -> bool:
+    """Whether a file has a row a model, a few by mistake two, and no column that long tables have."""
+    if "model" not in roles or {"sample", "metric", "score"} & {*roles}:
+        return False
+    models = source.load([roles["model"]])[roles["model"]]
+    return bool(2 * models.n_unique() > len(models))
+
+
+def beside_samples(
+    read: Sequence[tuple[Source, Roles]], frames: Sequence[pl.DataFrame], options: ReadOptions
+) -> pl.DataFrame:
+    """Rows of all files, those of files without samples beside each sample of their model.
+
+    Parameters
+    ----------
+    read : sequence of (Source, Roles)
+        Files with samples before those without.
+    frames : sequence of DataFrame
+        Their typed rows.
+    options : ReadOptions
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    InputError
+        If a model has a metric twice, or has no samples, or a metric stands in files of both kinds.
+    """
+    count = sum(roles.sample is not None for _, roles in read)
+    if count in (0, len(read)):
+        return united(frames)
+    scored = united(frames[:count])
+    beside = []
+    for (source, _), frame in zip(read[count:], frames[count:], strict=True):
+        _require_once(source, frame, scored)
+        models = [*options.models] or list_of(frame["model"]).to_list()
+        kept = frame.filter(pl.col("model").cast(pl.String).is_in(models))
+        _require_known(source, kept, scored)
+        beside.append(kept)
+    return united([scored, _repeated(united(beside), scored, options)])
+
+
+def _repeated(once: pl.DataFrame, scored: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
+    """The rows again for each sample of their model."""
+    one = ["model", "sample", *(["draw"] if options.repeats == "draws" else [])]
+    samples = scored.select("model", *_OF_SAMPLES).unique(one, keep="first", maintain_order=True)
+    models = list_of(once["model"]).cast(scored.schema["model"], strict=False)
+    once = once.drop(_OF_SAMPLES).with_columns(model=models.gather(once["model"].to_physical()))
+    return samples.join(once, on="model", maintain_order="left").select(scored.columns)
+
+
+def _require_once(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) -> None:
+    """Refuse two values of a model, which are of samples that nobody named, and a metric of the other files.
+
+    Raises
+    ------
+    InputError
+    """
+    keys = frame.select(pl.col("model", "metric").cast(pl.String), "row")
+    also = keys.filter(pl.col("metric").is_in(list_of(scored["metric"]).to_list()))
+    if also.height:
+        raise InputError(
+            f"{source.label}: there is no column of samples, and the other files have {also['metric'][0]} by "
+            "sample",
+            found=f"columns: {listing(source.columns, 20)}",
+            hint=f"{_NAME}, or read one file alone",
+        )
+    again = keys.filter(~keys.select(pl.struct("model", "metric").is_first_distinct()).to_series())
+    if again.height:
+        model, metric, row = again.row(0)
+        same = (pl.col("model") == model) & (pl.col("metric") == metric)
+        start = int(frame["row"][0])
+        first, second = (int(at) - start for at in (keys.filter(same)["row"][0], row))
+        where = f"{source.file_of(second)}: row {source.row_number(second)}"
+        raise InputError(
+            f"{where}: a second {metric} of model '{model}'",
+            found=f"the first one in row {source.row_number(first)}, and no column of samples",
+            hint=f"keep one of them; if they are of samples, {_NAME}",
+        )
+
+
+def _require_known(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) -> None:
+    """Refuse a model of which there are no samples.
+
+    Raises
+    ------
+    InputError
+    """
+    known = list_of(scored["model"]).to_list()
+    strange = [name for name in frame["model"].unique().cast(pl.String).sort() if name not in known]
+    if strange:
+        raise InputError(
+            f"{source.label}: no file has samples of {listing(strange, 4)}",
+            found=f"samples of {listing(known)}",
+            hint=did_you_mean(
+                strange[0],
+                known,
+                otherwise=f"name the models to compare, {option('models', ','.join(known[:4]))}",
+            ),
+        )
