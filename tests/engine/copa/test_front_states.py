@@ -205,6 +205,21 @@ def test_more_pairs_ask_for_more():
     assert many.state[1] == "open"
 
 
+def test_a_heavy_tail_asks_for_samples_and_enough_of_them_decide():
+    """Costs of the cheaper model are lognormal, those of the other lie one standard deviation above them."""
+    above, p = np.exp(0.5) * (1 + np.sqrt(np.e - 1)), []
+    for n in (50, 400, 4000):
+        found = []
+        for seed in range(15):
+            draws = np.random.default_rng([n, seed])
+            costs = draws.lognormal(size=n), above + 0.1 * draws.normal(size=n)
+            found.append(objective_evidence(measured([-own for own in costs])).as_good[0, 1])
+        p.append(float(np.median(found)))
+    assert p[0] > 1e-4, "the distance is seven standard errors"
+    assert p[1] < 0.001
+    assert p[2] < 1e-12
+
+
 def test_unpaired_models_have_samples_of_their_own():
     rng = np.random.default_rng(9)
     scores = [rng.normal(1, 1, 40), rng.normal(0, 1, 25)]
