@@ -10,8 +10,11 @@ import html
 import re
 from itertools import pairwise
 
-# Characters without ink, which make two names look like one; not the joiners that scripts and emoji need.
-_INVISIBLE = "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+# Characters without ink, which make two names look like one, and what is no character, for our own use
+# (``together``); not the joiners that scripts and emoji need.
+_INVISIBLE = (
+    "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufdd0-\ufdef\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+)
 # C0 but for the line break, DEL and C1; marks of direction; line and paragraph separators; halves of
 # surrogate pairs, which no encoding can write.
 _MARKS = "\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"

@@ -1,6 +1,7 @@
 """Tables on pages too narrow for them: shorter heads first, then what can be spared, by name."""
 
 from riskrank.shown.formats.narrow import narrowed
+from riskrank.shown.together import together
 from riskrank.shown.view import Column, Table
 
 TABLE = Table(
@@ -11,7 +12,7 @@ TABLE = Table(
         Column("model", "left"),
         Column("latency_ms ↓"),
         Column("share of all"),
-        Column("worst 5 %\ncombined", spare=True),
+        Column(together("worst 5 %\ncombined"), spare=True),
         Column("by one", spare=True),
     ),
     (("1", "", "a-model", "12", "0.5", "0.125", "1–2"), ("2", "", "b-model", "345.25", "0.25", "0.5", "1")),
@@ -48,7 +49,12 @@ def test_an_empty_column_goes_first():
 
 def test_heads_go_on_below_between_words_then_in_names():
     found, left_out = at_most(width(TABLE) - 4)
-    assert heads(found)[2:] == ["latency_ms\n↓", "share\nof\nall", "worst\n5 %\ncombined", "by\none"]
+    assert heads(found)[2:] == [
+        "latency_ms\n↓",
+        "share\nof\nall",
+        together("worst\n5 %\ncombined"),
+        "by\none",
+    ]
     found, left_out = at_most(width(found) - 1)
     assert heads(found)[2] == "latency_\nms ↓"
     assert left_out == []
@@ -58,9 +64,9 @@ def test_what_can_be_spared_is_left_out_by_name_the_last_first():
     everything = at_most(width(TABLE) - 4)[0]
     found, left_out = at_most(width(everything) - 5)
     assert left_out == ["by one"]
-    assert heads(found)[-1] == "worst\n5 %\ncombined"
+    assert heads(found)[-1] == together("worst\n5 %\ncombined")
     found, left_out = at_most(width(found) - 1)
-    assert left_out == ["worst 5 % combined", "by one"]
+    assert left_out == [together("worst 5 % combined"), "by one"]
     assert [row[1] for row in found.rows] == ["a-model", "b-model"]
 
 

@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 from riskrank.shown.figures.fonts import TEXT, at_hand, displayable, families, text_width
 from riskrank.shown.figures.marks import HEADING, as_classes
 from riskrank.shown.figures.units import Thousands
+from riskrank.shown.together import apart, together
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -166,7 +167,7 @@ def wrap(text: str, width: float, size: float = TEXT) -> list[str]:
     """Break a text into lines of at most a width in points; a longer word gets a line of its own."""
     lines: list[str] = []
     space, reached = text_width("n n", size) - text_width("nn", size), 0.0
-    for word in text.split():
+    for word in map(apart, together(text).split()):
         # Words are measured once; letters that close up across a blank matter near the end of a line only.
         reached += space + text_width(word, size)
         longer = f"{lines[-1]} {word}" if lines else word

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from riskrank.shown.view import Column, Table, text_of
 
-# Where a head goes on in the next line: between words, but not before the sign of a number; then in names.
-_WORDS, _PARTS = re.compile(r"(?<= )(?!%)"), re.compile(r"(?<= )(?!%)|(?<=[_/-])(?=\w)")
+# Where a head goes on in the next line: between words, then in names.
+_WORDS, _PARTS = re.compile(r"(?<= )"), re.compile(r"(?<= )|(?<=[_/-])(?=\w)")
 
 
 def narrowed(table: Table, fits: Callable[[Table], bool]) -> tuple[Table, list[str]]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import IO, TYPE_CHECKING, Any, Literal, TextIO, cast
 
-from riskrank.shown.escapes import for_terminal
 from riskrank.shown.formats import long_tables
 from riskrank.shown.formats.narrow import narrowed
-from riskrank.shown.text_pictures import in_ascii
-from riskrank.shown.view import Cell, Column, Line, Section, Table, text_of
+from riskrank.shown.formats.showable import in_utf, showable
+from riskrank.shown.together import apart
+from riskrank.shown.view import Cell, Line, Section, Table, text_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +53,7 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
 
     def console(color_system: Literal["auto", "standard"] | None) -> Console:
         return Console(
-            file=stream,
+            file=cast("IO[str]", _Blanks(stream)),
             width=UNBOUNDED_WIDTH,
             color_system=color_system,
             force_terminal=color or None,
@@ -68,25 +68,26 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
     if color and page.color_system is None:
         page = console("standard")
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    ascii_only = not encoding.lower().startswith("utf")
+    ascii_only = not in_utf(encoding)
     text_width = min(width or TEXT_WIDTH, TEXT_WIDTH)
     has_room: Callable[[Table], bool]
     has_room = lambda table: width is None or _total(fitting_widths(table, None)) <= width  # noqa: E731
     spaced = False  # tables begin and end with an empty line, and between two of them one is enough
-    for before, section in zip([None, *view], view, strict=False):
+    shown = [showable(section, encoding) for section in view]
+    for before, section in zip([None, *shown], shown, strict=False):
         spaced = spaced and isinstance(section, Table)
         if isinstance(section, Table) and section.title and isinstance(before, Line):
             page.print()
         if isinstance(section, Line) and section.verbatim:
-            page.print(Text(f"   {for_terminal(section.text, encoding)}"), soft_wrap=True)
+            page.print(Text(f"   {section.text}"), soft_wrap=True)
             continue
         if isinstance(section, Line):
-            label, text = for_terminal(section.label, encoding), for_terminal(section.text, encoding)
-            line = Text.assemble((f"{label} " if label else "", "bold"), (text, section.style))
+            line = Text.assemble(
+                (f"{section.label} " if section.label else "", "bold"), (section.text, section.style)
+            )
             page.print(Padding(line, (0, 1)), width=text_width)
             continue
-        shown = _showable_table(section, encoding)
-        table, left_out = narrowed(with_pictures(shown, width), has_room)
+        table, left_out = narrowed(with_pictures(section, width), has_room)
         widths = fitting_widths(table, width)
         for number, block in enumerate(blocks(widths, table.stub, width)):
             title = f"{table.title}, continued" if number and table.title else table.title
@@ -96,12 +97,25 @@ def to_terminal(view: Sequence[Section], stream: TextIO, *, width: int | None, c
             spaced = True
         if left_out:
             page.print(Padding(Text(f"No room here for {', '.join(left_out)}."), (0, 1)), width=text_width)
-        drawn = pictures_below(shown, table, width, ascii_only=ascii_only)
+        drawn = pictures_below(section, table, width, ascii_only=ascii_only)
         if drawn is not None:
             page.print(Padding(Text(drawn.title, style="bold"), (0, 1)), width=text_width)
             own = fitting_widths(drawn, None)
             _print_rows(page, drawn, range(len(own)), own, 0, ascii_only=ascii_only)
         spaced = drawn is not None or not left_out
+
+
+class _Blanks:
+    """A stream that is given joints and writes blanks."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(apart(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def with_pictures(table: Table, width: int | None) -> Table:
@@ -282,19 +296,3 @@ def _grid(table: Table, block: Sequence[int], widths: Sequence[int], *, ascii_on
             *(Text(text_of(cell), style="" if isinstance(cell, str) else cell.style) for cell in cells)
         )
     return grid
-
-
-def _showable_table(table: Table, encoding: str) -> Table:
-    ascii_only = not encoding.lower().startswith("utf")
-
-    def cell(given: Cell | str, column: Column) -> Cell | str:
-        text = text_of(given).replace("\n", " ")
-        shown = for_terminal(in_ascii(text) if column.only == "terminal" and ascii_only else text, encoding)
-        return shown if isinstance(given, str) else Cell(shown, given.style)
-
-    return Table(
-        for_terminal(table.title.replace("\n", " "), encoding),
-        tuple(replace(column, head=for_terminal(column.head, encoding)) for column in table.columns),
-        tuple(tuple(map(cell, row, table.columns)) for row in table.rows),
-        table.stub,
-    )

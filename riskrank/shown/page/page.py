@@ -16,6 +16,7 @@ from riskrank.shown.figures.catalogue import pictures
 from riskrank.shown.formats.data import to_json
 from riskrank.shown.page import require_pages
 from riskrank.shown.page.chapters import Block, answer, chapters, one_of_each
+from riskrank.shown.together import apart, together
 from riskrank.studies.document import Document
 from riskrank.studies.rank.certainty import MEANING
 
@@ -128,21 +129,24 @@ def _environment() -> Environment:
 
 
 def _prose(text: str) -> Markup:
-    """Words that stay whole: a browser would break after a hyphen, and between a number and its percent sign.
+    """Words that stay whole: a browser would break after a hyphen, and between a number and its unit.
 
     A long one may go on in the next line after what joins its parts.
     """
+    from markupsafe import Markup
+
+    words = _BLANKS.split(together(visible(text)))
+    return Markup("").join(map(_word, words))
+
+
+def _word(joined: str) -> Markup:
     from markupsafe import Markup, escape
 
-    words = _BLANKS.split(visible(text).replace(" %", "\u00a0%"))
-    return Markup("").join(
-        Markup("<wbr>").join(map(escape, _JOINTS.split(word)))
-        if len(word) > _LINE
-        else Markup('<span class="whole">{}</span>').format(word)
-        if _BROKEN.search(word)
-        else escape(word)
-        for word in words
-    )
+    word = apart(joined)
+    if len(word) > _LINE:
+        return Markup("<wbr>").join(map(escape, _JOINTS.split(word)))
+    whole = _BROKEN.search(word) or word != joined
+    return Markup('<span class="whole">{}</span>').format(word) if whole else escape(word)
 
 
 def _shown(value: Any) -> Any:
