@@ -146,6 +146,19 @@ def test_no_horizontal_scrolling(browser, page, width):
     assert browser.run("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [390, 900])
+def test_words_of_pictures_stay_legible_where_there_is_little_room(browser, page, width):
+    """At 11 pixels or more, and the pictures scroll within their boxes."""
+    browser.open(page, width=width)
+    small = browser.run("""[...document.querySelectorAll('figure svg')].flatMap(svg => {
+      const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+      const size = text => scale * parseFloat(getComputedStyle(text).fontSize);
+      const words = [...svg.querySelectorAll('text')].filter(text => /[a-z]{2}/i.test(text.textContent));
+      return words.filter(text => size(text) < 10.95).map(text => [size(text), text.textContent]);
+    })""")
+    assert small == []
+
+
 def test_every_table_sorts(browser, page):
     browser.open(page)
     found = json.loads(

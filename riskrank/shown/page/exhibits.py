@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from riskrank.errors import option, spell
 from riskrank.shown.escapes import visible
 from riskrank.shown.page.chapters import Block, Figure
-from riskrank.shown.page.svg import Styles, to_inline
+from riskrank.shown.page.svg import PIXELS, Styles, to_inline
 from riskrank.shown.view import Bar, Cell, Column, Line, Table, text_of
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Exhibitor:
                 identity=f"{self._mark}-{self._drawn}",
                 alternative=visible(figure.picture.caption),
             )
-        return Drawing(Markup(svg), plot.title, plot.reading, plot.get_figwidth() * 96)
+        return Drawing(Markup(svg), plot.title, plot.reading, 72 * plot.get_figwidth() * PIXELS)
 
     def _table(self, table: Table) -> PageTable:
         table = table.filled

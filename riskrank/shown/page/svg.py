@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
 from riskrank.shown.figures.marks import CURVE, HEADING, marked_models
-from riskrank.shown.figures.style import ABOVE, FAINT, GREY, INK, PALETTE, QUIET, Plot
+from riskrank.shown.figures.style import ABOVE, FAINT, GREY, INK, PALETTE, QUIET, SMALL, Plot
 
 # Colours that follow the page, by what Matplotlib writes; all others stay as they are.
 COLORS = {
@@ -25,6 +25,8 @@ COLORS = {
     FAINT.lower(): "faint",
     **{color.lower(): f"c{number}" for number, color in enumerate(PALETTE)},
 }
+PIXELS = 11 / SMALL
+"""Of a point: the smallest words of a picture that is not made to fit are 11 pixels high."""
 FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
 
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
@@ -82,8 +84,8 @@ def to_inline(plot: Plot, styles: Styles, *, identity: str, alternative: str) ->
         "svg",
         {
             "viewBox": f"0 {top:g} {width:g} {height - top:g}",
-            "width": f"{width * 4 / 3:.0f}",
-            "height": f"{(height - top) * 4 / 3:.0f}",
+            "width": f"{width * PIXELS:.0f}",
+            "height": f"{(height - top) * PIXELS:.0f}",
             "role": "img",
             "aria-labelledby": f"{identity}-t",
         },
