@@ -27,7 +27,7 @@ class Column:
     ``name`` is the head where there is no need to be short, in Markdown. What is ``only`` for a terminal is a
     picture, drawn where there is room for it, ``least`` columns wide or more; it says nothing of its own.
     What is ``spare`` gives way on a page that has no room for all, and is named below the table. ``axis``
-    says what the ends of the column's bars are.
+    says what the ends of the column's bars are, and between them what kind of scale it is if not an even one.
     """
 
     head: str
@@ -36,20 +36,22 @@ class Column:
     only: Literal["", "terminal", "latex"] = ""
     least: int = 0
     spare: bool = False
-    axis: tuple[str, str] | None = None
+    axis: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Bar:
     """A number with its interval, as parts of the way from one end of a column's scale to the other.
 
-    ``tone`` says of whom it is: ``lead``, ``risk`` or anybody.
+    ``tone`` says of whom it is: ``lead``, ``risk`` or anybody; ``beyond`` which end the number is beyond, if
+    any: 1 or −1.
     """
 
     at: float
     low: float
     high: float
     tone: str = ""
+    beyond: int = 0
 
 
 def headed(*left: str, right: Iterable[str] = ()) -> tuple[Column, ...]:

@@ -10,18 +10,54 @@ from riskrank.studies.metric_means import MetricMeans
 NAN, INF = float("nan"), float("inf")
 
 
+def over(*means, half=0.0):
+    values = np.array(means, dtype=float)
+    return Axis.over(values, values - half, values + half)
+
+
 def test_ends_lie_where_the_numbers_say():
-    axis = Axis.over([2.0, NAN, 6.0, INF])
+    axis = Axis.over(np.array([2.0, NAN, 6.0]), np.array([2.0, NAN, -INF]), np.array([INF, NAN, 6.0]))
     assert axis == Axis(2.0, 6.0)
     bar = axis.bar(4.0, 3.0, 6.0, tone="lead")
-    assert (bar.low, bar.at, bar.high, bar.tone) == (0.25, 0.5, 1.0, "lead")
+    assert (bar.low, bar.at, bar.high, bar.tone, bar.beyond) == (0.25, 0.5, 1.0, "lead", 0)
 
 
 def test_open_and_unknown_ends():
     axis = Axis(0.0, 1.0)
     assert (axis.bar(0.5, -INF, INF).low, axis.bar(0.5, -INF, INF).high) == (0.0, 1.0)
     assert (axis.bar(0.5, NAN, NAN).low, axis.bar(0.5, NAN, NAN).high) == (0.5, 0.5)
-    assert Axis.over([3.0, 3.0]).bar(3.0, 3.0, 3.0).at == 0.5
+    assert over(3.0, 3.0).bar(3.0, 3.0, 3.0).at == 0.5
+
+
+@pytest.mark.parametrize(("sign", "end"), [(1, 1.0), (-1, 0.0)])
+def test_one_that_is_far_away_is_beyond_the_end(sign, end):
+    """The others have the whole axis, be numbers negative or not."""
+    means = sign * np.array([281.0, 328.0, 350.0, 391.0, 450.0, 4442.0])
+    axis = over(*means, half=1.0)
+    assert sorted((sign * axis.low, sign * axis.high)) == [280.0, 451.0]
+    places = [axis.bar(mean, mean - 1, mean + 1) for mean in means]
+    assert [bar.beyond for bar in places] == [0, 0, 0, 0, 0, sign]
+    assert (places[-1].at, places[-1].low, places[-1].high) == (end, end, end)
+    apart = np.abs(np.diff([bar.at for bar in places[:-1]]))
+    assert apart.min() > 0.1
+
+
+def test_nothing_is_beyond_where_the_others_have_room():
+    assert over(1.0, 2.0, 5.0) == Axis(1.0, 5.0)
+    assert over(1.0, 5.0) == Axis(1.0, 5.0)
+    # Nor where the intervals are as wide as what lies between the models.
+    assert over(0.0, 1.0, 100.0, half=30.0) == Axis(-30.0, 130.0)
+
+
+def test_positive_numbers_of_many_sizes_have_a_logarithmic_scale():
+    axis = over(0.1, 1.0, 10.0, 100.0, 1000.0)
+    assert axis == Axis(0.1, 1000.0, logarithmic=True)
+    assert [axis.bar(x, x, x).at for x in (0.1, 1.0, 10.0, 1000.0)] == pytest.approx([0, 0.25, 0.5, 1])
+    # Only a model that is far away on this scale, too, is beyond its end.
+    assert over(1.0, 1.1, 100.0) == Axis(1.0, 1.1)
+    assert not over(-0.1, 1.0, 10.0, 100.0).logarithmic
+    mean = MetricMeans("ms", True, True, False, np.array([1.0, 7.0, 50.0]), np.zeros(3), 0, np.full(3, 9.0))
+    assert with_bars((Column("ms"), mean.of), mean, [0, 1, 2])[0].axis == ("1", "log", "50")
 
 
 def test_a_column_reaches_over_the_models_that_are_shown():

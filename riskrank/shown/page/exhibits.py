@@ -24,10 +24,12 @@ _BROAD = 900
 _SHORT = 20
 _WHOLE = re.compile(r"[-+.]{2,}|[−\d.,e-]+ to [−\d.,e-]+")
 _NUMBER = re.compile(r"[<>~?\s]*[-−+]?[\d,]+(?:\.(\d+))?( %)?")
-_BARS = Line(
+_BARS = (
     "Bar: 95 % interval of each mean alone. Whether two models differ is for the tests to say: they may tell "
     "apart what overlaps here."
 )
+_BEYOND = "Arrow: beyond the end, so far away that on one scale the others could not be told apart."
+_LOG = "log: equal ways are equal ratios."
 # How much more there is elsewhere stands on a page below: it holds everything.
 _MORE = (option("explain", True), option("top", "#"), f"(?<=: ){option('cases', '#')}")
 _BELOW = re.compile("|".join(_MORE).replace("#", "[0-9]+"))
@@ -122,9 +124,8 @@ class Exhibitor:
                 found = Exhibit(drawing=drawing, wide=drawing.width > _BROAD)
             else:
                 plain = block.plain
-                words = [_BARS] if any(column.axis for column in plain.columns) else []
                 found = Exhibit(
-                    table=self._table(plain), words=words, wide=wide or len(plain.columns) >= _WIDE
+                    table=self._table(plain), words=_on_bars(plain), wide=wide or len(plain.columns) >= _WIDE
                 )
         if found is not None:
             yield found
@@ -174,6 +175,18 @@ class Exhibitor:
         kinds += [f"bars bars-{min(bars, 6)}"] if bars else []
         title = spell(table.title, flags=self._flags)
         return PageTable(title, " ".join(kinds), heads, tuple(rows), table.stub, table.folded)
+
+
+def _on_bars(table: Table) -> list[Line]:
+    """What the bars of a table are, and what is special of their scales."""
+    axes = [column.axis for column in table.columns if column.axis]
+    bars = [cell.bar for row in table.rows for cell in row if isinstance(cell, Cell) and cell.bar]
+    said = [
+        _BARS,
+        *[_BEYOND] * any(bar.beyond for bar in bars),
+        *[_LOG] * any(len(axis) > 2 for axis in axes),
+    ]
+    return [Line(" ".join(said))] if axes else []
 
 
 def _cell(cell: Cell | str, classes: str, width: int) -> PageCell:

@@ -4,6 +4,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from markupsafe import escape
 
@@ -253,6 +255,25 @@ def test_bars_stand_where_the_intervals_lie(small):
     assert min(float(low) for _, low, _, _ in bars) == 0
     assert max(float(high) for _, _, high, _ in bars) == 100
     assert [tone for tone, *_ in bars].count("lead") == 2  # one model on two metrics
+
+
+def test_a_model_far_away_is_an_arrow_and_a_scale_of_many_sizes_says_so(make):
+    names, rng = ["a", "b", "c", "d"], np.random.default_rng(0)
+    rows = [
+        (name, sample, metric, mean + 0.01 * mean * rng.normal())
+        for metric, means in (("far", (281, 328, 350, 4442)), ("sizes", (1, 10, 100, 1000)))
+        for name, mean in zip(names, means, strict=True)
+        for sample in range(30)
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    answer = make(frame).to_html().partition('<section class="answer"')[2].partition("</section>")[0]
+    assert answer.count("<path") == 1
+    assert re.search(
+        r'<svg x="100.0%" y="50%"><path [^>]*/></svg></svg><span class="w\d+">4,4[\d.]+<', answer
+    )
+    assert "Arrow: beyond the end" in answer
+    assert len(re.findall(r"<span>[\d.]+</span><span>log</span><span>[\d,.]+</span>", answer)) == 1
+    assert "log: equal ways are equal ratios" in answer
 
 
 def test_a_page_of_one_study(make_scores):
