@@ -267,6 +267,28 @@ def test_a_gate_says_what_labels_are_worth_to_its_claims(run):
         assert worth == pytest.approx(alone.document["meta"]["judge"]["worth_low"], rel=0.1)
 
 
+@pytest.mark.parametrize("value", ["0", "-1"])
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_labels_that_stand_for_none_are_asked_about(run, write, value, everywhere):
+    """In all samples nobody looked at, which leaves the judge nothing to add, or in some of them."""
+    lines = (ROOT / "sample_data" / "judge.csv").read_text().splitlines()
+    rows = [line.split(",") for line in lines[1:]]
+    coded = [
+        [*row[:2], value, row[3]] if row[2] == "" and (everywhere or row[1] < "q400") else row for row in rows
+    ]
+    path = write("coded.csv", "\n".join([lines[0], *(",".join(row) for row in coded)]) + "\n")
+    asked = f"if {value} stands for samples nobody scored, leave these cells empty"
+    for command in (("rank", "--no-test"), ("check",)):
+        result = run(command[0], path, *BOTH[1:], *command[1:])
+        said = " ".join((result.stdout + result.stderr).split())
+        assert asked in said
+        assert f"people is {value} for every model on" in said
+        assert "nobody scored" not in run(command[0], *BOTH, *command[1:]).stderr
+        if command[0] == "rank":
+            assert result.status == (2 if everywhere else 0)
+            assert ("there is nothing for --judge judge to add" in said) == everywhere
+
+
 def test_a_judge_that_says_the_same_of_everything_is_refused(run, write):
     lines = (ROOT / "sample_data" / "judge.csv").read_text().splitlines()
     path = write("same.csv", "\n".join([lines[0], *(f"{line.rpartition(',')[0]},3" for line in lines[1:])]))

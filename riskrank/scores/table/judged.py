@@ -18,6 +18,7 @@ from riskrank.scores.table.gaps import DROPPED
 from riskrank.scores.table.judge import Judged, LabelShift, by_sample
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import ScoreTable
+from riskrank.scores.table.placeholders import placeholder
 
 # A judge whose scores lie so far outside people's, in ranges of theirs, or span so little of that range, is
 # on another scale.
@@ -47,7 +48,9 @@ def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
     human, judge = scores[:, :, 0], scores[:, :, 1]
     notes: list[str] = []
     kept = _scored_by_judge(table, judge, options, notes)
-    labelled = _labelled(table, ~np.isnan(human), kept, options, notes)
+    doubt = _never_looked_at(table, human, judge, kept)
+    labelled = _labelled(table, ~np.isnan(human), kept, options, notes, doubt)
+    notes += [doubt] if doubt else []
     _require_constant_neither(table, human[:, labelled], judge[:, kept], options)
     first, rest = np.flatnonzero(labelled), np.flatnonzero(kept & ~labelled)
     every = np.concatenate((first, rest))
@@ -91,7 +94,7 @@ def _scored_by_judge(table: ScoreTable, judge: Floats, options: ReadOptions, not
 
 
 def _labelled(
-    table: ScoreTable, has: Booleans, kept: Booleans, options: ReadOptions, notes: list[str]
+    table: ScoreTable, has: Booleans, kept: Booleans, options: ReadOptions, notes: list[str], doubt: str
 ) -> Booleans:
     """Samples that people scored of every model, of those kept."""
     has = has & kept
@@ -121,9 +124,23 @@ def _labelled(
             f"people scored {'every sample' if total == n else 'all samples but one'}{them}: there is "
             f"nothing for {option('judge', options.judge)} to add",
             found=f"{name} on {n:,} of {total:,} samples",
-            hint=hint,
+            hint=doubt or hint,
         )
     return every
+
+
+def _never_looked_at(table: ScoreTable, human: Floats, judge: Floats, kept: Booleans) -> str:
+    """Where one score of people's may stand for samples that nobody looked at: what to look at."""
+    both = kept & ~np.isnan(human).any(axis=0)
+    found = placeholder(human[:, both], judge[:, both])
+    if found is None:
+        return ""
+    people, shown = table.metrics[0], f"{found.value * table.metrics[0].sign + 0.0:g}"
+    where = f"on {found.samples:,} of {int(both.sum()):,} samples"
+    return (
+        f"{people.name} is {shown} for every model {where}, and the judge does not score them like that: if "
+        f"{shown} stands for samples nobody scored, leave these cells empty"
+    )
 
 
 def _different_labels(
