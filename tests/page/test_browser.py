@@ -281,8 +281,52 @@ def test_figures_are_printed_whole(browser, page):
         assert wide <= width + 1
         assert high <= height
         assert inside == "avoid"
-    assert browser.run("document.documentElement.scrollWidth") <= width + 1
     assert browser.printed().startswith(b"%PDF")
+    # Tables of many columns have a page of their own, turned.
+    browser.run("document.querySelectorAll('.turned').forEach(one => one.remove())")
+    assert browser.run("document.documentElement.scrollWidth") <= width + 1
+    turned = (297 - 30) * 96 / 25.4
+    browser.open(page, width=int(turned), media="print")
+    assert browser.run("document.documentElement.scrollWidth") <= turned + 1
+
+
+def test_a_diff_fits_two_screens_and_prints_without_what_is_folded(browser, tmp_path):
+    """Less what the page was made of; and somebody may have opened what is folded."""
+    import riskrank as rr
+
+    data = rr.read(SAMPLE / "classifiers.parquet", metrics_file=str(SAMPLE / "classifiers.toml"))
+    path = tmp_path / "diff.html"
+    path.write_text(rr.diff(data, metric="correct", pair="lda:logistic").to_html(), encoding="utf-8")
+    browser.open(path, width=1280, height=800)
+    assert browser.run("document.querySelector('#provenance').getBoundingClientRect().top") < 1600
+    browser.open(path, width=int((210 - 30) * 96 / 25.4), media="print")
+    shown = browser.run("""[...document.querySelectorAll('details')].map(one => {
+      one.open = true;
+      return [...one.children].filter(part => part.getBoundingClientRect().height > 0).map(part => part.tagName);
+    })""")
+    assert shown == [["SUMMARY"], ["SUMMARY"]]
+
+
+def test_names_of_rows_are_printed_whole(browser, make_report, tmp_path):
+    """None goes on in the next line after a hyphen, in tables of any width."""
+    names = ["lyra-instruct-tuned", "org/some-model.v2-latest", *(f"neo-{n}-chat-large" for n in range(8))]
+    path = tmp_path / "report.html"
+    path.write_text(make_report(scores(names, metrics=("acc-norm", "b", "c"))).to_html(), encoding="utf-8")
+    browser.open(path, width=int((210 - 30) * 96 / 25.4), media="print")
+    broken = browser.run("""[...document.querySelectorAll('td')].flatMap(cell => {
+      const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
+      while (texts.nextNode()) {
+        const node = texts.currentNode;
+        for (const word of node.data.matchAll(/[^ ]+-[^ ]+/g)) {
+          const range = document.createRange();
+          range.setStart(node, word.index);
+          range.setEnd(node, word.index + word[0].length);
+          if (range.getClientRects().length > 1) { found.push(word[0]); }
+        }
+      }
+      return found;
+    })""")
+    assert broken == []
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: make test-page fetches it where there is npm")
