@@ -302,7 +302,8 @@ def test_a_diff_fits_two_screens_and_prints_without_what_is_folded(browser, tmp_
     browser.open(path, width=int((210 - 30) * 96 / 25.4), media="print")
     shown = browser.run("""[...document.querySelectorAll('details')].map(one => {
       one.open = true;
-      return [...one.children].filter(part => part.getBoundingClientRect().height > 0).map(part => part.tagName);
+      const seen = [...one.children].filter(part => part.getBoundingClientRect().height > 0);
+      return seen.map(part => part.tagName);
     })""")
     assert shown == [["SUMMARY"], ["SUMMARY"]]
 
