@@ -24,8 +24,9 @@ from riskrank.scores.table.placeholders import placeholder
 # on another scale.
 _BEYOND, _NARROW = 0.1, 0.2
 
-# Level at which labels look chosen by outcome, for all models together.
-_ALPHA = 0.05
+# Level at which labels look chosen by outcome, for all models together. No number of labels mends what that
+# leaves open, so it is rarer than an error of a test.
+_ALPHA = 0.01
 
 
 def corrected(table: ScoreTable, options: ReadOptions) -> ScoreTable:
