@@ -50,6 +50,8 @@ SETTINGS = {
     # Neither the sources nor who made the site: pages alone.
     "html_copy_source": False,
     "html_extra_path": ["as-it-is"],
+    "html_static_path": ["looks"],
+    "html_css_files": ["words.css"],
     "html_use_index": False,
     "html_show_sphinx": False,
     "html_show_copyright": False,
@@ -58,6 +60,9 @@ SETTINGS = {
     # Words keep their quotes and dashes: options are written with two.
     "smartquotes": False,
 }
+
+# A browser would end a line between the dashes of an option and its name.
+STYLE = "code .pre { display: inline-block; max-width: 100%; }\n"
 
 
 def manual():
@@ -114,6 +119,8 @@ def stage(folder: Path) -> None:
         shutil.copy(path, folder)
     # Copied as they are: pages name them in HTML, which no builder follows.
     shutil.copytree(ROOT / "docs" / "figures", folder / "as-it-is" / "figures")
+    (folder / "looks").mkdir()
+    (folder / "looks" / "words.css").write_text(STYLE, encoding="utf-8")
     readme = moved((ROOT / "README.md").read_text(encoding="utf-8"))
     (folder / "index.md").write_text(readme + contents(list(BY_NAME)), encoding="utf-8")
 

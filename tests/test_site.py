@@ -99,6 +99,15 @@ def test_the_site_needs_no_network_and_no_server(site):
 
 
 @pytest.mark.slow
+def test_every_page_keeps_options_whole(site):
+    for path in site.glob("*.html"):
+        styles = [
+            file.partition("?")[0] for file in page(path).loads if file.partition("?")[0].endswith(".css")
+        ]
+        assert any("code .pre {" in (site / file).read_text(encoding="utf-8") for file in styles), path.name
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["nowhere.md", "#nowhere"])
 def test_a_link_that_leads_nowhere_ends_the_build(site, tmp_path, link):
     sources = tmp_path / "pages"
