@@ -62,7 +62,7 @@ SETTINGS = {
 }
 
 # A browser would end a line between the dashes of an option and its name.
-STYLE = "code .pre { display: inline-block; max-width: 100%; }\n"
+STYLE = "code .pre { white-space: nowrap; }\n"
 
 
 def manual():
