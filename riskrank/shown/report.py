@@ -140,13 +140,17 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
     if not bad_cases(study.dominance.estimates.tail_level):
         return [Line("not looked for: a tail would hold more than half of the scores.", "Hidden risks:")]
     level = percent(study.dominance.estimates.tail_level)
-    words = Line(
-        f"A hidden risk is a model with a mean at least as high as another's that comes before it, and a "
-        f"significantly worse mean of its worst {level}. Sorting by the mean would not show it."
-    )
+    words: list[Section] = [
+        Line(
+            f"A hidden risk is a model with a mean at least as high as another's that comes before it, and a "
+            f"significantly worse mean of its worst {level}. Sorting by the mean would not show it."
+        )
+    ]
     shown = np.flatnonzero(risks.status != NONE).tolist()
+    if not shown or document.worse_cases.get(metric) is not None:
+        words.append(risk_line(document, metric))
     if not shown:
-        return [words, Line("none was found.", "Hidden risks:")]
+        return words
     mean, tail = units.of(risks.mean), units.of(risks.tail_mean)
     rows = []
     for i in sorted(shown, key=lambda i: (risks.status[i] != RISK, risks.p_adjusted[i], i)):
@@ -170,7 +174,7 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
         Column(f"its worst\n{level}"),
         Column("p"),
     )
-    return [words, Table(f"Hidden risks on {metric}", columns, tuple(rows))]
+    return [*words, Table(f"Hidden risks on {metric}", columns, tuple(rows))]
 
 
 def _depends(what: str, about: str) -> Words:

@@ -31,15 +31,18 @@ class Worst:
     mean: Floats
     error: Sequence[float] | Floats = ()
 
+    @classmethod
+    def of(cls, level: float, mean: Floats, resampled: Floats) -> Worst:
+        """With half of what two thirds of the resamples span: a standard error that no outlier sways."""
+        return cls(level, mean, np.ptp(np.quantile(resampled, [0.16, 0.84], axis=0), axis=0) / 2)
+
 
 def worst_of(study: DominanceStudy) -> Worst:
     """What a study of dominance measured on the way."""
     found, replicates = study.estimates, study.replicates
     if replicates is None:
         return Worst(found.tail_level, found.tails)
-    # Half of what two thirds of the replicates span: a standard error that no outlier sways.
-    error = np.ptp(np.quantile(replicates.tails, [0.16, 0.84], axis=0), axis=0) / 2
-    return Worst(found.tail_level, found.tails, error)
+    return Worst.of(found.tail_level, found.tails, replicates.tails)
 
 
 class TailMeans:

@@ -2,10 +2,11 @@
 
 A method's leader is recommended only if no other model is significantly ahead of it: head to head, by direct
 claims of the order ranked by, from the same resamples; nor throughout, on the metrics themselves, with a mean
-as good on each and a significantly better one. Otherwise the other models that nobody beats throughout are
-looked for, and the first of them by the metrics' own rankings together, RA(R-SSD@M), of whom no other of them
-is significantly better on a metric without being significantly worse on another: ranks that no test separates
-do not outweigh a difference that is shown.
+as good on each and a significantly better one; nor in its worst samples on some metric, where the leader has
+nothing to show for them. Otherwise the other models that nobody beats in these two ways are looked for, and
+the first of them by the metrics' own rankings together, RA(R-SSD@M), of whom no other of them is
+significantly better on a metric without being significantly worse on another: ranks that no test separates do
+not outweigh a difference that is shown.
 """
 
 from __future__ import annotations
@@ -16,55 +17,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
-from riskrank.engine.dominance.claims import DIRECT, Claim
-from riskrank.engine.dominance.column import DominanceStudy, Question, asymptotic_tests
-from riskrank.engine.dominance.contrasts import Contrasts, contrasts
-from riskrank.engine.dominance.enumerated import drawn_tasks
+from riskrank.engine.dominance.challenge import Challenge, Ranked, beaten, challenge
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.passed_over import PassedOver, passed_over
-from riskrank.engine.dominance.resampled_tests import BootstrapTest
-from riskrank.engine.dominance.tests import BESIDE, DominanceTests
-from riskrank.engine.dominance.tests_of_task_means import with_task_means
 from riskrank.engine.dominance.violation import one_versus_all
 from riskrank.engine.dominance.weighted_violation import matrices_of
 from riskrank.engine.portfolio.folding import portfolios_without_each
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.ties import competition_ranks
-from riskrank.engine.types import Floats, Integers
+from riskrank.engine.types import Booleans, Floats, Integers
 
 # Score comparisons that leaving out each model in turn may cost: a second or so.
 _WORK = 2e7
-
-
-@dataclass(frozen=True)
-class Challenge:
-    """One model held against all others.
-
-    Attributes
-    ----------
-    model : int
-    ahead, behind : tuple of int
-        Models that are significantly ahead of it head to head, and those it is ahead of.
-    undecided : tuple of int
-        Models of which the resamples are too few to say either.
-    contrasts : Contrasts
-        Everybody's means against its own.
-    better : tuple of int
-        Models with a mean as good on every metric, and a significantly better one.
-    """
-
-    model: int
-    ahead: tuple[int, ...]
-    behind: tuple[int, ...]
-    undecided: tuple[int, ...]
-    contrasts: Contrasts
-    better: tuple[int, ...]
-
-    @property
-    def beaten_by(self) -> tuple[int, ...]:
-        """Models that speak against recommending this one."""
-        return tuple(sorted({*self.ahead, *self.better}))
 
 
 @dataclass(frozen=True)
@@ -75,8 +40,8 @@ class Recommendation:
     ----------
     leader : Challenge
     unbeaten : tuple of int
-        Where the leader does not stand: the others that nobody beats throughout, by the metrics' own
-        rankings together. The leader alone where it does.
+        Where the leader does not stand: the others that nobody beats throughout, or in their worst samples,
+        by the metrics' own rankings together. The leader alone where it does.
     choice : int or None
         The first of them that no other of them betters on balance; None where there are none.
     deciding : tuple of int
@@ -88,6 +53,9 @@ class Recommendation:
         First model of RA(R-SSD@M), or R-FSD where the first order is ranked by.
     first_without : dict of int to int, or None
         By model left out: who comes first then, where that is not the leader. None where nobody looked.
+    hidden_tails : ndarray of bool, shape (k, m), or None
+        Where another's worst samples on a metric are significantly milder than the leader's, its mean there
+        is not, and it comes before the leader by that metric alone. None where tails are not tested.
     """
 
     leader: Challenge
@@ -97,34 +65,20 @@ class Recommendation:
     passed_over: tuple[PassedOver, ...]
     first_by_metrics: int
     first_without: dict[int, int] | None
+    hidden_tails: Booleans | None = None
 
     @property
     def holds(self) -> bool:
         """Whether the method's leader may be recommended."""
         return not self.leader.beaten_by
 
-
-@dataclass(frozen=True)
-class Ranked:
-    """A column of scores that was ranked, and the table it is made of.
-
-    Attributes
-    ----------
-    tables : ScoreTables
-    name : str
-        A metric, ``P(IC)`` or ``P(EC)``.
-    scores : ClusteredScores
-        The column.
-    study : DominanceStudy
-    order : {1, 2}
-        Order of dominance ranked by.
-    """
-
-    tables: ScoreTables
-    name: str
-    scores: ClusteredScores
-    study: DominanceStudy
-    order: int
+    @property
+    def rival(self) -> int:
+        """Who speaks against the leader: the choice if it does, else one better throughout."""
+        against = self.leader.beaten_by
+        if self.choice is not None and self.choice in against:
+            return self.choice
+        return next(iter(self.leader.better), against[0])
 
 
 def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendation:
@@ -146,74 +100,27 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     first = challenge(ranked, leader, inference)
     places = metric_places(tables, ranked.order)
     by_metrics = _together(places, tables.weights)
-    without = leaders_without(ranked, leader)
+    without, hidden = leaders_without(ranked, leader), _hidden_tails(first, places)
     if not first.beaten_by:
-        return Recommendation(first, (leader,), leader, (), (), int(by_metrics[0]), without)
+        return Recommendation(first, (leader,), leader, (), (), int(by_metrics[0]), without, hidden)
     unbeaten = [
-        model
-        for model in by_metrics.tolist()
-        if model != leader and not better_throughout(ranked, model, inference)
+        model for model in by_metrics.tolist() if model != leader and not beaten(ranked, model, inference)
     ]
     passed = passed_over(ranked.tables, unbeaten, inference)
     choice = unbeaten[len(passed)] if unbeaten else None
     taste = len(unbeaten) > 1 and not passed
     deciding = _deciding(places[:, unbeaten], tables.weights) if taste else ()
-    return Recommendation(first, tuple(unbeaten), choice, deciding, passed, int(by_metrics[0]), without)
+    return Recommendation(
+        first, tuple(unbeaten), choice, deciding, passed, int(by_metrics[0]), without, hidden
+    )
 
 
-def challenge(ranked: Ranked, model: int, inference: Inference) -> Challenge:
-    """Hold one model against all others, head to head and on the metrics themselves.
-
-    Where one metric alone is ranked, a better mean of it is no evidence against a model that is
-    significantly ahead on the metric's whole distribution: that is a trade-off of mean and tail.
-
-    Parameters
-    ----------
-    ranked, inference
-        As of :func:`recommend`.
-    model : int
-
-    Returns
-    -------
-    Challenge
-    """
-    others = [i for i in range(ranked.scores.models) if i != model]
-    tests = head_to_head(ranked, model, inference)
-    ahead = tuple(i for i in others if tests.dominates[i, model])
-    behind = tuple(i for i in others if tests.dominates[model, i])
-    undecided = tuple(i for i in others if not (tests.decided[i, model] and tests.decided[model, i]))
-    held = contrasts(ranked.tables, model, correction=inference.correction)
-    better = held.throughout(inference.alpha).tolist()
-    if len(ranked.tables.metrics) == 1:
-        better = [i for i in better if i not in behind]
-    return Challenge(model, ahead, behind, undecided, held, tuple(better))
-
-
-def better_throughout(ranked: Ranked, model: int, inference: Inference) -> list[int]:
-    """Models with a mean as good as one model's on every metric, and a significantly better one."""
-    held = contrasts(ranked.tables, model, correction=inference.correction)
-    return held.throughout(inference.alpha).tolist()
-
-
-def head_to_head(ranked: Ranked, model: int, inference: Inference) -> DominanceTests:
-    """Direct claims between one model and every other, both ways: a family of 2(k − 1).
-
-    From the resamples that ranked the models, or from influence functions where those did. Of drawn tasks the
-    macro means have to agree, as in the ranking.
-    """
-    others = [i for i in range(ranked.scores.models) if i != model]
-    pairs = tuple(pair for i in others for pair in ((i, model), (model, i)))
-    claim = Claim(ranked.order, DIRECT)
-    replicates = ranked.study.replicates
-    if replicates is None:
-        question = Question(ranked.scores, (claim,), pairs)
-        return asymptotic_tests(question, ranked.study.estimates, inference)[0]
-    test = BootstrapTest(ranked.scores, ranked.study.estimates, claim, inference, pairs)
-    test.settle(replicates, last=True)
-    found = test.result(replicates)
-    if not drawn_tasks(ranked.scores):
-        return found
-    return with_task_means(ranked.scores, ranked.study.estimates, found, inference, pairs, BESIDE)
+def _hidden_tails(leader: Challenge, places: Integers) -> Booleans | None:
+    """Where a ranking of the metric alone and its tails speak for another, and the means say neither."""
+    if leader.tails is None:
+        return None
+    found: Booleans = leader.tails.hidden & (places < places[:, [leader.model]]).T
+    return found
 
 
 def metric_places(tables: ScoreTables, order: int) -> Integers:

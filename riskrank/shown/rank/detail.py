@@ -205,7 +205,9 @@ def risk_line(document: RankDocument, metric: str) -> Line:
         return Line("not looked for, as nothing was resampled.", "Hidden risks:")
     proven = np.flatnonzero(risks.status == RISK)
     named = [_risk(found, int(i), units, models) for i in proven[:_MOST_RISKS]]
-    rest = len(proven) - len(named)
+    rest, on_metric = len(proven) - len(named), document.worse_cases.get(metric)
+    if on_metric is not None:
+        named.append(f"{models[on_metric.first]}: {on_metric.words(models)}")
     text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or "none is proven"
     for status, words in (
         (NOT_SHOWN, "not shown, though the tail is worse in these samples"),

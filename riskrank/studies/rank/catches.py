@@ -11,6 +11,7 @@ from riskrank.engine.dominance.win_rate import share_better
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans, worst_everywhere
 from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.tails import TailMeans, bad_cases, worst_of
 from riskrank.studies.wording import counted, names, ordinal, percent
 
@@ -25,7 +26,9 @@ def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> It
     if best is not None:
         against = tail.against(best).replace(" of the combined score", "")  # which is said already
         yield f"{models[best]} has the best mean{of} and hides a risk: {against}."
-    if one.first in tail.risks:
+    if worse_cases(one, table.metrics) is not None:
+        pass  # is told in the units of a metric, which say more than those of a combined score
+    elif one.first in tail.risks:
         yield f"Mind the tail of {models[one.first]}: {tail.against(one.first)}."
     elif one.worse_tails and one.worse_tails[0].worse != best:
         worse, better = one.worse_tails[0].worse, one.worse_tails[0].better
@@ -131,6 +134,7 @@ def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapp
     worse = {each.worse: table.models[each.better] for each in reversed(one.worse_tails)}
     places = one.ranking.rank
     worst = worst_everywhere(means) if len(means) > 1 else []
+    on_metric = worse_cases(one, table.metrics)
     for i in one.ranking.order.tolist():
         if i in worst and places[i] < len(table.models):
             many = "both" if len(means) == 2 else f"all {len(means)}"
@@ -139,6 +143,8 @@ def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapp
         elif i in tail.risks:
             mean = "mean" if alone else "mean combined score"
             found[i] = f"hidden risk: {mean} as good as {tail.rival(i)}'s, worse bad cases"
+        elif on_metric is not None and i == one.first:
+            found[i] = f"worse bad cases on {on_metric.metric} than {table.models[on_metric.rival]}"
         elif i in worse:
             found[i] = f"worse bad cases than {worse[i]}"
     return found

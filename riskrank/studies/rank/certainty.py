@@ -52,6 +52,6 @@ def certainty(columns: Collection[Leading], inference: Inference, *, by_chance: 
     if any(one.level or not one.others for one in columns):
         few = min(one.scores.effective_size for one in columns) < FEW_SAMPLES
         return FEW if few else TIED
-    if any(one.undecided for one in columns):
+    if any(one.undecided or one.undecided_tails for one in columns):
         return NOT_DECIDED
     return CLEAR if by_chance else DOUBTFUL

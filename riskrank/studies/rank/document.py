@@ -25,6 +25,7 @@ from riskrank.studies.rank.catches import Tail
 from riskrank.studies.rank.certainty import certainty
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
 from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.worst_cases import WorseCases
 from riskrank.studies.suites import SuiteChapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.units import Units
@@ -70,7 +71,7 @@ class RankDocument(GroupedDocument[RankRow]):
     scores : dict of str to ClusteredScores
         Every column of scores that was ranked.
     units : dict of str to Units
-        Of the same columns.
+        Of the same columns, and of every metric.
     means : tuple of MetricMeans
         Raw means of every metric.
     quoted : tuple of Quote
@@ -79,6 +80,8 @@ class RankDocument(GroupedDocument[RankRow]):
         By column: its most careful method, and what the evidence says of that method's first model.
     marks : dict of str to dict of int to str
         By column: models to look at twice, and why.
+    worse_cases : dict of str to WorseCases or None
+        By column: the first's worst cases on a metric, where they speak against it or are hidden.
     tails : dict of str to Tail
         By column: means of the models' worst shares.
     methods_asked : bool
@@ -107,6 +110,7 @@ class RankDocument(GroupedDocument[RankRow]):
     quoted: tuple[Quote, ...]
     leading: Mapping[str, Leading]
     marks: Mapping[str, Mapping[int, str]]
+    worse_cases: Mapping[str, WorseCases | None]
     tails: Mapping[str, Tail]
     methods_asked: bool
     top: int | None
@@ -139,7 +143,7 @@ class RankDocument(GroupedDocument[RankRow]):
         models = self.provenance.models
         return {
             "certainty": self.certainty,
-            "recommendations": [*recommendations(self.leading, models, self.means)],
+            "recommendations": [*recommendations(self.leading, models, self.units, self.means)],
             "separation": [*separations(self.study)],
             "hidden_risks": [*hidden_risks(self.study, models, self.units)],
             "aggregations": [

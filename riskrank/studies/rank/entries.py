@@ -10,6 +10,7 @@ import numpy as np
 from riskrank.engine.dominance.hidden_risk import NONE
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.stability import Stability
+from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.studies.document import entries
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.leading import Leading
@@ -26,7 +27,10 @@ def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:
 
 
 def recommendations(
-    leading: Mapping[str, Leading], models: Sequence[str], means: Sequence[MetricMeans]
+    leading: Mapping[str, Leading],
+    models: Sequence[str],
+    units: Mapping[str, Units],
+    means: Sequence[MetricMeans],
 ) -> Iterator[dict[str, Any]]:
     """What the evidence says of the first model on every column."""
     for name, one in leading.items():
@@ -40,6 +44,9 @@ def recommendations(
             "ahead_head_to_head": [models[i] for i in found.leader.ahead],
             "not_decided_head_to_head": [models[i] for i in found.leader.undecided],
             "better_on_every_metric": [models[i] for i in found.leader.better],
+            "milder_on_a_metric": [models[i] for i in found.leader.milder],
+            "not_decided_on_a_metric": [models[i] for i in one.undecided_tails],
+            "worse_tails": [*_worse_tails(found.leader.tails, models, units, means)],
             "choice": None if found.choice is None else models[found.choice],
             "unbeaten": [models[i] for i in found.unbeaten],
             "deciding_metrics": [means[m].name for m in found.deciding],
@@ -47,6 +54,27 @@ def recommendations(
             "first_without": None
             if found.first_without is None
             else {models[out]: models[first] for out, first in found.first_without.items()},
+        }
+
+
+def _worse_tails(
+    found: TailContrasts | None,
+    models: Sequence[str],
+    units: Mapping[str, Units],
+    means: Sequence[MetricMeans],
+) -> Iterator[dict[str, Any]]:
+    """Every metric and model whose worst samples are significantly milder than the first's."""
+    if found is None:
+        return
+    for i, m in np.argwhere(found.milder).tolist():
+        tails = units[means[m].name].of(found.tails[:, m])
+        yield {
+            "metric": means[m].name,
+            "against": models[i],
+            "level": found.level,
+            "tvar": tails[found.against].item(),
+            "against_tvar": tails[i].item(),
+            "p_adjusted": found.p_milder[i, m].item(),
         }
 
 

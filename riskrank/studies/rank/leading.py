@@ -8,13 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
+from riskrank.engine.dominance.challenge import Ranked
 from riskrank.engine.dominance.column_ranking import RankStudy
 from riskrank.engine.dominance.hidden_risk import WorseTail, worse_tails
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.metric_tails import MetricTails
 from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.dominance.recommendation import Ranked, Recommendation, recommend
+from riskrank.engine.dominance.recommendation import Recommendation, recommend
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.suites.column import First, better_by
@@ -84,6 +86,12 @@ class Leading:
         return [] if tests is None else [i for i in self.others if not tests.decided[self.first, i]]
 
     @cached_property
+    def undecided_tails(self) -> list[int]:
+        """Others of which more resamples would tell whether their bad cases speak against the first."""
+        found = self.recommendation
+        return [] if found is None or found.leader.tails is None else found.leader.tails.open.tolist()
+
+    @cached_property
     def level(self) -> list[int]:
         """Others that no test puts behind the first."""
         told = {*self.beaten, *self.undecided}
@@ -119,17 +127,26 @@ def lead(study: MethodStudy, tables: ScoreTables, inference: Inference) -> Mappi
     dict of str to Leading
         By column.
     """
-    leading = {}
+    leading, tails = {}, _tails_on_metrics(study, tables, inference)
     for name, method in leading_methods(study):
         found = study.studies[name]
         tests = found.tests_of(method)
         recommendation = None
         if tests is not None and inference.test and not inference.paper_exact:
-            ranked = Ranked(tables, name, study.columns[name], found.dominance, tests.claim.order)
+            own = None if name in tables.metrics else tails
+            ranked = Ranked(tables, name, study.columns[name], found.dominance, tests.claim.order, own)
             recommendation = recommend(ranked, int(found.rankings[method].order[0]), inference)
         one = Leading(name, method, found, study.columns[name], recommendation)
         leading[name] = replace(one, worse_tails=_worse_tails(one, inference))
     return leading
+
+
+def _tails_on_metrics(study: MethodStudy, tables: ScoreTables, inference: Inference) -> MetricTails | None:
+    """Bad cases on the metrics of a portfolio, where one is ranked."""
+    if all(name in tables.metrics for name, _ in leading_methods(study)):
+        return None
+    found = MetricTails.of(tables, inference)
+    return found if found is not None and bad_cases(found.level) else None
 
 
 def firsts(leading: Mapping[str, Leading], rank_by: str) -> dict[str, First]:

@@ -13,7 +13,7 @@ from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import Tail
 from riskrank.studies.rank.gains import span_of, strongest
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.rank.verdict import rival
+from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.wording import counted, percent
 
 
@@ -35,7 +35,7 @@ def quoted(case: Case) -> tuple[Quote, ...]:
         return ()
     against = one.others[0]
     if one.recommendation is not None and not one.recommendation.holds:
-        against = rival(one.recommendation)
+        against = one.recommendation.rival
     return (_mean(one, against, case), *_bad_cases(one, against, case), *_sure(one, case))
 
 
@@ -60,6 +60,11 @@ def _clearest(one: Leading, against: int, case: Case) -> int:
 
 def _bad_cases(one: Leading, against: int, case: Case) -> Iterator[Quote]:
     """The worst share of both; of scores 0 and 1, which have no tail, how often the first is better."""
+    on_metric = worse_cases(one, case.table.metrics)
+    if on_metric is not None:
+        own, rest = on_metric.tail.of(one.first), on_metric.beside(case.models)
+        yield Quote(own, rest)
+        return
     tail, first, other = Tail(one, case.table), case.models[one.first], case.models[against]
     if not _shares(one, case.means):
         if tail.says_something:
@@ -86,7 +91,7 @@ def _sure(one: Leading, case: Case) -> Iterator[Quote]:
         against = len(found.leader.beaten_by)
         yield Quote(
             counted(against, "model"),
-            f"significantly ahead of {first}, head to head or on every metric",
+            f"significantly ahead of {first}, head to head, on every metric, or in bad cases on one",
         )
         return
     yield Quote(f"{len(one.beaten)} of {len(one.others)}", f"others significantly behind {first}")

@@ -26,6 +26,7 @@ from riskrank.studies.rank.document import RankDocument, RankRow, standings
 from riskrank.studies.rank.leading import firsts, lead
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.verdict import rank_verdict
+from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.ranking_methods import chosen_methods
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import described_tests, inference_of
@@ -87,7 +88,7 @@ def rank(
         common |= {"sizes": settings.stability, "repeats": repeats}
         with runtime.progress("subsampling") as progress:
             steady = stability(tables, methods, inference, study, progress=progress, **common)
-    units = {name: units_of(name, table.metrics) for name in study.studies}
+    units = {name: units_of(name, table.metrics) for name in [*study.studies, *tables.metrics]}
     means, leading = metric_means(table), lead(study, tables, inference)
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
     judged = judged_chapter(table)
@@ -108,6 +109,7 @@ def rank(
         quoted=quoted(case),
         leading=leading,
         marks={name: marks(one, table, means) for name, one in leading.items()},
+        worse_cases={name: worse_cases(one, table.metrics) for name, one in leading.items()},
         tails={name: Tail(one, table) for name, one in leading.items()},
         methods_asked=bool(settings.method or settings.all_methods or settings.aggregate),
         top=settings.top,

@@ -16,6 +16,7 @@ from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import catches
 from riskrank.studies.rank.gains import against_of, bare, gain, means_differ, span_of, strongest
 from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.worst_cases import mind, worse_cases
 from riskrank.studies.said import Said, assuming, fitting
 from riskrank.studies.suites import SuiteChapter
 from riskrank.studies.suites.words import by_mean, by_task, other_scope
@@ -42,11 +43,11 @@ def rank_verdict(study: MethodStudy, case: Case) -> Said:
         head, *rest = _together(case)
         return fitting([assumed + head, *rest])
     one = next(iter(case.leading.values()))
-    head = f"{assumed}{_who(one, case, ship=not assumed)}"
+    answer = [f"{assumed}{_who(one, case, ship=not assumed)}", *mind(one, case.table.metrics, case.models)]
     found = catches(one, case.table, case.means)
     if case.suite is not None:
-        return fitting([head, *_tasks(one, case, case.suite), *found])
-    return fitting([head, *judge_worth(case.judged), *gain(one, case), *found])
+        return fitting([*answer, *_tasks(one, case, case.suite), *found])
+    return fitting([*answer, *judge_worth(case.judged), *gain(one, case), *found])
 
 
 def _tasks(one: Leading, case: Case, suite: SuiteChapter) -> Iterator[str]:
@@ -90,7 +91,8 @@ def _together(case: Case) -> Iterator[str]:
         case.score(name) for name, one in case.leading.items() if held[name] and one.others and not _open(one)
     ]
     if refuted:
-        yield f"On {names(refuted)} another model is ahead of the first head to head, or on every metric."
+        ways = "head to head, on every metric, or in bad cases on one"
+        yield f"On {names(refuted)} another model is ahead of the first {ways}."
     left = len(case.leading) - len(refuted) - len(sure)
     rest = "; elsewhere the first is not shown to be" if left else ""
     if len(sure) == len(case.leading):
@@ -172,31 +174,27 @@ def _disagreement(one: Leading, found: Recommendation, case: Case) -> str:
     models = case.models
     leader = models[one.first]
     first = f"{leader} comes first on {case.score(one.column)}{_by(one)}"
-    ahead = rival(found)
+    ahead = found.rival
     against = models[ahead]
     if ahead in found.leader.better:
         every = all_metrics(len(case.means)) if len(case.means) > 1 else "average"
         shown = strongest(found.leader.contrasts.difference[ahead] / found.leader.contrasts.error[ahead], 2)
         parts = [against_of(case.means[m], ahead, one.first) for m in shown]
         why = f"but {against} is better on {every} ({', '.join(parts)})"
-    else:
+    elif ahead in found.leader.ahead:
         parts = [against_of(mean, ahead, one.first) for mean in case.means[:2]]
         why = f"but {against} is significantly ahead of it head to head ({', '.join(parts)})"
+    else:
+        worse = worse_cases(one, case.table.metrics)
+        assert worse is not None
+        why = f"but its {worse.words(models)}"
     return f"No model to ship on this evidence: {first}, {why}. {_instead(found, case)}"
-
-
-def rival(found: Recommendation) -> int:
-    """Who speaks against the leader: the model to look at instead if it does, else one better throughout."""
-    against = found.leader.beaten_by
-    if found.choice is not None and found.choice in against:
-        return found.choice
-    return next(iter(found.leader.better), against[0])
 
 
 def _instead(found: Recommendation, case: Case) -> str:
     """The first by the metrics' own rankings among the models nobody beats, and which metric decides."""
     if found.choice is None:
-        return "Every other model is beaten throughout by some other."
+        return "Every other model is beaten by some other in its turn."
     chosen = case.models[found.choice]
     if len(found.unbeaten) == 1:
         return f"Look at {chosen} instead: no other model beats it throughout."
