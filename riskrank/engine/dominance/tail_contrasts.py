@@ -170,7 +170,9 @@ class _Side:
 
     def _above(self, other: Floats, own: Floats) -> Booleans:
         """Where the other's tail is better than its own, or worse, whichever is claimed."""
-        found: Booleans = self._sign * other > self._sign * own + self._slack
+        # At the end of the range a little more than the largest number overflows, and compares rightly.
+        with np.errstate(over="ignore"):
+            found: Booleans = self._sign * other > self._sign * own + self._slack
         return found
 
 

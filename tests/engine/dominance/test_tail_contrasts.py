@@ -117,6 +117,16 @@ def test_names_and_units_change_nothing():
     np.testing.assert_array_equal(scaled.gains, plain.gains)
 
 
+@pytest.mark.filterwarnings("error")
+def test_scores_at_the_end_of_the_range():
+    values = [np.maximum(value, -30) for value in disaster(seed=5)]
+    large = [value / 30 * np.finfo(np.float64).max for value in values]
+    tables = ScoreTables.build(large, [np.arange(N)] * 4, ["p", "q"])
+    means = contrasts(ScoreTables.build(values, [np.arange(N)] * 4, ["p", "q"]), 0)
+    found = tail_contrasts(MetricTails.of(tables, INFERENCE), means, INFERENCE)
+    np.testing.assert_array_equal(found.milder, held(values).milder)
+
+
 @pytest.mark.parametrize("weights", [[1.0, 0.0], [0.0, 1.0]])
 def test_a_metric_of_no_weight_speaks_against_nobody(weights):
     found = held(disaster(), weights=weights)
