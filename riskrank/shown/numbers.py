@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from riskrank.studies.rounding import typeset
+import numpy as np
+from numpy.typing import ArrayLike
+
+from riskrank.studies.rounding import decimals_of, rounded_beside_zero, typeset
 
 
 def ratio(value: float) -> str:
@@ -14,14 +17,8 @@ def ratio(value: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """P-value with three decimals, or a power of ten above it; beyond 1e-6 only models speak."""
-    if value >= 0.001:
-        return f"{value:.3f}"
-    if value < 1e-6:
-        return "<1e-6"
-    # 9.96e-06 must not be printed as "<1e-06": the bound is the next power of ten above the value.
-    exponent = math.floor(math.log10(value)) + 1
-    return f"<1e{exponent}" if exponent < -3 else "<0.001"
+    """P-value with three decimals; how far it lies below a thousandth is in the JSON."""
+    return f"{value:.3f}" if value >= 0.001 else "<0.001"
 
 
 def score(value: float) -> str:
@@ -38,6 +35,16 @@ def single_score(value: float) -> str:
     """Score of one case, which nothing was averaged for: the same without zeros at its end."""
     text = score(value)
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
+def decimals_of_ends(low: ArrayLike, high: ArrayLike) -> int:
+    """Decimals that intervals support: a quarter of one is about a standard error."""
+    return decimals_of((np.abs(np.subtract(high, low)) / 4).ravel().tolist())
+
+
+def ends(low: float, high: float, decimals: int) -> str:
+    """Interval of a difference: on which side of 0 it ends is seen."""
+    return f"{rounded_beside_zero(low, decimals)} to {rounded_beside_zero(high, decimals)}"
 
 
 def interval(low: float, high: float) -> str:

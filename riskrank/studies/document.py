@@ -83,6 +83,9 @@ class Document(Generic[Row]):
         What a decision maker reads first.
     more : sequence of str
         Sentences the verdict had no room for.
+    named : sequence of int
+        Models that the verdict of a ranking names as the ones to ship or to look at, also where the document
+        is a part of a report on it: what pictures show first. None where that is open.
     """
 
     schema: ClassVar[str]
@@ -96,6 +99,7 @@ class Document(Generic[Row]):
     rows: Sequence[Row]
     verdict: str = ""
     more: Sequence[str] = ()
+    named: Sequence[int] = ()
 
     @property
     def about(self) -> Sequence[str]:

@@ -163,7 +163,10 @@ def dominance(
     means = metric_means(table)
     leaders = {
         column.name: First(
-            column.standing[0], column.leading.claim.order, ahead=better_by(column.orders.values())
+            column.standing[0],
+            column.leading.claim.order,
+            (column.standing[0], column.standing[1]),
+            better_by(column.orders.values()),
         )
         for column in found
     }

@@ -37,7 +37,7 @@ class DominanceCase:
         mean = self.mean_of(column)
         if mean is None:
             return ""
-        both, ends = f"{mean.of(i)} against {mean.of(j)} of {self.models[j]}", self._ends(column, i, j)
+        both, ends = f"{mean.against(i, j)} of {self.models[j]}", self._ends(column, i, j)
         return both if ends is None else f"{both} (difference {mean.span(*ends)})"
 
     def means_differ(self, column: DominanceColumn, i: int, j: int) -> bool:

@@ -132,7 +132,7 @@ def _but(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[str]:
     share = share_better(column.scores, j, i)
     often = share is not None and share > 0.5
     tells = tail.says_something and not (mean is not None and mean.share)
-    worst = f"worst {tail.words} average {tail.of(i)} against {tail.of(j)}"
+    worst = f"worst {tail.words} average {tail.against(i, j)}"
     if often:
         assert share is not None
         better = f"On {percent(share)} of the samples {models[j]} is better"
@@ -153,8 +153,7 @@ def _ends(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[str]
         yield f"{models[i]}'s mean is {case.against(column, i, 1 - i)}."
     if tail.says_something and not (mean is not None and mean.share):
         yield (
-            f"In these samples the worst {tail.words} average {tail.of(i)} against {tail.of(1 - i)}, which "
-            "nobody tested."
+            f"In these samples the worst {tail.words} average {tail.against(i, 1 - i)}, which nobody tested."
         )
 
 
@@ -224,7 +223,7 @@ def _doubts(case: DominanceCase, column: DominanceColumn, i: int) -> Iterator[st
         return
     best = best_of(mean)
     if mean.of(best) != mean.of(i):
-        yield f"In these samples {models[best]} has the best mean, {mean.of(best)} against {mean.of(i)}."
+        yield f"In these samples {models[best]} has the best mean, {mean.against(best, i)}."
 
 
 def _pairs(case: DominanceCase) -> Iterator[str]:

@@ -115,7 +115,7 @@ def _doubts(name: str, study: MeanRiskStudy, case: MeanRiskCase) -> Iterator[str
         return
     best = best_of(mean)
     if mean.of(best) != mean.of(first):
-        yield f"{case.models[best]} has the best mean, {mean.of(best)} against {mean.of(first)}."
+        yield f"{case.models[best]} has the best mean, {mean.against(best, first)}."
 
 
 def _together(case: MeanRiskCase) -> Iterator[str]:

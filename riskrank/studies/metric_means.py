@@ -15,7 +15,7 @@ from riskrank.engine.types import Floats
 from riskrank.scores.table.costs import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.rounding import decimals_of, rounded, rounded_beside_zero
+from riskrank.studies.rounding import decimals_of, rounded, rounded_beside_zero, told_apart
 from riskrank.studies.targets import tasks_of
 
 
@@ -57,7 +57,10 @@ class MetricMeans:
 
     def said(self, value: float) -> str:
         """A mean or a difference of means of this metric, as it is shown everywhere."""
-        return f"{rounded(100 * value, self.decimals)} %" if self.share else rounded(value, self.decimals)
+        return self._with(value, self.decimals)
+
+    def _with(self, value: float, decimals: int) -> str:
+        return f"{rounded(100 * value, decimals)} %" if self.share else rounded(value, decimals)
 
     def span(self, low: float, high: float) -> str:
         """Where a difference of means lies, in points if means are shares; what is not 0 is not shown so."""
@@ -68,6 +71,19 @@ class MetricMeans:
     def of(self, model: int) -> str:
         """The mean of a model."""
         return self.said(float(self.mean[model]))
+
+    def difference(self, one: int, other: int) -> str:
+        """The difference of the means of two models, in points if they are shares."""
+        scale, unit = (100, " points") if self.share else (1, "")
+        return rounded(scale * float(self.mean[one] - self.mean[other]), self.decimals) + unit
+
+    def both(self, one: int, other: int) -> tuple[str, str]:
+        """The means of two models beside each other, with digits that tell them apart."""
+        return told_apart(float(self.mean[one]), float(self.mean[other]), self._with, self.decimals)
+
+    def against(self, one: int, other: int) -> str:
+        """The same in words: ``97.5 % against 82.3 %``."""
+        return " against ".join(self.both(one, other))
 
 
 def metric_means(table: ScoreTable) -> tuple[MetricMeans, ...]:
@@ -142,9 +158,7 @@ def better_elsewhere(means: Sequence[MetricMeans], model: int, models: Sequence[
     for mean in means:
         best = best_of(mean)
         if mean.of(best) != mean.of(model):
-            told.append(
-                f"{models[best]} has the best mean {mean.name}, {mean.of(best)} against {mean.of(model)}"
-            )
+            told.append(f"{models[best]} has the best mean {mean.name}, {mean.against(best, model)}")
     if told:
         more = len(told) - 2
         rest = f", and others are best on {more} more" if more > 0 else ""

@@ -170,6 +170,8 @@ def report(
         "choice": choice,
         "by_group": None if found.groups is None else found,
     }
+    # One page speaks of one model, in whatever chapter.
+    parts = {name: part and replace(part, named=ranking.named) for name, part in parts.items()}
     title = settings.title or f"Which of {len(table.models)} models?"
     return ReportDocument(
         provenance=_provenance(ranking, settings, table, **parts),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 # Decimals of numbers whose error nobody knows, and the most a reader can use.
 _PLAIN, _MOST = 3, 6
+# Decimals that two numbers beside each other may have more, if these tell them apart.
+_MORE = 4
 _SIGN = re.compile("(?<!e)-")
 
 
@@ -90,6 +92,24 @@ def rounded_beside_zero(value: float, decimals: int) -> str:
     while value != 0 and decimals < _MOST and abs(value) < 0.5 * 10.0**-decimals:
         decimals += 1
     return rounded(value, decimals)
+
+
+def told_apart(one: float, other: float, say: Callable[[float, int], str], decimals: int) -> tuple[str, str]:
+    """Two numbers beside each other: what differs is not shown alike, where a few digits more can tell.
+
+    Parameters
+    ----------
+    one, other : float
+    say : callable
+        Of a number and its decimals.
+    decimals : int
+        What both are shown with where that tells them apart, or nothing does.
+    """
+    for more in range(_MORE + 1) if one != other else ():
+        first, second = say(one, decimals + more), say(other, decimals + more)
+        if first != second:
+            return first, second
+    return say(one, decimals), say(other, decimals)
 
 
 def two_digits(count: float) -> int:

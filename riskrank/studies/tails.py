@@ -10,7 +10,7 @@ import numpy as np
 from riskrank.engine.dominance.column import DominanceStudy
 from riskrank.engine.types import Floats
 from riskrank.scores.table.metrics_file import MetricSpec
-from riskrank.studies.rounding import decimals_of, rounded
+from riskrank.studies.rounding import decimals_of, rounded, told_apart
 from riskrank.studies.units import units_of
 from riskrank.studies.wording import percent
 
@@ -75,3 +75,11 @@ class TailMeans:
     def of(self, model: int) -> str:
         """A model's mean of its worst share."""
         return rounded(float(self.values[model]), self.decimals)
+
+    def both(self, one: int, other: int) -> tuple[str, str]:
+        """Those of two models beside each other, with digits that tell them apart."""
+        return told_apart(float(self.values[one]), float(self.values[other]), rounded, self.decimals)
+
+    def against(self, one: int, other: int) -> str:
+        """The same in words: ``−4.7 against −1.0``."""
+        return " against ".join(self.both(one, other))

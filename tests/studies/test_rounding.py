@@ -8,7 +8,9 @@ from riskrank.studies.rounding import (
     decimals_apart,
     decimals_of_exact,
     decimals_of_range,
+    rounded,
     rounded_beside_zero,
+    told_apart,
 )
 
 
@@ -33,6 +35,18 @@ def test_an_end_of_an_interval_shows_its_side_of_zero():
         "0.005",
         "0.01",
     ]
+
+
+def test_numbers_that_differ_are_not_shown_alike():
+    assert told_apart(0.9216, 0.853, rounded, 3) == ("0.922", "0.853")
+    assert told_apart(92.1642, 92.1575, rounded, 1) == ("92.164", "92.157")
+    assert told_apart(-0.0001, 0.0, rounded, 2) == ("−0.0001", "0.0000")
+    # What is the same, or differs by nothing that a reader could use, is shown as ever.
+    assert told_apart(0.5, 0.5, rounded, 3) == ("0.500", "0.500")
+    assert told_apart(0.5, 0.5 + 1e-12, rounded, 3) == ("0.500", "0.500")
+    mean = MetricMeans("q", False, True, True, np.array([0.921642, 0.921575]), np.zeros(2), 1, np.zeros(2))
+    assert mean.against(0, 1) == "92.164 % against 92.157 %"
+    assert mean.of(0) == mean.of(1) == "92.2 %"
 
 
 def test_differences_of_shares_are_points():

@@ -19,6 +19,7 @@ from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
 from riskrank.scores.table.suite import Suite
+from riskrank.shown.figures.suites.pictures import task_forest, task_map, task_strip
 from riskrank.shown.formats.data import to_csv, to_json
 from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.schema import json_schema
@@ -185,15 +186,24 @@ def test_strips_are_against_the_model_that_the_verdict_says_to_look_at():
     assert one.recommendation is not None
     beaten = replace(one.recommendation.leader, ahead=(1,))
     instead = replace(one, recommendation=replace(one.recommendation, leader=beaten, choice=1))
-    assert firsts({name: one}, "ratio")[name] == First(0, 2)
-    assert firsts({name: instead}, "ratio")[name] == First(0, 2, 1)
-    table, inference = suite_table(CLEAR), document.inference
-    column = suite_column(name, table.column(0), table, table.suite, First(0, 2, 1), inference, chapter.scope)
+    assert firsts({name: one}, "ratio")[name] == First(0, 2, (0, 1))
+    assert firsts({name: instead}, "ratio")[name] == First(0, 2, (1, 0))
+    table, inference, first = suite_table(CLEAR), document.inference, First(0, 2, (1, 0))
+    column = suite_column(name, table.column(0), table, table.suite, first, inference, chapter.scope)
     assert (column.leader, column.against) == (0, 1)
     strip = strips(chapter, column, [0, 1])
     assert strip.columns[0].head == "against m2"
     assert [text_of(row[0]) for row in strip.rows] == ["m1"]
     assert text_of(strip.rows[0][1]) == "++-+++++"
+    # Pictures and documents hold the others against the same model, with the same sign.
+    worse = np.array([1, 1, -1, 1, 1, 1, 1, 1])
+    assert task_map(chapter, column).marks.tolist() == [[0] * 8, worse.tolist()]
+    assert task_strip(chapter, column).marks.tolist() == [[0] * 8, worse.tolist()]
+    forest, other = task_forest(chapter, column)
+    assert other == 0
+    assert sorted(forest.marks[: -forest.whole].tolist()) == sorted((-worse).tolist())
+    document = replace(document, suite=replace(chapter, columns={name: column}))
+    assert {row["leader"] for row in document.meta()["suite"]["task_means"]} == {"m2"}
 
 
 def test_five_models_on_twelve_tasks_fit_a_screen(monkeypatch):
@@ -246,7 +256,7 @@ def test_dominance_says_it_too():
 def test_tasks_like_these_are_ranked_and_these_are_answered_beside():
     document = ranked(CLEAR, tasks="random")
     assert "on tasks like these 8" in document.verdict
-    assert "on these 8 tasks themselves: shown (p < 1e-6)." in document.verdict
+    assert "on these 8 tasks themselves: shown (p < 0.001)." in document.verdict
     assert document.meta()["suite"]["scope"] == "random"
     assert not any("only 7 tasks" in warning for warning in document.provenance.warnings)
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from riskrank.engine.types import Floats, Integers
 from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.key import OTHERS, Look, looks
+from riskrank.shown.figures.key import OTHERS, Look, in_focus, looks
 from riskrank.shown.figures.labels import spread
 from riskrank.shown.figures.marks import curve_mark, model_mark
 from riskrank.shown.figures.names import fitted
@@ -41,13 +41,15 @@ class Bump:
     focus: tuple[int, ...]
 
 
-def bump(ranks: Integers) -> Bump:
+def bump(ranks: Integers, named: Sequence[int] = ()) -> Bump:
     """Arrange rankings for a bump chart.
 
     Parameters
     ----------
     ranks : ndarray of int, shape (M, k)
         One row a method, 1 is best.
+    named : sequence of int
+        Models of the verdict, which are in focus before all others.
     """
     ahead = np.array([(row[:, None] < row).sum(axis=0) for row in ranks])
     tied = np.array([(row[:, None] == row).sum(axis=0) - 1 for row in ranks])
@@ -57,8 +59,9 @@ def bump(ranks: Integers) -> Bump:
     movement = ahead.max(axis=0) - (ahead + tied).min(axis=0)
     movers = [int(j) for j in np.argsort(-movement, kind="stable") if movement[j] > 0]
     leaders = first[: FOCUS - min(3, len(movers))].tolist()
-    focus = list(dict.fromkeys([*leaders, *movers, *first.tolist()]))[:FOCUS]
-    return Bump(ranks, places, tuple(sorted(focus, key=lambda j: (float(places[0][j]), j))))
+    focus = list(dict.fromkeys([*named, *leaders, *movers, *first.tolist()]))[:FOCUS]
+    focus = sorted(focus, key=lambda j: (float(places[0][j]), j))
+    return Bump(ranks, places, tuple(in_focus(named, focus)))
 
 
 @drawn

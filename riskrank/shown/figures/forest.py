@@ -43,12 +43,15 @@ class Forest:
         One-versus-all ratio or win rate.
     difference : Interval or None
         Of the mean to that of the leader.
+    named : tuple of int
+        Models of the verdict, in colour.
     """
 
     order: Integers
     rank: Interval
     score: Interval
     difference: Interval | None
+    named: tuple[int, ...] = ()
 
 
 @drawn
@@ -79,12 +82,13 @@ def draw_forest(
     )
     left = rows.width
     k = len(names)
+    colors = [PALETTE[0] if model in found.named else QUIET for model in found.order.tolist()]
     panels: list[tuple[Interval, str]] = [(found.rank, "rank"), (found.score, score)]
     if found.difference is not None:
         panels.append((found.difference, f"{unit}, to the first"))
     for number, (interval, label) in enumerate(panels):
         axes = page.axes(left, below, width, rows.height)
-        _column(axes, interval, rows, label)
+        _column(axes, interval, rows, label, colors)
         if number == 0:
             _places(axes, k)
         if number == 2:
@@ -100,7 +104,7 @@ def _places(axes: Axes, k: int) -> None:
     axes.xaxis.set_major_locator(FixedLocator(steps.tolist()))
 
 
-def _column(axes: Axes, interval: Interval, rows: Rows, label: str) -> None:
+def _column(axes: Axes, interval: Interval, rows: Rows, label: str, colors: Sequence[str]) -> None:
     unit = Unit.of(*(part for part in (interval.estimate, interval.low, interval.high) if part is not None))
     x = unit.apply(interval.estimate)
     named = len(rows.labels)
@@ -109,7 +113,7 @@ def _column(axes: Axes, interval: Interval, rows: Rows, label: str) -> None:
     if interval.low is not None and interval.high is not None:
         ends = zip(unit.apply(interval.low), unit.apply(interval.high), rows.y, rows.marks, strict=True)
         for at, (low, high, y, mark) in enumerate(ends):
-            color, wide = (PALETTE[0], 2.2) if at < named else (GREY, 1.2)
+            color, wide = (colors[at], 2.2) if at < named else (GREY, 1.2)
             axes.plot(
                 [low, high],
                 [y, y],
@@ -120,7 +124,7 @@ def _column(axes: Axes, interval: Interval, rows: Rows, label: str) -> None:
                 gid=mark,
             )
     for at, (place, y, mark) in enumerate(zip(x, rows.y, rows.marks, strict=True)):
-        color, size = (PALETTE[0], 4.5) if at < named else (QUIET, 1.7)
+        color, size = (colors[at], 4.5) if at < named else (QUIET, 1.7)
         axes.plot(
             [place], [y], marker="o", markersize=size, markeredgewidth=0, color=color, zorder=3, gid=mark
         )

@@ -56,6 +56,11 @@ def looks(count: int, order: Iterable[int]) -> list[Look]:
     return found
 
 
+def in_focus(named: Sequence[int], order: Iterable[int]) -> list[int]:
+    """Models by importance: those that the verdict names before all others of an order."""
+    return [*named, *(model for model in order if model not in named)]
+
+
 @dataclass(frozen=True)
 class Key:
     """Entries of a key: names, and how their models are drawn.

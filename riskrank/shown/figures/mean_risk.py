@@ -12,7 +12,7 @@ from riskrank.engine.portfolio.mean_risk import MeanRisk
 from riskrank.engine.portfolio.risks import RiskColumn
 from riskrank.engine.types import Floats
 from riskrank.shown.figures.fonts import TEXT, text_width
-from riskrank.shown.figures.key import Key, looks
+from riskrank.shown.figures.key import Key, in_focus, looks
 from riskrank.shown.figures.marks import curve_mark, model_mark
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.scatter import COLUMN, name_points
@@ -40,7 +40,11 @@ def pictures(document: MeanRiskDocument) -> list[Picture]:
         if len(study.models.columns) >= _CORNERS:
             caption = f"Mean minus risk of every model on {column} under every risk."
             found.append(
-                Picture(f"radar{of}", caption, partial(draw_radar, study.models, models, in_words(column)))
+                Picture(
+                    f"radar{of}",
+                    caption,
+                    partial(draw_radar, study.models, models, in_words(column), document.named),
+                )
             )
     return found
 
@@ -98,11 +102,12 @@ def draw_scatter(risks: MeanRisk, number: int, names: Sequence[str], column: str
 
 
 @drawn
-def draw_radar(risks: MeanRisk, names: Sequence[str], column: str) -> Plot:
+def draw_radar(risks: MeanRisk, names: Sequence[str], column: str, named: Sequence[int] = ()) -> Plot:
     """Draw one closed line a model, from the worst in the middle to the best on the rim."""
+    order = in_focus(named, risks.share_order)
     labels = [risk.model for risk in risks.columns]
-    given = looks(len(names), risks.share_order)
-    key = Key.of(names, risks.share_order, given)
+    given = looks(len(names), order)
+    key = Key.of(names, order, given)
     side = 290.0
     rim = max(text_width(label) for label in labels) + 10
     page = sheet(

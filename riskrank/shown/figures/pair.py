@@ -80,7 +80,7 @@ def draw_pair(found: PairCurves, names: tuple[str, str], column: str, *, level: 
     x = MARGIN + 46.0
     for number, name in enumerate(shown):
         y = 2 * height + 116
-        color, mark = (INK, PALETTE[0])[number], model_mark(number)
+        color, mark = (PALETTE[0], INK)[number], model_mark(number)
         canvas.plot([x, x + 24], [y, y], color=color, linestyle=DASHES[number], linewidth=1.5, gid=mark)
         canvas.text(x + 30, y, name, size=TEXT, va="center", ha="left", gid=mark)
         x += 30 + text_width(name) + 24
@@ -109,7 +109,7 @@ def _curves(axes: Axes, found: PairCurves, order: int, unit: Unit) -> None:
             levels,
             curve,
             drawstyle=step,
-            color=(INK, PALETTE[0])[number],
+            color=(PALETTE[0], INK)[number],
             linestyle=DASHES[number],
             linewidth=1.3,
             zorder=4,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,6 +16,7 @@ from riskrank.shown.figures.bump import Bump, bump, draw_bump
 from riskrank.shown.figures.curves import CAPTIONS, draw_curves
 from riskrank.shown.figures.error_bars import ErrorBars, draw_error_bars
 from riskrank.shown.figures.forest import Forest, Interval, draw_forest
+from riskrank.shown.figures.key import in_focus
 from riskrank.shown.figures.names import fitted
 from riskrank.shown.figures.picture import Picture
 from riskrank.shown.figures.style import SMALL, Plot
@@ -52,7 +54,7 @@ def pictures(document: RankDocument) -> list[Picture]:
     return found
 
 
-def forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> Forest:
+def forest(study: MethodStudy, method: str, units: Mapping[str, Units], named: Sequence[int] = ()) -> Forest:
     """Arrange one method's ranking by its order, differences of means in the units of the file."""
     ranking = study.rankings[method]
     order = ranking.order
@@ -67,6 +69,7 @@ def forest(study: MethodStudy, method: str, units: Mapping[str, Units]) -> Fores
         rank=_of(order, ranking.rank, ranking.rank_low, ranking.rank_high),
         score=_of(order, ranking.score),
         difference=difference,
+        named=tuple(named),
     )
 
 
@@ -84,7 +87,7 @@ def _of(
 
 
 def _forest(document: RankDocument, method: str) -> Plot:
-    found, inference = forest(document.study, method, document.units), document.inference
+    found, inference = forest(document.study, method, document.units, document.named), document.inference
     parts = ["Dot: place, ties share the smallest."]
     if found.rank.low is not None:
         parts.append(f"Bar: the rank set, all of which hold together with {percent(1 - inference.alpha)}.")
@@ -112,18 +115,23 @@ def _score(method: str) -> tuple[str, str]:
 
 
 def _curves(document: RankDocument, column: str, kind: str) -> Plot:
-    return draw_curves(kind, document.curves(column), document.provenance.models, in_words(column))
+    found = document.curves(column)
+    found = replace(found, order=np.array(in_focus(document.named, found.order.tolist())))
+    return draw_curves(kind, found, document.provenance.models, in_words(column))
 
 
-def method_ranks(study: MethodStudy) -> Bump:
-    """Arrange the rankings of all methods."""
-    return bump(np.array([ranking.rank for ranking in study.rankings.values()]))
+def method_ranks(study: MethodStudy, named: Sequence[int] = ()) -> Bump:
+    """Arrange the rankings of all methods, with the models of the verdict in focus."""
+    return bump(np.array([ranking.rank for ranking in study.rankings.values()]), named)
 
 
 def _bump(document: RankDocument) -> Plot:
     methods = list(document.study.rankings)
     return draw_bump(
-        method_ranks(document.study), document.provenance.models, methods, "Ranks by every method"
+        method_ranks(document.study, document.named),
+        document.provenance.models,
+        methods,
+        "Ranks by every method",
     )
 
 

@@ -18,7 +18,7 @@ from riskrank.shown.dominance.detail import inference_line
 from riskrank.shown.text_pictures import beaten_letters, interval_bars
 from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_model
 from riskrank.studies.rank import RankDocument
-from riskrank.studies.units import Units
+from riskrank.studies.rounding import decimals_apart, rounded
 from riskrank.studies.wording import names, not_decided
 
 # Terminals from here on have room for letters.
@@ -87,10 +87,14 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
     ranking, effects = found.rankings[name], found.effects[name]
     difference = effects.mean_difference
     low, high = units.interval(difference.low, difference.high)
-    mean, tail = units.of(effects.mean), units.of(effects.tail_mean)
+    mean, tail, gap = units.of(effects.mean), document.tails[metric], units.of(difference.estimate)
+    decimals = mean_decimals(document, metric)
     columns: list[OfModel] = [
         (Column("rank"), lambda i: str(ranking.rank[i])),
-        (Column("model", "left"), lambda i: Cell(models[i], "bold" if ranking.rank[i] == 1 else "")),
+        (
+            Column("model", "left"),
+            lambda i: Cell(models[i], "bold" if i in document.leading[metric].named else ""),
+        ),
     ]
     if ranking.rank_low is not None and ranking.rank_high is not None:
         first, last = ranking.rank_low, ranking.rank_high
@@ -104,11 +108,11 @@ def detail_table(document: RankDocument, metric: str, name: str) -> Table:
         columns.append((Column("tier"), lambda i: str(tier[i])))
     head = "ε" if ranking.wins is not None else "win\nrate"
     columns.append((Column(head), lambda i: numbers.ratio(ranking.score[i])))
-    columns.append((Column("mean"), lambda i: numbers.score(mean[i])))
-    columns.append((Column(f"worst\n{percent(effects.level)}"), lambda i: numbers.score(tail[i])))
-    columns.append((Column("to the\nfirst"), lambda i: _difference(units.of(difference.estimate)[i])))
+    columns.append((Column("mean"), lambda i: rounded(float(mean[i]), decimals)))
+    columns.append((Column(f"worst\n{percent(effects.level)}"), tail.of))
+    columns.append((Column("to the\nfirst"), lambda i: _difference(gap[i], decimals)))
     if low is not None and high is not None:
-        columns.append((Column("interval"), lambda i: _interval(low[i], high[i])))
+        columns.append((Column("interval"), lambda i: _interval(low[i], high[i], decimals)))
     columns += _pictures(document, metric, name)
     return by_model(f"Ranking by {name}@{metric}", columns, ranking.order[: document.top].tolist())
 
@@ -157,12 +161,22 @@ def percent(level: float) -> str:
     return f"{100 * level:.3g} %"
 
 
-def _difference(value: float) -> str:
-    return "–" if value == 0 else f"{numbers.score(value)}"
+def mean_decimals(document: RankDocument, metric: str) -> int:
+    """Decimals of means and of their differences: as many as intervals of the differences support."""
+    effects = document.study.studies[metric].effects[document.leading[metric].method]
+    difference, unit = effects.mean_difference, document.units[metric]
+    low, high = unit.interval(difference.low, difference.high)
+    if low is None or high is None:
+        return decimals_apart(unit.of(effects.mean).tolist())
+    return numbers.decimals_of_ends(low, high)
 
 
-def _interval(low: float, high: float) -> str:
-    return "–" if low == high == 0 else f"{numbers.score(low)} to {numbers.score(high)}"
+def _difference(value: float, decimals: int) -> str:
+    return "–" if value == 0 else rounded(float(value), decimals)
+
+
+def _interval(low: float, high: float, decimals: int) -> str:
+    return "–" if low == high == 0 else numbers.ends(low, high, decimals)
 
 
 def separation_line(found: RankStudy, name: str) -> Line:
@@ -199,12 +213,12 @@ def _short(name: str) -> str:
 
 def risk_line(document: RankDocument, metric: str) -> Line:
     """Name the models whose mean hides a worse tail, with the numbers that say so."""
-    found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
+    found, models = document.study.studies[metric], document.provenance.models
     risks = found.hidden_risks
     if risks is None:
         return Line("not looked for, as nothing was resampled.", "Hidden risks:")
     proven = np.flatnonzero(risks.status == RISK)
-    named = [_risk(found, int(i), units, models) for i in proven[:_MOST_RISKS]]
+    named = [_risk(document, metric, int(i)) for i in proven[:_MOST_RISKS]]
     rest, on_metric = len(proven) - len(named), document.worse_cases.get(metric)
     if on_metric is not None:
         named.append(f"{models[on_metric.first]}: {on_metric.words(models)}")
@@ -218,17 +232,15 @@ def risk_line(document: RankDocument, metric: str) -> Line:
     return Line(f"{text}.", "Hidden risks:", "yellow" if named else "")
 
 
-def _risk(found: RankStudy, i: int, units: Units, models: Sequence[str]) -> str:
-    risks = found.hidden_risks
+def _risk(document: RankDocument, metric: str, i: int) -> str:
+    found, models = document.study.studies[metric], document.provenance.models
+    risks, tail = found.hidden_risks, document.tails[metric]
     assert risks is not None
     place = int(risks.place[i])
-    mean, tail = units.of(risks.mean), units.of(risks.tail_mean)
+    mean = rounded(float(document.units[metric].of(risks.mean)[i]), mean_decimals(document, metric))
     other = int(risks.against[i])
     worst = f"worst {percent(found.dominance.estimates.tail_level)}"
-    return (
-        f"{models[i]}: mean {numbers.score(mean[i])} (place {place}), {worst}: {numbers.score(tail[i])} "
-        f"against {numbers.score(tail[other])} of {models[other]}"
-    )
+    return f"{models[i]}: mean {mean} (place {place}), {worst}: {tail.against(i, other)} of {models[other]}"
 
 
 def reading(document: RankDocument, names: Collection[str]) -> Line:

@@ -116,9 +116,9 @@ def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
     columns: list[OfModel] = [
         (Column("place"), lambda i: _place(one, i)),
         (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
-        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i == one.first else "")),
+        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in one.named else "")),
     ]
-    tones = ["lead" if i == one.first else "risk" if i in marks else "" for i in range(len(models))]
+    tones = ["lead" if i in one.named else "risk" if i in marks else "" for i in range(len(models))]
     for mean in metrics[:MOST_METRICS]:
         columns.append(with_bars((Column(head(mean)), mean.of), mean, shown, tones))
     columns += worst(one.column, metrics, tail)

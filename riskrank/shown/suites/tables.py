@@ -42,7 +42,8 @@ def screen(
     if per_task:
         sections += [by_task(chapter, chapter.columns[name], models) for name, models in shown.items()]
     for name, models in shown.items():
-        answers = other_scope(chapter, chapter.columns[name], *models[:2]) if len(models) > 1 else ()
+        one = chapter.columns[name]
+        answers = other_scope(chapter, one, *one.pair) if len(models) > 1 else ()
         on = "" if len(shown) == 1 else f"{name}:"
         sections += [Line(answer, on) for answer in answers if len(shown) > 1 or answer in more]
     return sections

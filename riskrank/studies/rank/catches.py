@@ -24,23 +24,23 @@ def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> It
     yield from often
     best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
     if best is not None:
-        against = tail.against(best).replace(" of the combined score", "")  # which is said already
+        against = tail.risk(best).replace(" of the combined score", "")  # which is said already
         yield f"{models[best]} has the best mean{of} and hides a risk: {against}."
     if worse_cases(one, table.metrics) is not None:
         pass  # is told in the units of a metric, which say more than those of a combined score
     elif one.first in tail.risks:
-        yield f"Mind the tail of {models[one.first]}: {tail.against(one.first)}."
+        yield f"Mind the tail of {models[one.first]}: {tail.risk(one.first)}."
     elif one.worse_tails and one.worse_tails[0].worse != best:
         worse, better = one.worse_tails[0].worse, one.worse_tails[0].better
         yield (
-            f"The bad cases of {models[worse]} are worse: the worst {tail.words} average {tail.of(worse)} "
-            f"against {tail.of(better)} of {models[better]}."
+            f"The bad cases of {models[worse]} are worse: the worst {tail.words} average "
+            f"{tail.against(worse, better)} of {models[better]}."
         )
     elif not often and tail.side(one) and best != one.others[0]:
         manner = "milder" if tail.side(one) > 0 else "worse"
         yield (
             f"The bad cases of {models[one.first]} are {manner}: the worst {tail.words} average "
-            f"{tail.of(one.first)} against {tail.of(one.others[0])} of {models[one.others[0]]}."
+            f"{tail.against(one.first, one.others[0])} of {models[one.others[0]]}."
         )
     found = one.recommendation
     if found is None or not found.holds:
@@ -70,7 +70,7 @@ def _more_often(one: Leading, table: ScoreTable, tail: Tail) -> Iterator[str]:
     first, following = table.models[one.first], table.models[one.beaten[0]]
     often = f"On {percent(share)} of the samples {following} is better"
     if tail.side(one) > 0:
-        worst = f"its worst {tail.words} average {tail.of(one.beaten[0])} against {tail.of(one.first)}"
+        worst = f"its worst {tail.words} average {tail.against(one.beaten[0], one.first)}"
         yield f"{often}, but {worst}."
     else:
         yield f"{often}: {first} is for who minds risk."
@@ -113,12 +113,12 @@ class Tail(TailMeans):
             return 0
         return int(high[following] < 0) - int(low[following] > 0)
 
-    def against(self, model: int) -> str:
+    def risk(self, model: int) -> str:
         """A hidden risk in figures."""
         found = self._found.hidden_risks
         assert found is not None
-        other = self.of(int(found.against[model]))
-        return f"the worst {self.words} average {self.of(model)} against {other} of {self.rival(model)}"
+        figures = self.against(model, int(found.against[model]))
+        return f"the worst {self.words} average {figures} of {self.rival(model)}"
 
     def rival(self, model: int) -> str:
         """The model of milder bad cases that a hidden risk is held against."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.studies.rank.leading import Leading
 
@@ -26,14 +25,13 @@ MEANING = {
 """Every word with what it says, no more."""
 
 
-def certainty(columns: Collection[Leading], inference: Inference, *, by_chance: bool = True) -> str:
+def certainty(columns: Collection[Leading], *, by_chance: bool = True) -> str:
     """The word for the first models of one or more columns of scores.
 
     Parameters
     ----------
     columns : collection of Leading
         None where only aggregated ranks are told, which no test is about.
-    inference : Inference
     by_chance : bool
         Whether labels that correct a judge may have been chosen by chance.
 
@@ -41,10 +39,9 @@ def certainty(columns: Collection[Leading], inference: Inference, *, by_chance: 
     -------
     str
     """
-    tested = inference.test and all(one.found.tests_of(one.method) is not None for one in columns)
-    if not columns or not tested:
+    if not columns or not all(one.tested for one in columns):
         return NOT_TESTED
-    refuted = any(one.recommendation is not None and not one.recommendation.holds for one in columns)
+    refuted = any(one.refuted for one in columns)
     # Models that no first of any column is ahead of: without one, no model can be the first of all.
     left = [{one.first, *one.identical, *one.level, *one.undecided} for one in columns]
     if refuted or not set.intersection(*left):

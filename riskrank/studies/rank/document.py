@@ -75,7 +75,7 @@ class RankDocument(GroupedDocument[RankRow]):
     means : tuple of MetricMeans
         Raw means of every metric.
     quoted : tuple of Quote
-        Figures on the first model.
+        Figures on the model of the verdict.
     leading : dict of str to Leading
         By column: its most careful method, and what the evidence says of that method's first model.
     marks : dict of str to dict of int to str
@@ -127,11 +127,11 @@ class RankDocument(GroupedDocument[RankRow]):
     def certainty(self) -> str:
         """How sure it is that the first is first."""
         by_chance = self.judged is None or self.judged.entry.chosen_p is None
-        return certainty(self.leading.values(), self.inference, by_chance=by_chance)
+        return certainty(self.leading.values(), by_chance=by_chance)
 
     @property
     def quotes(self) -> Sequence[Quote]:
-        """Figures on the first model."""
+        """Figures on the model of the verdict."""
         return self.quoted
 
     def matrix(self) -> dict[str, list[Any]] | None:

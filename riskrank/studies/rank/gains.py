@@ -37,8 +37,8 @@ def gain(one: Leading, case: Case) -> Iterator[str]:
     side: Callable[[int], str] = lambda m: against_of(case.means[m], one.first, following)  # noqa: E731
     first, next_one = case.models[one.first], case.models[following]
     if len(case.means) == 1:
-        mean, span = case.means[0], span_of(one, following, case)
-        yield f"{first}'s mean {mean.name} is {bare(mean, one.first, following)} of {next_one}{span}."
+        mean, span = case.means[0], differing(span_of(one, one.pair, case))
+        yield f"{first}'s mean {mean.name} is {mean.against(one.first, following)} of {next_one}{span}."
         return
     gains = f"better on {_listed([side(m) for m in better], len(case.means))}" if better else ""
     losses = f"worse on {_listed([side(m) for m in worse], len(case.means))}" if worse else ""
@@ -60,21 +60,29 @@ def _given_up(one: Leading, case: Case) -> str:
     most = max(lost, key=lambda m: held.difference[best[m], m] / max(held.error[best[m], m], 1e-300))
     who, mean = case.models[best[most]], case.means[most]
     if len(lost) == 1:
-        return f"; {who} is better on {mean.name}, {bare(mean, best[most], one.first)}"
+        return f"; {who} is better on {mean.name}, {mean.against(best[most], one.first)}"
     where = names([case.means[m].name for m in lost])
     return f"; others are better on {where}, such as {who} ({against_of(mean, best[most], one.first)})"
 
 
-def span_of(one: Leading, following: int, case: Case) -> str:
-    """The interval of a difference of means, the first minus the other, as the file has them."""
+def span_of(one: Leading, pair: tuple[int, int], case: Case) -> str:
+    """The interval of a difference of means as the file has them, of two models of which one is the first."""
     difference, mean = one.found.effects[one.method].mean_difference, case.means[0]
     units = units_of(one.column, case.table.metrics)
     if difference.low is None or difference.high is None or units.label != mean.name:
         return ""
-    low, high = units.interval(-difference.high, -difference.low)
+    # Differences of every model to the first, turned where the first stands first.
+    model, turned = (pair[1], True) if pair[0] == one.first else (pair[0], False)
+    ends = (-difference.high, -difference.low) if turned else (difference.low, difference.high)
+    low, high = units.interval(*ends)
     assert low is not None
     assert high is not None
-    return f" (difference {mean.span(float(low[following]), float(high[following]))})"
+    return mean.span(float(low[model]), float(high[model]))
+
+
+def differing(span: str) -> str:
+    """The interval of a difference, where there is one, in brackets."""
+    return f" (difference {span})" if span else ""
 
 
 def _listed(parts: Sequence[str], of: int) -> str:
@@ -87,12 +95,7 @@ def _listed(parts: Sequence[str], of: int) -> str:
 
 def against_of(mean: MetricMeans, one: int, other: int) -> str:
     """One metric's means of two models: ``correct 97.5 % against 82.3 %``."""
-    return f"{mean.name} {bare(mean, one, other)}"
-
-
-def bare(mean: MetricMeans, one: int, other: int) -> str:
-    """The same without the metric's name."""
-    return f"{mean.of(one)} against {mean.of(other)}"
+    return f"{mean.name} {mean.against(one, other)}"
 
 
 def strongest(strength: np.ndarray, count: int) -> list[int]:

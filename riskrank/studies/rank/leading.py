@@ -40,6 +40,8 @@ class Leading:
     scores : ClusteredScores
     recommendation : Recommendation or None
         None where nothing was tested, or as the paper prints it.
+    tested : bool
+        Whether tests stand behind the ranking.
     worse_tails : tuple of WorseTail
         Significantly worse cases of the first, or of a model no test puts behind it, whatever the means.
     """
@@ -49,6 +51,7 @@ class Leading:
     found: RankStudy
     scores: ClusteredScores
     recommendation: Recommendation | None
+    tested: bool
     worse_tails: tuple[WorseTail, ...] = ()
 
     @property
@@ -97,6 +100,32 @@ class Leading:
         told = {*self.beaten, *self.undecided}
         return [i for i in self.others if i not in told]
 
+    @property
+    def refuted(self) -> Recommendation | None:
+        """What the evidence says against the first, where it is not to be shipped."""
+        found = self.recommendation
+        return None if found is None or found.holds else found
+
+    @cached_property
+    def named(self) -> tuple[int, ...]:
+        """Models that a verdict names as the ones to ship or to look at; none where that is open.
+
+        Several only where nothing tells their scores apart.
+        """
+        if self.refuted is not None:
+            return () if self.refuted.choice is None else (self.refuted.choice,)
+        sure = self.tested and self.others and len(self.beaten) == len(self.others)
+        return (self.first, *self.identical) if sure else ()
+
+    @cached_property
+    def pair(self) -> tuple[int, int]:
+        """The model that words and pictures speak of, and the one they hold it against."""
+        if self.refuted is None:
+            return self.first, (self.others or self.identical)[0]
+        if self.named:
+            return self.named[0], self.first
+        return self.first, self.refuted.rival
+
     @cached_property
     def level_among_themselves(self) -> bool:
         """Whether no test puts one of these others ahead of another either."""
@@ -131,12 +160,12 @@ def lead(study: MethodStudy, tables: ScoreTables, inference: Inference) -> Mappi
     for name, method in leading_methods(study):
         found = study.studies[name]
         tests = found.tests_of(method)
-        recommendation = None
-        if tests is not None and inference.test and not inference.paper_exact:
+        tested, recommendation = tests is not None and inference.test, None
+        if tests is not None and tested and not inference.paper_exact:
             own = None if name in tables.metrics else tails
             ranked = Ranked(tables, name, study.columns[name], found.dominance, tests.claim.order, own)
             recommendation = recommend(ranked, int(found.rankings[method].order[0]), inference)
-        one = Leading(name, method, found, study.columns[name], recommendation)
+        one = Leading(name, method, found, study.columns[name], recommendation, tested)
         leading[name] = replace(one, worse_tails=_worse_tails(one, inference))
     return leading
 
@@ -149,15 +178,19 @@ def _tails_on_metrics(study: MethodStudy, tables: ScoreTables, inference: Infere
     return found if found is not None and bad_cases(found.level) else None
 
 
+def named(leading: Mapping[str, Leading]) -> tuple[int, ...]:
+    """Models that the verdict names as the ones to ship or to look at, on every column of scores."""
+    found = [one.named for one in leading.values()]
+    return tuple(model for model in found[0] if all(model in one for one in found)) if found else ()
+
+
 def firsts(leading: Mapping[str, Leading], rank_by: str) -> dict[str, First]:
-    """The first model of every column, the order of the ratio that says so, and whom to look at instead."""
+    """The first model of every column, the order of the ratio that says so, and of which two words speak."""
     orders = {"R-SSD": 2, "R-FSD": 1} if rank_by == "ratio" else {}
     found = {}
     for name, one in leading.items():
-        held = one.recommendation is None or one.recommendation.holds
-        instead = None if held or one.recommendation is None else one.recommendation.choice
         ahead = better_by([one.found.tests_of(one.method)])
-        found[name] = First(one.first, orders.get(one.method), instead, ahead)
+        found[name] = First(one.first, orders.get(one.method), one.pair, ahead)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Figures that somebody who was asked quotes: what the first reaches, how bad it gets, how sure that is."""
+"""Figures that somebody who was asked quotes: on the model of the verdict, or on what it leaves open."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from riskrank.studies.document import Quote
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import Tail
-from riskrank.studies.rank.gains import span_of, strongest
+from riskrank.studies.rank.gains import differing, span_of, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.wording import counted, percent
 
 
 def quoted(case: Case) -> tuple[Quote, ...]:
-    """Three figures at most on the first model of a ranking; none where several columns have one each.
+    """Three figures at most on a ranking; none where several columns have one each.
 
     Parameters
     ----------
@@ -27,55 +27,67 @@ def quoted(case: Case) -> tuple[Quote, ...]:
     Returns
     -------
     tuple of Quote
+        On the model that the verdict names, against the one it speaks of beside it; where it names none, on
+        how far apart these two are.
     """
     if len(case.leading) != 1:
         return ()
     one = next(iter(case.leading.values()))
     if not one.others:
         return ()
-    against = one.others[0]
-    if one.recommendation is not None and not one.recommendation.holds:
-        against = one.recommendation.rival
-    return (_mean(one, against, case), *_bad_cases(one, against, case), *_sure(one, case))
+    return (_mean(one, case), *_bad_cases(one, case), *_sure(one, case))
 
 
-def _mean(one: Leading, against: int, case: Case) -> Quote:
+def _mean(one: Leading, case: Case) -> Quote:
     """The mean of the metric on which the two differ most surely."""
-    mean = case.means[_clearest(one, against, case)]
-    span = span_of(one, against, case) if len(case.means) == 1 else ""
-    return Quote(
-        mean.of(one.first),
-        f"mean {mean.name} of {case.models[one.first]}; {mean.of(against)} of {case.models[against]}{span}",
-    )
+    model, other = one.pair
+    mean = case.means[_clearest(one, case)]
+    span = span_of(one, one.pair, case) if len(case.means) == 1 else ""
+    if one.named or not span:
+        return _of_two(one.pair, mean.both(model, other), f"mean {mean.name}", one, case, differing(span))
+    what = f"mean {mean.name} of {case.models[model]} less that of {case.models[other]}: {span}"
+    return Quote(mean.difference(model, other), what)
 
 
-def _clearest(one: Leading, against: int, case: Case) -> int:
+def _of_two(
+    pair: tuple[int, int], figures: tuple[str, str], what: str, one: Leading, case: Case, more: str = ""
+) -> Quote:
+    """What both reach; no figure stands alone as though its model were recommended."""
+    model, other = (case.models[i] for i in pair)
+    if one.named:
+        return Quote(figures[0], f"{what} of {model}; {figures[1]} of {other}{more}")
+    return Quote(f"{figures[0]}, {figures[1]}", f"{what} of {model} and of {other}{more}")
+
+
+def _clearest(one: Leading, case: Case) -> int:
     if one.recommendation is None:
         return 0
     held = one.recommendation.leader.contrasts
+    # Everybody is held against the first there, which is one of the two.
+    at = next(model for model in one.pair if model != one.first)
     with np.errstate(divide="ignore", invalid="ignore"):
-        strength = np.nan_to_num(np.abs(held.difference[against] / held.error[against]), posinf=1e300)
+        strength = np.nan_to_num(np.abs(held.difference[at] / held.error[at]), posinf=1e300)
     return strongest(strength, 1)[0]
 
 
-def _bad_cases(one: Leading, against: int, case: Case) -> Iterator[Quote]:
-    """The worst share of both; of scores 0 and 1, which have no tail, how often the first is better."""
+def _bad_cases(one: Leading, case: Case) -> Iterator[Quote]:
+    """The worst share of both; of scores 0 and 1, which have no tail, how often one is better."""
     on_metric = worse_cases(one, case.table.metrics)
     if on_metric is not None:
-        own, rest = on_metric.tail.of(one.first), on_metric.beside(case.models)
-        yield Quote(own, rest)
+        pair = one.pair if one.refuted else (on_metric.first, on_metric.rival)
+        yield _of_two(pair, on_metric.tail.both(*pair), on_metric.share, one, case)
         return
-    tail, first, other = Tail(one, case.table), case.models[one.first], case.models[against]
+    tail, (model, other) = Tail(one, case.table), one.pair
     if not _shares(one, case.means):
         if tail.says_something:
-            worst = f"mean of the worst {tail.words} of {first}; {tail.of(against)} of {other}"
-            yield Quote(tail.of(one.first), worst)
+            yield _of_two(one.pair, tail.both(model, other), f"mean of the worst {tail.words}", one, case)
         return
     if one.scores.paired:
         means, weights = one.scores.sample_means(), one.scores.sample_weights()
-        mine, its = means[one.first], means[against]
+        mine, its = means[model], means[other]
         wins, losses = (percent(float(mean_over(apart, weights))) for apart in (mine > its, mine < its))
-        yield Quote(wins, f"of the samples {first} is better on than {other}, and worse on {losses}")
+        what = f"of the samples {case.models[model]} is better on than {case.models[other]}"
+        yield Quote(wins, f"{what}, and worse on {losses}")
 
 
 def _shares(one: Leading, means: Sequence[MetricMeans]) -> bool:
@@ -83,15 +95,17 @@ def _shares(one: Leading, means: Sequence[MetricMeans]) -> bool:
 
 
 def _sure(one: Leading, case: Case) -> Iterator[Quote]:
-    """How many models the tests put behind the first, or who speaks against it."""
-    first, found = case.models[one.first], one.recommendation
-    if not case.inference.test or one.found.tests_of(one.method) is None:
+    """How many models the tests put behind the first, how many they do not, or who speaks against it."""
+    first, found = case.models[one.first], one.refuted
+    if not one.tested:
         return
-    if found is not None and not found.holds:
-        against = len(found.leader.beaten_by)
-        yield Quote(
-            counted(against, "model"),
-            f"significantly ahead of {first}, head to head, on every metric, or in bad cases on one",
-        )
+    if found is not None:
+        against = f"significantly ahead of {first}, head to head, on every metric, or in bad cases on one"
+        instead = "" if found.choice is None else f"; none beats {case.models[found.choice]} throughout"
+        yield Quote(counted(len(found.leader.beaten_by), "model"), against + instead)
         return
-    yield Quote(f"{len(one.beaten)} of {len(one.others)}", f"others significantly behind {first}")
+    of = len(one.others)
+    if one.named:
+        yield Quote(f"{len(one.beaten)} of {of}", f"others significantly behind {first}")
+    else:
+        yield Quote(f"{of - len(one.beaten)} of {of}", f"others not shown to be behind {first}")

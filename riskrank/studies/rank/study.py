@@ -23,7 +23,7 @@ from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import Tail, marks
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
-from riskrank.studies.rank.leading import firsts, lead
+from riskrank.studies.rank.leading import firsts, lead, named
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.verdict import rank_verdict
 from riskrank.studies.rank.worst_cases import worse_cases
@@ -99,6 +99,7 @@ def rank(
         rows=[*_rows(study, table.models, units, settings.top)],
         verdict=said.verdict,
         more=said.more,
+        named=named(leading),
         study=study,
         steady=steady,
         inference=inference,

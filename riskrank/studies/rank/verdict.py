@@ -14,7 +14,7 @@ from riskrank.engine.dominance.recommendation import Recommendation
 from riskrank.studies.judged import sentences as judge_worth
 from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import catches
-from riskrank.studies.rank.gains import against_of, bare, gain, means_differ, span_of, strongest
+from riskrank.studies.rank.gains import against_of, differing, gain, means_differ, span_of, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.worst_cases import mind, worse_cases
 from riskrank.studies.said import Said, assuming, fitting
@@ -52,18 +52,19 @@ def rank_verdict(study: MethodStudy, case: Case) -> Said:
 
 def _tasks(one: Leading, case: Case, suite: SuiteChapter) -> Iterator[str]:
     """What the tasks say of the first against the next, and the answer to the question not asked."""
-    column, held = suite.columns[one.column], one.recommendation is None or one.recommendation.holds
+    column, held = suite.columns[one.column], one.refuted is None
     if not one.others:
         return
     following = one.others[0]
     told = by_task(suite, column, one.first, following)
     mean = next((mean for mean in case.means if mean.name == one.column), None)
     if held and mean is not None:
-        means = f"macro mean {bare(mean, one.first, following)}{span_of(one, following, case)}"
+        span = differing(span_of(one, one.pair, case))
+        means = f"macro mean {mean.against(one.first, following)}{span}"
         yield f"Against {case.models[following]}: {'; '.join(filter(None, (means, told)))}."
     elif held and told:
         yield f"Against {case.models[following]}: {told}."
-    yield from other_scope(suite, column, one.first, following)
+    yield from other_scope(suite, column, *one.pair)
     if held and mean is None:
         yield from gain(one, case)
     yield from by_mean(suite, column, one.first)
@@ -83,12 +84,11 @@ def _together(case: Case) -> Iterator[str]:
     if not case.inference.test:
         yield "Nothing was tested, so nothing says how sure that is."
         return
-    held = {
-        name: one.recommendation is None or one.recommendation.holds for name, one in case.leading.items()
-    }
-    refuted = [case.score(name) for name, holds in held.items() if not holds]
+    refuted = [case.score(name) for name, one in case.leading.items() if one.refuted]
     sure = [
-        case.score(name) for name, one in case.leading.items() if held[name] and one.others and not _open(one)
+        case.score(name)
+        for name, one in case.leading.items()
+        if not one.refuted and one.others and not _open(one)
     ]
     if refuted:
         ways = "head to head, on every metric, or in bad cases on one"
@@ -117,11 +117,11 @@ def _who(one: Leading, case: Case, *, ship: bool) -> str:
         every = f"All {k} models" if k > 2 else names(same)
         return f"{every} have the same distribution of scores on {on}: nothing tells them apart."
     who = models[one.first] if len(same) == 1 else f"{names(same)} (same distribution of scores)"
-    if one.found.tests_of(one.method) is None or not case.inference.test:
+    if not one.tested:
         first = f"{who} comes first on {on}{_by(one)}"
         return f"{first}; nothing was tested, so nothing says how sure that is."
-    if one.recommendation is not None and not one.recommendation.holds:
-        return _disagreement(one, one.recommendation, case)
+    if one.refuted is not None:
+        return _disagreement(one, one.refuted, case)
     beaten, others = len(one.beaten), len(one.others)
     if beaten == others:
         whom = models[one.others[0]] if others == 1 else all_others(others)

@@ -37,15 +37,14 @@ class WorseCases:
 
     def words(self, models: Sequence[str]) -> str:
         """``worst 5 % on p average −41.2 against −3.9 of safe``."""
-        average = f"average {self.tail.of(self.first)} against {self.tail.of(self.rival)}"
+        average = f"average {self.tail.against(self.first, self.rival)}"
         also = f", and are worse on {names(self.also, 3)} as well" if self.also else ""
         return f"worst {self.tail.words} on {self.metric} {average} of {models[self.rival]}{also}"
 
-    def beside(self, models: Sequence[str]) -> str:
-        """The same behind the first's figure."""
-        first, other = models[self.first], models[self.rival]
-        share = f"mean of the worst {self.tail.words} on {self.metric}"
-        return f"{share} of {first}; {self.tail.of(self.rival)} of {other}"
+    @property
+    def share(self) -> str:
+        """Of what these are means."""
+        return f"mean of the worst {self.tail.words} on {self.metric}"
 
 
 def worse_cases(one: Leading, metrics: Sequence[MetricSpec]) -> WorseCases | None:

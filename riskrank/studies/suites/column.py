@@ -40,15 +40,15 @@ class First:
     model : int
     order : int or None
         Of the dominance that ranks it first; None where something else does.
-    instead : int or None
-        Whom the verdict says to look at instead.
+    pair : (int, int)
+        The model that words and pictures speak of, and the one they hold it against.
     ahead : ndarray of bool, shape (k, k), or None
         Who is better than whom by the tests that rank; None where none were made.
     """
 
     model: int
     order: int | None
-    instead: int | None = None
+    pair: tuple[int, int]
     ahead: Booleans | None = field(default=None, compare=False)
 
 
@@ -94,8 +94,9 @@ class SuiteColumn:
         ``fixed`` always, ``random`` where there are tasks enough.
     leader : int
         The model that comes first as ranked.
-    against : int
-        The model the others are shown against: that of the verdict, which may say to look at another.
+    pair : (int, int)
+        The model of the verdict, which may say to look at another than the first, and the one words and
+        pictures hold it against.
     ahead : ndarray of bool, shape (k, k), or None
         Who is better than whom by the tests that rank.
     left_out : LeftOut or None
@@ -116,7 +117,7 @@ class SuiteColumn:
     marks: Integers
     scopes: dict[str, Scope]
     leader: int
-    against: int
+    pair: tuple[int, int]
     ahead: Booleans | None
     left_out: LeftOut | None
     first_without: Integers | None
@@ -132,6 +133,11 @@ class SuiteColumn:
     def mean(self) -> Floats:
         """Means by model and task as the file has them, shape (k, T)."""
         return self.compared if self.file_means is None else self.file_means
+
+    @property
+    def against(self) -> int:
+        """The model all others are shown against."""
+        return self.pair[0]
 
     @property
     def first_by_mean(self) -> int:
@@ -208,7 +214,7 @@ def suite_column(
         marks=marks,
         scopes=scopes,
         leader=first.model,
-        against=first.model if first.instead is None else first.instead,
+        pair=first.pair,
         ahead=first.ahead,
         left_out=leave_one_out(scores, found, first.model, scope=scope, correction=rule),
         first_without=None if first.order is None else first_by_ratio(scores, first.order),

@@ -45,7 +45,8 @@ class MacroEntry:
 class TaskMeanEntry:
     """A model's mean on a task, and whether it is better or worse there than the leader.
 
-    ``mean`` is as the file has it, ``difference`` on the scale that tasks are compared on.
+    ``leader`` is the model of the verdict, which may say to look at another than the first. ``mean`` is as
+    the file has it, ``difference`` on the scale that tasks are compared on.
     """
 
     metric: str
@@ -167,7 +168,7 @@ def ends(one: SuiteColumn, scope: Scope, alpha: float) -> list[tuple[float, floa
 
 
 def _task_means(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[TaskMeanEntry]:
-    leader, found = one.leader, one.found
+    leader, found = one.against, one.found
     for t, task in enumerate(chapter.names):
         for i, model in enumerate(chapter.models):
             yield TaskMeanEntry(

@@ -30,12 +30,12 @@ def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> list[Picture]:
     return [
         Picture(
             f"taskmap@{name}",
-            f"Every model's mean {name} on every task, coloured by its distance to the first.",
+            f"Every model's mean {name} on every task, coloured by its distance to the model of the verdict.",
             partial(_map, chapter, one),
         ),
         Picture(
             f"taskforest@{name}",
-            f"The first model's lead over the next on {name}, task by task and over all tasks.",
+            f"The lead of the verdict's model on {name}, task by task and over all tasks.",
             partial(_forest, chapter, one),
         ),
         Picture(
@@ -54,29 +54,29 @@ def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> list[Picture]:
 def standing(one: SuiteColumn) -> list[int]:
     """The model all are shown against, then the others by their macro means."""
     order = np.argsort(-one.scores.macro, kind="stable").tolist()
-    return [one.leader, *(i for i in order if i != one.leader)]
+    return [one.against, *(i for i in order if i != one.against)]
 
 
 def task_map(chapter: SuiteChapter, one: SuiteColumn) -> TaskMap:
-    """Arrange means and marks by model, the first first."""
+    """Arrange means and marks by model, that of the verdict first."""
     order = np.array(standing(one))
     return TaskMap(
         order=order,
         mean=one.mean[order],
-        ahead=one.found.difference[order, one.leader],
-        marks=one.marks[order, one.leader],
+        ahead=one.found.difference[order, one.against],
+        marks=one.marks[order, one.against],
         by_task=chapter.metrics is not None,
     )
 
 
 def _map(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
-    leader = chapter.models[one.leader]
+    leader = chapter.models[one.against]
     return draw_task_map(task_map(chapter, one), chapter.models, chapter.names, one.name, leader)
 
 
 def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> tuple[TaskForest, int]:
-    """The first model's lead over the next one, with that model's number."""
-    first, other = standing(one)[:2]
+    """The lead of the verdict's model over the one it is held against, with that model's number."""
+    first, other = one.pair
     lead = one.lead(first, other, chapter.alpha)
     rows = TaskForest.of_tasks(chapter.names, *lead, one.marks[first, other])
     for scope, label in ((FIXED, "all, these tasks"), (RANDOM, "all, tasks like these")):
@@ -91,7 +91,7 @@ def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> tuple[TaskForest, in
 
 def _forest(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
     rows, other = task_forest(chapter, one)
-    pair = (one.leader, other)
+    pair = (one.against, other)
     names = chapter.models[pair[0]], chapter.models[pair[1]]
     return draw_task_forest(rows, names, pair, one.name, alpha=chapter.alpha)
 
@@ -103,7 +103,7 @@ def task_strip(chapter: SuiteChapter, one: SuiteColumn) -> TaskStrip:
     return TaskStrip(
         order=order,
         mean=one.compared[order],
-        marks=one.marks[order, one.leader],
+        marks=one.marks[order, one.against],
         macro=one.units.of(one.scores.macro)[order],
         low=intervals[order, 0],
         high=intervals[order, 1],
@@ -112,7 +112,7 @@ def task_strip(chapter: SuiteChapter, one: SuiteColumn) -> TaskStrip:
 
 def _strip(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
     found = task_strip(chapter, one)
-    return draw_strip(found, chapter.models, one.name, chapter.models[one.leader], tested=chapter.tested)
+    return draw_strip(found, chapter.models, one.name, chapter.models[one.against], tested=chapter.tested)
 
 
 def _profile(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
