@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from riskrank.shown.numbers import score
+from riskrank.shown.numbers import decimals_of_ends
 from riskrank.shown.view import Column, Line, Section, Table
 from riskrank.studies.judged import JudgedChapter
+from riskrank.studies.rounding import rounded
 
 
 def lead(chapter: JudgedChapter) -> list[Section]:
@@ -32,13 +33,14 @@ def table(chapter: JudgedChapter) -> Table:
         Column("λ"),
         Column("worth to its\nmean, labels"),
     )
+    decimals = decimals_of_ends([one.low for one in models], [one.high for one in models])
     rows = tuple(
         (
             one.model,
-            score(one.judge_mean),
-            score(one.labelled_mean),
-            score(one.mean),
-            f"{score(one.low)} to {score(one.high)}",
+            rounded(one.judge_mean, decimals),
+            rounded(one.labelled_mean, decimals),
+            rounded(one.mean, decimals),
+            f"{rounded(one.low, decimals)} to {rounded(one.high, decimals)}",
             f"{one.power:.2f}",
             f"{one.worth:,.0f}",
         )

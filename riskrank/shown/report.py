@@ -23,6 +23,7 @@ from riskrank.shown.means import means_say_it, only_share
 from riskrank.shown.rank.detail import (
     detail_table,
     leading_method,
+    mean_decimals,
     percent,
     reading,
     risk_line,
@@ -36,6 +37,7 @@ from riskrank.studies.document import Document
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.rank import RankDocument
 from riskrank.studies.report import CHAPTERS, ReportDocument
+from riskrank.studies.rounding import rounded
 from riskrank.studies.tails import bad_cases
 from riskrank.studies.wording import unseen_in
 
@@ -133,7 +135,7 @@ def _ranking(document: RankDocument, _: ReportDocument) -> list[Section]:
 def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
     """A row a model that another of no larger mean beats in the tail."""
     metric, _method = _leading(document)
-    study, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
+    study, models = document.study.studies[metric], document.provenance.models
     risks = study.hidden_risks
     if risks is None:
         return [risk_line(document, metric)]
@@ -151,7 +153,8 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
         words.append(risk_line(document, metric))
     if not shown:
         return words
-    mean, tail = units.of(risks.mean), units.of(risks.tail_mean)
+    tail, decimals = document.tails[metric], mean_decimals(document, metric)
+    mean = [rounded(value, decimals) for value in document.units[metric].of(risks.mean).tolist()]
     rows = []
     for i in sorted(shown, key=lambda i: (risks.status[i] != RISK, risks.p_adjusted[i], i)):
         other, proven = int(risks.against[i]), risks.status[i] == RISK
@@ -159,11 +162,11 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
             (
                 models[i],
                 Cell("hidden risk", "yellow") if proven else Cell(str(risks.status[i]), "dim"),
-                numbers.score(mean[i]),
-                numbers.score(tail[i]),
+                mean[i],
+                tail.of(i),
                 models[other],
-                numbers.score(mean[other]),
-                numbers.score(tail[other]),
+                mean[other],
+                tail.of(other),
                 numbers.p_value(float(risks.p_adjusted[i])),
             )
         )

@@ -44,6 +44,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.{2 if share < 0.99 else 4}g} %"
 
 
+def p_words(value: float) -> str:
+    """A p-value in a sentence: ``p = 0.012``; of what is below a thousandth no more."""
+    return f"p = {value:.2g}" if value >= 0.001 else "p < 0.001"
+
+
 def interval(low: float, high: float) -> str:
     """Two ends as words."""
     return f"{number(low)} to {number(high)}"

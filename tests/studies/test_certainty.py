@@ -2,9 +2,11 @@
 
 import numpy as np
 import polars as pl
+import pytest
 
 from riskrank.api import gate, rank, read, report
 from riskrank.studies.rank.certainty import MEANING
+from riskrank.studies.wording import p_words
 
 
 def table(shifts, n=200, seed=0, metrics=("q",)):
@@ -70,10 +72,10 @@ def test_disagreement_if_another_is_ahead_of_the_first():
     assert found.verdict.startswith("No model to ship on this evidence: A comes first")
     assert found.document.certainty == "disagreement"
     mean, tail, against = found.document.quotes
-    # Figures are against the model that speaks against the first, not the next in the ranking.
-    assert mean.words.startswith("mean q of A")
-    assert "of B" in mean.words
-    assert "of B" in tail.words
+    # Figures are on the model to look at, held against the first of the ranking.
+    assert mean.words.startswith("mean q of B; ")
+    assert " of A (difference " in mean.words
+    assert tail.words.startswith("mean of the worst 5 % of B; ")
     assert against.figure == "1 model"
 
 
@@ -114,7 +116,9 @@ def test_figures_of_shares_count_samples():
     rows = [(name, f"s{s}", "acc", x) for name, column in right.items() for s, x in enumerate(column)]
     frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
     mean, wins, _ = rank(read(frame, higher="*"), resamples=200, jobs=1).document.quotes
-    assert mean.figure == "75 %"
+    # No test puts b behind a: what is told is how far they are apart.
+    assert mean.figure == "5 points"
+    assert mean.words.startswith("mean acc of a less that of b: ")
     assert wins.figure == "25 %"  # 50 of 200
     assert "worse on 20 %" in wins.words  # 40 of 200
 
@@ -122,4 +126,20 @@ def test_figures_of_shares_count_samples():
 def test_a_gate_says_its_outcome():
     document = gate(table({"new": [1.0], "old": [0.0]}), better="new:old").document
     assert document.certainty == document.outcome == "pass"
-    assert [quote.figure for quote in document.quotes] == ["1", "0", "0"]
+    row, (difference, margin, p) = document.rows[0], document.quotes
+    assert float(difference.figure) == pytest.approx(row.estimate, abs=0.01)
+    assert difference.words.startswith("mean of q, new − old: ")
+    assert (margin.figure, margin.words) == ("0", "all of the interval has to lie above it")
+    assert p.figure == p_words(row.p_adjusted)
+
+
+def test_a_gate_of_many_claims_counts_them_beside_the_one_that_decides():
+    data = table({"new": [1.0, 0.0], "old": [0.0, 1.0]}, metrics=("p", "q"))
+    document = gate(data, not_worse="new:old", margin=0.1).document
+    assert document.outcome == "fail"
+    counted, difference, _ = document.quotes
+    assert (counted.figure, counted.words) == ("1 of 2", "claims shown; 1 refuted, 0 open")
+    # The claim on q is the one that is refuted.
+    assert difference.words.startswith("mean of q, new − old: ")
+    assert difference.words.endswith("passes if all above −0.1")
+    assert difference.figure.startswith("−")

@@ -18,6 +18,7 @@ from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.dominance import DominanceDocument
 from riskrank.studies.dominance_columns import DominanceColumn
+from riskrank.studies.rounding import decimals_apart, rounded
 from riskrank.studies.wording import design
 
 ORDERS = {1: "FSD", 2: "SSD"}
@@ -167,11 +168,12 @@ def _p_cell(tests: DominanceTests, i: int, j: int) -> str:
 def _difference_cells(column: DominanceColumn, i: int, j: int) -> list[str]:
     """Difference of the means in the units of the file, and its interval."""
     difference = column.differences
-    cells = [numbers.score(column.units.of(difference.estimate)[i, j])]
+    estimate = column.units.of(difference.estimate)
     low, high = column.units.interval(difference.low, difference.high)
-    if low is not None and high is not None:
-        cells.append(f"{numbers.score(low[i, j])} to {numbers.score(high[i, j])}")
-    return cells
+    if low is None or high is None:
+        return [rounded(float(estimate[i, j]), decimals_apart(estimate.ravel().tolist()))]
+    decimals = numbers.decimals_of_ends(low, high)
+    return [rounded(float(estimate[i, j]), decimals), numbers.ends(low[i, j], high[i, j], decimals)]
 
 
 def _bars(column: DominanceColumn, pairs: Sequence[tuple[int, int]]) -> list[str]:

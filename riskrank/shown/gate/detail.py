@@ -9,7 +9,7 @@ from riskrank.shown import numbers
 from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
-from riskrank.studies.gate.words import estimated
+from riskrank.studies.gate.words import estimated, looked_at, said
 
 STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 
@@ -46,15 +46,15 @@ def _cells(row: GateRow, *, tasks: bool, grouped: bool, needed: bool) -> tuple[C
     margin = "" if not row.margin else f" {'+' if row.claim == 'better' else '−'} {row.margin:,g}"
     ends = "–"
     if row.low is not None and row.high is not None:
-        ends = f"{numbers.score(row.low)} to {numbers.score(row.high)}"
+        ends = f"{said(row, row.low)} to {said(row, row.high)}"
     dominance = row.statistic in ("fsd", "ssd")
     return (
         Cell(row.verdict, STYLES[row.verdict]),
         f"{row.new} {sign} {row.old}{margin}",
-        f"{row.statistic} of {row.metric}",
+        f"{looked_at(row)} of {row.metric}",
         *([row.task or "all together"] if tasks else []),
         *([row.group or "all together"] if grouped else []),
-        f"ε {estimated(row, numbers.ratio)}" if dominance else estimated(row, numbers.score),
+        f"ε {estimated(row, numbers.ratio)}" if dominance else estimated(row),
         ends,
         numbers.p_value(row.p_adjusted),
         f"{row.samples:,}",

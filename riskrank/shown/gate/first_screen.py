@@ -13,8 +13,7 @@ from riskrank.shown.gate.detail import STYLES, details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.statistics import MACRO
-from riskrank.studies.gate.words import estimated, looked_at, said, unit_of
-from riskrank.studies.rounding import typeset
+from riskrank.studies.gate.words import estimated, looked_at, passes_if, said, unit_of
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
 # not pass come first.
@@ -64,7 +63,7 @@ def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
             f"{looked_at(row)} of {row.metric}",
             *([row.task or ("" if row.statistic == MACRO else "all together")] if tasks else []),
             *([row.group or "all together"] if grouped else []),
-            *_numbers(row, less=row.direction == "lower"),
+            *_numbers(row),
             *([f"{row.samples:,}"] if apart else []),
         )
         for row in rows
@@ -83,17 +82,14 @@ def _than(row: GateRow) -> str:
     return f"{'better' if row.claim == 'better' else 'not worse'} than {row.old}"
 
 
-def _numbers(row: GateRow, *, less: bool) -> tuple[str, str, str]:
+def _numbers(row: GateRow) -> tuple[str, str, str]:
     """Difference, its interval, and on which side of what it has to lie, in the units of the file."""
     if row.statistic in ("fsd", "ssd"):
-        return (f"ratio {estimated(row, numbers.ratio)}", "–", "below 0.5")
+        return (f"ratio {estimated(row, numbers.ratio)}", "–", passes_if(row))
     ends = "–"
     if row.low is not None and row.high is not None:
         ends = f"{said(row, row.low)} to {said(row, row.high)}"
-    boundary = row.margin if row.claim == "better" else -row.margin
-    # A margin is the user's own number, shown as it was given; adding zero turns −0 into 0.
-    place = typeset(f"{(-boundary if less else boundary) + 0.0:g}")
-    return estimated(row), ends, f"{'below' if less else 'above'} {place}"
+    return estimated(row), ends, passes_if(row)
 
 
 def _tests(document: GateDocument) -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.portfolio.mean_risk_intervals import MeanRiskStudy
 from riskrank.engine.portfolio.risks import RISKS
-from riskrank.engine.types import Integers
+from riskrank.engine.types import Floats, Integers
 from riskrank.shown import numbers
 from riskrank.shown.agreement import Aggregations, aggregation_lines
 from riskrank.shown.means import in_words
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.mean_risk import MeanRiskDocument
+from riskrank.studies.rounding import decimals_apart, rounded
 
 _MOST_PAIRS = 5
 
@@ -64,15 +67,25 @@ def _rank_table(
 
 def _value_table(metric: str, study: MeanRiskStudy, order: Integers, models: Sequence[str]) -> Table:
     columns = (Column("model", "left"), Column("mean"), *_heads(study))
+    values = np.column_stack([study.models.mean, study.models.value])
+    decimals = _decimals(study, values)
     rows = tuple(
         (
             models[i],
-            numbers.score(study.models.mean[i]),
-            *(numbers.score(value) for value in study.models.value[i]),
+            *(rounded(value, digits) for value, digits in zip(values[i].tolist(), decimals, strict=True)),
         )
         for i in order
     )
     return Table(f"Mean minus risk on {in_words(metric)}", columns, rows)
+
+
+def _decimals(study: MeanRiskStudy, values: Floats) -> list[int]:
+    """Decimals of every column: as many as its intervals support, or tell its values apart."""
+    low, high = study.value_low, study.value_high
+    if low is None or high is None:
+        return [decimals_apart(column) for column in values.T.tolist()]
+    found = [numbers.decimals_of_ends(low[:, at], high[:, at]) for at in range(low.shape[1])]
+    return [min(found), *found]
 
 
 def _contradiction_line(study: MeanRiskStudy, models: Sequence[str]) -> list[Line]:

@@ -16,7 +16,7 @@ from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assumed
-from riskrank.studies.wording import counted, names
+from riskrank.studies.wording import counted, names, p_words
 
 # Cases to show where nobody says how many.
 _CASES = 10
@@ -118,7 +118,7 @@ def _counts(document: DiffDocument, one: Change) -> str:
     where = f" ({one.metric})" if len(document.metrics) > 1 else ""
     if one.worse == one.better == 0:
         return f"No case changed between {old} and {new}{where}."
-    p = f"exact sign test, p = {one.p_adjusted:.2g}"
+    p = f"exact sign test, {p_words(one.p_adjusted)}"
     if one.p_adjusted > document.alpha:
         return f"{start}{where}: no more on one side than chance alone can make ({p})."
     more = "more worse than better" if one.worse > one.better else "more better than worse"

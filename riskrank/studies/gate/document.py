@@ -126,6 +126,8 @@ class GateDocument(Document[GateRow]):
         What the run ends with.
     unit : str
         What is drawn, and what more of would decide a claim: samples, clusters of them, tasks or labels.
+    quoted : tuple of Quote
+        Figures on the claim that decides.
     inconclusive : {"pass", "fail"} or None
         What an inconclusive claim counts as.
     comment : bool
@@ -151,6 +153,7 @@ class GateDocument(Document[GateRow]):
     metrics: Sequence[MetricSpec]
     outcome: str
     failed: RiskrankError | None
+    quoted: tuple[Quote, ...] = ()
     unit: str = "samples"
     inconclusive: str | None = None
     comment: bool = False
@@ -179,10 +182,8 @@ class GateDocument(Document[GateRow]):
 
     @property
     def quotes(self) -> Sequence[Quote]:
-        """How many claims have which answer."""
-        words = {PASS: "shown", FAIL: "refuted", INCONCLUSIVE: "open"}
-        told = ((found, words[kind]) for kind, found in counts(self.rows).items())
-        return [Quote(str(found), f"{'claim' if found == 1 else 'claims'} {said}") for found, said in told]
+        """Figures on the claim that decides."""
+        return self.quoted
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, MARKER, PASS, counts, overall
 from riskrank.studies.provenance import described_inputs, provenance
-from riskrank.studies.wording import counted, names
+from riskrank.studies.wording import counted, names, p_words
 
 
 def often(share: float) -> str:
@@ -61,7 +61,7 @@ class SampleRow:
         return (
             f"{self.model} {verb} {self.sample} at least {often(self.at_least)} of the time on "
             f"{self.metric} ({self.passed:,} of {self.runs:,} runs, {self.low:.2g} to {self.high:.2g}; "
-            f"p = {self.p_adjusted:.2g})"
+            f"{p_words(self.p_adjusted)})"
         )
 
 

@@ -21,6 +21,7 @@ from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.margins import margins, refuse_percent
 from riskrank.studies.gate.passing import passing, refuse_merged
+from riskrank.studies.gate.quotes import quoted
 from riskrank.studies.gate.statistics import MACRO, MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence, row_sentence, unit_of
 from riskrank.studies.judged import JudgedChapter, judged_chapter, refuse_with_judge
@@ -83,9 +84,7 @@ def gate(
     judged = judged_chapter(tables[0], {(claim.new, claim.old) for claim in claims})
     rows = _as_labelled(rows, judged)
     outcome = overall(rows)
-    units = {claim.column.scores.unit for claim in claims}
-    # Clusters before samples: of some groups each cluster may hold one.
-    unit = "tasks" if "tasks" in units else min(units)
+    unit = _unit(claims)
     return GateDocument(
         provenance=provenance(
             "gate",
@@ -99,6 +98,7 @@ def gate(
         ),
         rows=rows,
         verdict=one_line(" ".join((outcome_sentence(rows, metrics, unit), *judge_worth(judged)))),
+        quoted=quoted(rows),
         unit=unit,
         alpha=settings.alpha,
         correction=settings.correction,
@@ -126,6 +126,12 @@ def _as_labelled(rows: list[GateRow], judged: JudgedChapter | None) -> list[Gate
     """Answers as the labels allow them: none where they look chosen by outcome."""
     chosen_p = None if judged is None else judged.entry.chosen_p
     return rows if chosen_p is None else [row.with_chosen_labels(chosen_p) for row in rows]
+
+
+def _unit(claims: Sequence[GateClaim]) -> str:
+    """What is drawn: clusters before samples, as of some groups each cluster may hold one."""
+    units = {claim.column.scores.unit for claim in claims}
+    return "tasks" if "tasks" in units else min(units)
 
 
 def _notes(tables: Sequence[ScoreTable], wanted: Sequence[Statistic]) -> list[str]:

@@ -7,8 +7,8 @@ from functools import partial
 
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts, overall
-from riskrank.studies.rounding import decimals_of, rounded
-from riskrank.studies.wording import names, percent
+from riskrank.studies.rounding import decimals_of, rounded, typeset
+from riskrank.studies.wording import names, p_words, percent
 
 _CHOSEN = "the labels do not look chosen by chance"
 
@@ -20,7 +20,7 @@ def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], uni
     parts += [f"{found[FAIL]} refuted"] if found[FAIL] else []
     parts += [f"{found[INCONCLUSIVE]} inconclusive"] if found[INCONCLUSIVE] else []
     sentence = f"{outcome.upper()}: {', '.join(parts)}."
-    deciding = next(row for row in rows if row.verdict == outcome)
+    deciding = deciding_row(rows)
     told = row_sentence(deciding, metrics)
     if unit_of(deciding, unit) == "tasks":
         told = f"On tasks like these {told}"
@@ -30,6 +30,12 @@ def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], uni
         needed = f" About {deciding.samples_needed:,} {unit_of(deciding, unit)} would decide that ({how})."
     again = "" if deciding.e_value is None else " It may be looked at again at any time."
     return f"{sentence} {told}.{needed}{_tasks(rows, deciding)}{again}"
+
+
+def deciding_row(rows: Sequence[GateRow]) -> GateRow:
+    """The first claim with the answer of all together."""
+    outcome = overall(rows)
+    return next(row for row in rows if row.verdict == outcome)
 
 
 def unit_of(row: GateRow, unit: str) -> str:
@@ -66,9 +72,19 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
         ends = f"{said(row, row.low)} to {said(row, row.high)}"
         missing = ", whatever is missing" if ranges(row) else ""
         numbers = f"{looked_at(row)} {estimated(row, sign=True)}{missing}, {ends}{better}"
-    doubt = "" if row.chosen_p is None else f", as {_CHOSEN} (p = {row.chosen_p:.2g})"
-    numbers = f"{numbers}; p = {row.p_adjusted:.2g}, n = {row.samples:,}"
+    doubt = "" if row.chosen_p is None else f", as {_CHOSEN} ({p_words(row.chosen_p)})"
+    numbers = f"{numbers}; {p_words(row.p_adjusted)}, n = {row.samples:,}"
     return f"{row.new} {relation}{margin} {where} ({numbers}){doubt}"
+
+
+def passes_if(row: GateRow) -> str:
+    """On which side of what all of an interval has to lie, in the units of the file: ``above −0.1``."""
+    if row.statistic in ("fsd", "ssd"):
+        return "below 0.5"
+    less = row.direction == "lower"
+    boundary = row.margin if row.claim == "better" else -row.margin
+    # A margin is the user's own number, shown as it was given; adding zero turns −0 into 0.
+    return f"{'below' if less else 'above'} {typeset(f'{(-boundary if less else boundary) + 0.0:,g}')}"
 
 
 def looked_at(row: GateRow) -> str:

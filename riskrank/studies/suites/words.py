@@ -8,7 +8,7 @@ from riskrank.asked.suites import FIXED
 from riskrank.engine.suites.macro_means import RANDOM
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.column import SuiteColumn
-from riskrank.studies.wording import names
+from riskrank.studies.wording import names, p_words
 
 
 def by_task(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int) -> str:
@@ -70,7 +70,7 @@ def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int)
     p = float(one.scopes[asked].p_adjusted[first, other])
     shown, ranked = p <= chapter.alpha, one.ahead is None or bool(one.ahead[first, other])
     whom = f"{chapter.models[first]} is better than {chapter.models[other]}"
-    size = f" (p {f'= {p:.2g}' if p >= 1e-6 else '< 1e-6'})"
+    size = f" ({p_words(p)})"
     if asked == RANDOM:
         answer = f"shown{size}" if shown and ranked else "not shown" if shown else f"not shown{size}"
         yield f"Whether {whom} on tasks like these: {answer}."
