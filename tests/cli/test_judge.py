@@ -370,7 +370,7 @@ def test_the_report_has_a_part_of_its_own(run, tmp_path):
     assert "What 150 labels moved" in part
     for model, mean in plain_means().items():
         assert model in part
-        assert f"{mean:.3f}" in part
+        assert f"{mean:.2f}" in part
     alone = run("report", *DATA, "--metric", "judge", "--no-test", "--format", "html").stdout
     assert 'id="judge"' not in alone
 
