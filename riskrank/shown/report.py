@@ -31,7 +31,7 @@ from riskrank.shown.rank.detail import (
 )
 from riskrank.shown.rank.first_screen import other_metrics
 from riskrank.shown.suites.tables import details as task_details
-from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
+from riskrank.shown.view import Cell, Line, Section, Table, headed
 from riskrank.studies.disagreement import disagreement
 from riskrank.studies.document import Document
 from riskrank.studies.dominance import DominanceDocument
@@ -172,10 +172,7 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
         )
     columns = (
         *headed("model", "verdict", right=("mean", f"worst\n{level}")),
-        Column("against", "left"),
-        Column("its\nmean"),
-        Column(f"its worst\n{level}"),
-        Column("p"),
+        *headed("against", right=("its\nmean", f"its worst\n{level}", "p")),
     )
     return [*words, Table(f"Hidden risks on {metric}", columns, tuple(rows))]
 
