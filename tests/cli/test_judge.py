@@ -223,6 +223,20 @@ def test_a_verdict_by_chosen_labels_says_what_it_takes_for_granted(run, chosen, 
         assert (meta["certainty"], by_chance["certainty"]) == ("doubtful labels", "clear")
 
 
+def test_a_page_marks_no_model_by_chosen_labels(run, chosen, tmp_path):
+    """What holds only if the labels were chosen by chance is not shown as though it were recommended."""
+    pair, page = ("--models", "tuned,small"), tmp_path / "page.html"
+
+    def written(*call):
+        assert run("rank", *call, *pair, "--output", str(page)).status == 0
+        return page.read_text()
+
+    assert '<svg class="bar lead"' in written(*BOTH)
+    doubted = written(chosen, *BOTH[1:])
+    assert '<svg class="bar lead"' not in doubted
+    assert "behind tuned, were the labels chosen by chance" in doubted
+
+
 def test_power_by_chosen_labels_says_so(run, chosen):
     found = run(
         "power", chosen, *BOTH[1:], "--pair", "tuned:small", "--simulations", "20", "--format", "json"

@@ -25,15 +25,13 @@ MEANING = {
 """Every word with what it says, no more."""
 
 
-def certainty(columns: Collection[Leading], *, by_chance: bool = True) -> str:
+def certainty(columns: Collection[Leading]) -> str:
     """The word for the first models of one or more columns of scores.
 
     Parameters
     ----------
     columns : collection of Leading
         None where only aggregated ranks are told, which no test is about.
-    by_chance : bool
-        Whether labels that correct a judge may have been chosen by chance.
 
     Returns
     -------
@@ -51,4 +49,4 @@ def certainty(columns: Collection[Leading], *, by_chance: bool = True) -> str:
         return FEW if few else TIED
     if any(one.undecided or one.undecided_tails for one in columns):
         return NOT_DECIDED
-    return CLEAR if by_chance else DOUBTFUL
+    return CLEAR if all(one.by_chance for one in columns) else DOUBTFUL

@@ -126,8 +126,7 @@ class RankDocument(GroupedDocument[RankRow]):
     @property
     def certainty(self) -> str:
         """How sure it is that the first is first."""
-        by_chance = self.judged is None or self.judged.entry.chosen_p is None
-        return certainty(self.leading.values(), by_chance=by_chance)
+        return certainty(self.leading.values())
 
     @property
     def quotes(self) -> Sequence[Quote]:

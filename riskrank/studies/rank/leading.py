@@ -42,6 +42,8 @@ class Leading:
         None where nothing was tested, or as the paper prints it.
     tested : bool
         Whether tests stand behind the ranking.
+    by_chance : bool
+        Whether labels that correct a judge may have been chosen by chance.
     worse_tails : tuple of WorseTail
         Significantly worse cases of the first, or of a model no test puts behind it, whatever the means.
     """
@@ -52,6 +54,7 @@ class Leading:
     scores: ClusteredScores
     recommendation: Recommendation | None
     tested: bool
+    by_chance: bool = True
     worse_tails: tuple[WorseTail, ...] = ()
 
     @property
@@ -114,7 +117,7 @@ class Leading:
         """
         if self.refuted is not None:
             return () if self.refuted.choice is None else (self.refuted.choice,)
-        sure = self.tested and self.others and len(self.beaten) == len(self.others)
+        sure = self.tested and self.by_chance and self.others and len(self.beaten) == len(self.others)
         return (self.first, *self.identical) if sure else ()
 
     @cached_property
@@ -141,7 +144,9 @@ def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
             yield name, next((method for method in _CAREFUL if method in asked), asked[0])
 
 
-def lead(study: MethodStudy, tables: ScoreTables, inference: Inference) -> Mapping[str, Leading]:
+def lead(
+    study: MethodStudy, tables: ScoreTables, inference: Inference, *, by_chance: bool = True
+) -> Mapping[str, Leading]:
     """Every column's leading method with the evidence for and against its first model.
 
     Parameters
@@ -150,6 +155,8 @@ def lead(study: MethodStudy, tables: ScoreTables, inference: Inference) -> Mappi
     tables : ScoreTables
         What was ranked.
     inference : Inference
+    by_chance : bool
+        Whether labels that correct a judge may have been chosen by chance.
 
     Returns
     -------
@@ -165,7 +172,7 @@ def lead(study: MethodStudy, tables: ScoreTables, inference: Inference) -> Mappi
             own = None if name in tables.metrics else tails
             ranked = Ranked(tables, name, study.columns[name], found.dominance, tests.claim.order, own)
             recommendation = recommend(ranked, int(found.rankings[method].order[0]), inference)
-        one = Leading(name, method, found, study.columns[name], recommendation, tested)
+        one = Leading(name, method, found, study.columns[name], recommendation, tested, by_chance)
         leading[name] = replace(one, worse_tails=_worse_tails(one, inference))
     return leading
 

@@ -89,9 +89,10 @@ def rank(
         with runtime.progress("subsampling") as progress:
             steady = stability(tables, methods, inference, study, progress=progress, **common)
     units = {name: units_of(name, table.metrics) for name in [*study.studies, *tables.metrics]}
-    means, leading = metric_means(table), lead(study, tables, inference)
+    means, judged = metric_means(table), judged_chapter(table)
+    by_chance = judged is None or judged.entry.chosen_p is None
+    leading = lead(study, tables, inference, by_chance=by_chance)
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
-    judged = judged_chapter(table)
     case = Case(table, means, leading, inference, suite, judged)
     said = rank_verdict(study, case)
     return RankDocument(
