@@ -60,6 +60,29 @@ def test_a_disaster_on_both_metrics_is_not_shipped(seed, alike):
     assert re.search(r"! z: worse bad cases on [pq] than safe", result.to_text())
 
 
+@pytest.mark.parametrize("metric", [None, "p", "q"])
+def test_a_mean_that_is_better_on_every_metric_is_shipped_with_a_word_on_the_tail(metric):
+    """Together as on each alone, where the gain pays for the disasters many times."""
+    result = ranked(scores(gain=12), metric=metric)
+    assert result.verdict.startswith("Ship z: significantly better than all 3 others")
+    assert result.document.certainty == "clear"
+    said = (
+        "Mind the tail of z: its worst 5 % on"
+        if metric is None
+        else "The bad cases of z are worse: the worst 5 %"
+    )
+    assert said in result.verdict
+
+
+def test_better_means_with_disasters_speak_against_nobody_who_stands_instead():
+    """The mean of z is better on p and as good on q, and it has the bad cases of both."""
+    found = scores(gain=7.5)
+    found["z", "q"] += found["safe", "q"].mean() - found["z", "q"].mean() + 0.05
+    verdict = ranked(found).verdict
+    assert verdict.startswith("No model to ship on this evidence: z comes first")
+    assert "Look at safe instead" in verdict
+
+
 @pytest.mark.parametrize("metric", ["p", "q"])
 def test_nor_on_each_alone(metric):
     result = ranked(scores(), metric=metric)

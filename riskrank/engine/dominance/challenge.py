@@ -109,8 +109,13 @@ def challenge(ranked: Ranked, model: int, inference: Inference) -> Challenge:
 
 
 def beaten(ranked: Ranked, model: int, inference: Inference) -> bool:
-    """Whether another has means as good throughout and a better one, or milder worst samples for nothing."""
-    _, _, better, milder = _on_metrics(ranked, model, inference)
+    """Whether another has means as good throughout and a better one, or milder worst samples for nothing.
+
+    Better means of significantly worse bad cases do not speak against it.
+    """
+    _, tails, better, milder = _on_metrics(ranked, model, inference)
+    if tails is not None:
+        better = [i for i in better if not tails.gains[i].any()]
     return bool(better or milder)
 
 

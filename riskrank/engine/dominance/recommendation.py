@@ -116,10 +116,14 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
 
 
 def _hidden_tails(leader: Challenge, places: Integers) -> Booleans | None:
-    """Where a ranking of the metric alone and its tails speak for another, and the means say neither."""
+    """Where a ranking of the metric alone and its tails speak for another, and the means do not say so.
+
+    Or where means are all that the leader has to show against another's tails.
+    """
     if leader.tails is None:
         return None
-    found: Booleans = leader.tails.hidden & (places < places[:, [leader.model]]).T
+    ranked_behind = (places < places[:, [leader.model]]).T
+    found: Booleans = (leader.tails.hidden & ranked_behind) | leader.tails.traded
     return found
 
 

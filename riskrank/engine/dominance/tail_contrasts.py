@@ -50,6 +50,9 @@ class TailContrasts:
     gains : ndarray of bool, shape (k, m)
         What the one has to show against the other: where its own tail is significantly better, or its mean,
         and its tail not significantly worse.
+    ahead : ndarray of bool, shape (k,)
+        Whether its mean is significantly better than the other's on every metric, whatever the tails: a
+        trade of mean and tail, as on one metric alone.
     """
 
     against: int
@@ -61,17 +64,24 @@ class TailContrasts:
     hidden: Booleans
     undecided: Booleans
     gains: Booleans
+    ahead: Booleans
 
     @property
     def milder_for_nothing(self) -> NDArray[np.intp]:
         """Models of significantly better tails on a metric, against which the one has nothing to show."""
-        return np.flatnonzero(self.milder.any(axis=1) & ~self.gains.any(axis=1))
+        return np.flatnonzero(self.milder.any(axis=1) & ~self.gains.any(axis=1) & ~self.ahead)
+
+    @property
+    def traded(self) -> Booleans:
+        """Where the other's tail is significantly better, and better means are all there is to show."""
+        found: Booleans = self.milder & (self.ahead & ~self.gains.any(axis=1))[:, None]
+        return found
 
     @property
     def open(self) -> NDArray[np.intp]:
         """Models that more resamples might show to be such."""
         asked = self.undecided.any(axis=1) & ~self.milder.any(axis=1)
-        return np.flatnonzero(asked & ~self.gains.any(axis=1))
+        return np.flatnonzero(asked & ~self.gains.any(axis=1) & ~self.ahead)
 
 
 def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -> TailContrasts:
@@ -101,8 +111,9 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
         drawn = tails.resampled(total)
         better.settle(drawn, last=total == rounds[-1])
     milder, undecided = better.shown, better.undecided
-    if milder.any() or undecided.any():
+    if milder.any() or undecided.any() or means.throughout(inference.alpha).size:
         worse.settle(drawn, last=True)
+    behind_in_mean = means.worse(inference.alpha)
     return TailContrasts(
         means.against,
         tails.level,
@@ -112,7 +123,8 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
         milder,
         milder & ~means.better(inference.alpha),
         undecided,
-        worse.shown | (means.worse(inference.alpha) & ~milder & tails.counting),
+        worse.shown | (behind_in_mean & ~milder & tails.counting),
+        np.asarray((behind_in_mean | ~tails.counting).all(axis=1)),
     )
 
 
