@@ -10,6 +10,10 @@ import numpy as np
 from riskrank.scores.table.metrics_file import MetricSpec
 
 
+COMBINED = "combined score"
+"""What a number of a portfolio counts."""
+
+
 @dataclass(frozen=True)
 class Units:
     """Units of one column of scores.
@@ -48,4 +52,4 @@ def units_of(column: str, metrics: Sequence[MetricSpec]) -> Units:
         if metric.name == column:
             label = f"−log {metric.name}" if metric.transform == "neg_log" else metric.name
             return Units(metric.sign, label)
-    return Units(1.0, "combined score")
+    return Units(1.0, COMBINED)

@@ -13,6 +13,7 @@ from riskrank.studies.rounding import decimals_apart, decimals_of, rounded
 from riskrank.studies.suites import SuiteChapter, SuiteColumn
 from riskrank.studies.suites.entries import ends
 from riskrank.studies.suites.words import other_scope
+from riskrank.studies.units import COMBINED
 from riskrank.studies.wording import names
 
 MARKS = {1: "+", -1: "-", 0: "."}
@@ -87,7 +88,9 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
         Column("- worse on", "left"),
         Column(". open", name="open tasks", spare=True),
     )
-    return Table("", (Column(f"against {against}", "left"), *columns), tuple(rows))
+    # Means of single metrics stand above, and may say the opposite of the score that is compared here.
+    score = f"{COMBINED}\n" if one.units.label == COMBINED else ""
+    return Table("", (Column(f"{score}against {against}", "left"), *columns), tuple(rows))
 
 
 def _named(chapter: SuiteChapter, tasks: Sequence[int]) -> str:

@@ -242,18 +242,28 @@ def test_sizes(make, make_scores, models, most):
     assert len(make(frame).to_html().encode()) < most
 
 
-def test_bars_stand_where_the_intervals_lie(small):
-    """The circle of every mean lies between the ends of its line, and the ends of each column are reached."""
-    text = small.to_html()
-    answer = text.partition('<section class="answer"')[2].partition("</section>")[0]
-    bars = re.findall(
+def bars_of(report):
+    """Tone, both ends and the circle of every bar in the first view."""
+    answer = report.to_html().partition('<section class="answer"')[2].partition("</section>")[0]
+    return re.findall(
         r'<svg class="bar (\w*)".*?<line x1="([\d.]+)%" x2="([\d.]+)%".*?<circle cx="([\d.]+)%"', answer
     )
+
+
+def test_bars_stand_where_the_intervals_lie(small):
+    """The circle of every mean lies between the ends of its line, and the ends of each column are reached."""
+    bars = bars_of(small)
     assert len(bars) == 3 * 2
     for _, low, high, at in bars:
         assert float(low) <= float(at) <= float(high)
     assert min(float(low) for _, low, _, _ in bars) == 0
     assert max(float(high) for _, _, high, _ in bars) == 100
+    assert "lead" not in {tone for tone, *_ in bars}  # no model is to be shipped
+
+
+def test_bars_of_the_model_to_ship_are_in_colour(make, make_scores):
+    clear = make_scores(["left", "right"]).with_columns(pl.col("score") + 2.0 * (pl.col("model") == "right"))
+    bars = bars_of(make(clear, resamples=200))
     assert [tone for tone, *_ in bars].count("lead") == 2  # one model on two metrics
 
 
