@@ -9,7 +9,6 @@ import numpy as np
 
 from riskrank.scores.table.metrics_file import MetricSpec
 
-
 COMBINED = "combined score"
 """What a number of a portfolio counts."""
 
