@@ -41,6 +41,8 @@ class ObjectiveColumn:
         Cluster and sample of each.
     keys : tuple of N ndarray of int
         Unit of resampling of each, the same number in all objectives.
+    beside : tuple of N bool
+        Whether each model has one wherever it has one of anything, or of another metric.
     tasks : TaskDesign or None
         Of a suite.
     paired : bool
@@ -56,6 +58,7 @@ class ObjectiveColumn:
     clusters: tuple[Integers, ...]
     samples: tuple[Integers, ...]
     keys: tuple[Integers, ...]
+    beside: tuple[bool, ...]
     tasks: TaskDesign | None
     paired: bool
     clustered: bool
@@ -74,15 +77,20 @@ class ObjectiveColumn:
 
     @cached_property
     def fixed(self) -> bool:
-        """Whether no model's scores vary, as prices: not of shares, where success may have no end."""
-        return not self.share and all(values.size == 0 or np.ptp(values) == 0 for values in self.values)
+        """Whether no model's scores vary, as prices that stand beside its samples.
+
+        Not of shares, where success may have no end, and not of one reading of something that may vary.
+        """
+        pairs = zip(self.values, self.beside, strict=True)
+        known = all(values.size == 0 or (beside and np.ptp(values) == 0) for values, beside in pairs)
+        return known and not self.share
 
     def of(self, models: Sequence[int]) -> ObjectiveColumn:
         """The same of some models."""
         tasks = self.tasks
         if tasks is not None:
             tasks = replace(tasks, of_row=tuple(tasks.of_row[i] for i in models))
-        names = ("values", "clusters", "samples", "keys")
+        names = ("values", "clusters", "samples", "keys", "beside")
         chosen: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in models) for name in names}
         return replace(self, **chosen, tasks=tasks)
 
@@ -176,11 +184,19 @@ def _column(
         kept_rows(table.clusters),
         kept_rows(table.row_samples),
         kept_rows(keys),
+        beside=tuple(_stands_beside(~np.isnan(rows), name.metric) for rows in table.values),
         tasks=own,
         paired=table.paired,
         clustered=table.cluster_names is not None,
     )
     return _total(found, table) if name.statistic == TOTAL else found
+
+
+def _stands_beside(known: Booleans, metric: int) -> bool:
+    """Whether a model has a metric on all samples that it has anything of, or several of another metric."""
+    own, others = known[:, metric, None], np.delete(known, metric, axis=1)
+    others = others[:, others.sum(axis=0) > 1]
+    return bool((own.ravel() | ~known.any(axis=1)).all() or (own | ~others).all(axis=0).any())
 
 
 def _total(column: ObjectiveColumn, table: ScoreTable) -> ObjectiveColumn:

@@ -106,6 +106,13 @@ class Objectives:
     warnings: tuple[str, ...]
     columns: tuple[ObjectiveColumn, ...] = ()
 
+    def drawn(self, objective: int) -> Integers:
+        """The models whose value of an objective samples decide: none of a price, and never only one."""
+        # A model that lacks a score is the worst, whatever others it has.
+        there = np.flatnonzero(~self.population.missing[:, objective])
+        fixed = there.size < 2 or self.columns[objective].of(there.tolist()).fixed
+        return there[:0] if fixed else there
+
     def weighted(self, weights: Floats) -> ObjectiveTable:
         """The objectives with their weights."""
         return ObjectiveTable(

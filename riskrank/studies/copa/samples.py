@@ -40,9 +40,8 @@ def objective_scores(found: Objectives, margins: dict[str, float]) -> tuple[list
     for k, column in enumerate(columns):
         values = population.objectives[:, k]
         margin = margins.get(column.name.name, 0.0)
-        # A model that lacks a score is the worst, whatever others it has.
-        there = np.flatnonzero(~population.missing[:, k])
-        if column.fixed or there.size < 2:
+        there = found.drawn(k)
+        if not there.size:
             objectives.append(ObjectiveScores(values=values, margin=margin))
             continue
         own = column.of(there.tolist())

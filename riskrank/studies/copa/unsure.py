@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from riskrank.asked.copa import OF_SAMPLES, CopaSettings
 from riskrank.asked.option import differing
 from riskrank.engine.copa.objective_scores import ObjectiveScores
@@ -24,14 +22,13 @@ def reason_against(asked: Asked) -> str:
     found, columns = asked.objectives, asked.objectives.columns
     if asked.settings.no_test:
         return f"with {option('no_test', True)} nothing is tested"
-    if not columns or all(column.fixed for column in columns):
+    drawn = [found.drawn(k) for k in range(len(columns))]
+    if not any(there.size for there in drawn):
         return "places are those of the values as given"
     if len(found.population.names) > _MOST_MODELS:
         return _MANY
-    for k, column in enumerate(columns):
-        # A model that lacks a score of it is the worst, whatever others it has.
-        there = np.flatnonzero(~found.population.missing[:, k])
-        if column.fixed or there.size < 2:
+    for column, there in zip(columns, drawn, strict=True):
+        if not there.size:
             continue
         scores = column.of(there.tolist()).scores()
         name = column.name.name
@@ -43,7 +40,10 @@ def reason_against(asked: Asked) -> str:
             if fewest < 2:
                 return f"it takes 2 samples a task, and of {name} there is 1"
         if scores.effective_size < FEWEST_SAMPLES:
-            few = f"of {name} there are {found_samples(scores)}"
+            count = found_samples(scores)
+            few = f"of {name} there {'is' if count == '1' else 'are'} {count}"
+            if max(scores.cluster_counts) == 1:
+                few += " (what is known exactly, as a price, has no sample)"
             return f"it takes {FEWEST_SAMPLES} {scores.unit} a model, and {few}"
     return ""
 

@@ -129,3 +129,25 @@ def test_one_row_a_model_alone_is_read_as_it_was():
     with pytest.raises(InputError) as caught:
         rr.rank([long(scores(), "quality", "seconds"), prices()], **WAYS)
     assert "copa can choose among them" in caught.value.hint
+
+
+@pytest.mark.parametrize("layout", [{"wide": True}, {}])
+@pytest.mark.parametrize("sample", ["s00", "run"])
+def test_one_reading_with_a_sample_is_not_taken_as_exact(layout, sample):
+    """A measurement that was made once may be another the next time; a price has no sample."""
+    read = prices().rename({"price": "energy"}).with_columns(sample=pl.lit(sample))
+    own = scores() if layout else long(scores(), "quality", "seconds")
+    frames = [own, read if layout else long(read, "energy")]
+    document = rr.copa(frames, **layout, lower=["seconds", "energy"], higher=["quality"])
+    assert all(row.front is None for row in document.rows)
+    assert "it takes 10 samples a model, and of energy there is 1 (what is known exactly" in document.verdict
+    with pytest.raises(InputError, match="too few samples"):
+        rr.copa(frames, **layout, lower=["seconds", "energy"], higher=["quality"], alpha=0.1)
+
+
+def test_a_price_beside_the_samples_of_one_metric_is_a_price():
+    """Another metric may have samples of its own."""
+    apart = long(scores(), "seconds").with_columns(sample="t" + pl.col("sample"))
+    frames = [long(joined(), "quality", "price"), apart]
+    for row in rr.copa(frames, **WAYS).rows:
+        assert row.low["price"] == row.high["price"] == PRICES[row.model]
