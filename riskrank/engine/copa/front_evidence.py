@@ -1,8 +1,10 @@
 """What samples say of models objective by objective: p-values of one being as good as another, and better.
 
-Means are compared by Student's t and Johnson's, the larger p-value, with the one sample more of gates that
-speaks against the claim; tail means by counting resamples with that sample. The family of all ordered pairs
-asks for p-values that few resamples can show; t knows them (method §7).
+Means are compared by Student's t with the one sample more of gates that speaks against the claim, and, where
+nobody knows how bad a score can be, by Johnson's without it: among many samples that agree that one would be
+all the skewness there is. The larger p-value counts. Tail means are compared by counting resamples with that
+sample. The family of all ordered pairs asks for p-values that few resamples can show; t knows them (method
+§7).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.copa.objective_scores import ObjectiveScores
+from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value
 from riskrank.engine.types import Booleans, Floats
 
@@ -81,9 +84,9 @@ def _pairs(
             if at == other or away[first, second] <= -margin:
                 continue
             if objective.level is None:
-                difference = objective.comparison(at, other).against().mean_difference
-                found = [difference.p_value(-margin)]
-                found += [difference.p_value(margin)] if margin else []
+                comparison = objective.comparison(at, other)
+                found = [_p_value(comparison, -margin)]
+                found += [_p_value(comparison, margin)] if margin else []
             else:
                 assert low is not None
                 assert high is not None
@@ -92,3 +95,12 @@ def _pairs(
                 shares += [(1 + np.count_nonzero(drawn <= margin)) / (len(drawn) + 1)] if margin else []
                 found = [float(p) for p in expanded_p_value(np.array(shares), min(behind[at], behind[other]))]
             yield first, second, found[0], found[-1]
+
+
+def _p_value(comparison: Comparison, boundary: float) -> float:
+    """One-sided, of "the difference of the means is at most the boundary"."""
+    cautious, modified = comparison.against().mean_difference, comparison.modified
+    skewed = 0.0 if modified is None else modified.johnson_p_value(boundary)
+    # Signs of so many units fall alike by chance with this probability; whole tasks are means, not signs.
+    least = 0.0 if comparison.drawn_tasks else 0.5**comparison.independent
+    return max(cautious.student_p_value(boundary), skewed, least)

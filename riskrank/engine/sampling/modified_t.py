@@ -94,12 +94,11 @@ class MeanDifference:
         t = (self.estimate - boundary) / self.error
         return float(stdtr(self.samples - 1, -johnson_t(t, self.skewness)))
 
-    def p_value(self, boundary: float = 0.0) -> float:
-        """One-sided p-value of "the difference is at most the boundary": the larger of both."""
+    def student_p_value(self, boundary: float = 0.0) -> float:
+        """Student's."""
         if self.error == 0:
             return self.johnson_p_value(boundary)
-        t = np.asarray((self.estimate - boundary) / self.error)
-        return float(p_above(t, np.asarray(self.skewness), self.samples - 1))
+        return float(stdtr(self.samples - 1, -(self.estimate - boundary) / self.error))
 
     def johnson_low(self, level: float) -> float:
         """The largest boundary whose Johnson's p-value is at most a level below ½; −∞ where there is none."""
