@@ -52,7 +52,11 @@ class QueryResult(FrameInMemory, DerivedSource):
         return position + 1
 
 
-def where(sources: Sequence[Source], condition: str) -> list[Source]:
+class UnknownColumnError(InputError):
+    """A condition or query names a column that the table does not have."""
+
+
+def where(sources: Sequence[Source], condition: str, *, beside: Sequence[Source] = ()) -> list[Source]:
     """Keep the rows that meet a condition; files of which none does are left out.
 
     Parameters
@@ -60,6 +64,8 @@ def where(sources: Sequence[Source], condition: str) -> list[Source]:
     sources : sequence of Source
     condition : str
         What could stand after WHERE, on any columns of the file.
+    beside : sequence of Source
+        Those of them that stay whole where the condition is on columns of the others.
 
     Raises
     ------
@@ -68,7 +74,13 @@ def where(sources: Sequence[Source], condition: str) -> list[Source]:
     """
     kept: list[Source] = []
     for source in sources:
-        rows = _rows(source, condition)
+        try:
+            rows = _rows(source, condition)
+        except UnknownColumnError:
+            if source not in beside:
+                raise
+            kept.append(source)
+            continue
         if rows.size:
             kept.append(FilteredSource(source, rows))
     if not kept:
@@ -256,7 +268,7 @@ def _no_column(message: str, known: Sequence[str], label: str, parameter: str, t
             write=quoted_column,
             otherwise="name columns of this file, in double quotes where they are more than one word",
         )
-    return InputError(
+    return UnknownColumnError(
         f"{label}: {option(parameter, text)} names '{name}', which is no column",
         found=f"columns: {listing(known, 20)}",
         hint=hint,

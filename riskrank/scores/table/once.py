@@ -19,23 +19,56 @@ _OF_SAMPLES = ("sample", "task", "cluster", "group", "draw")
 _NAME = f"name the column that tells samples apart, {option('columns', 'sample=…')}"
 
 
-def as_they_lie(
+def named_in(
     sources: Sequence[Source], named: Mapping[str, str], options: ReadOptions
-) -> list[ReadOptions]:
+) -> list[Mapping[str, str]]:
+    """Columns that are named in each file: what a row a model beside samples lacks is said of the samples."""
+    beside = of_models(sources, named, options)
+    return [_own(source, named) if source in beside else named for source in sources]
+
+
+def of_models(sources: Sequence[Source], named: Mapping[str, str], options: ReadOptions) -> list[Source]:
+    """Files of a row a model, where others are of samples."""
+    if options.matrix is not None or not options.sample_optional or len(sources) == 1:
+        return []
+    others = [source for source in sources if not _has_samples(source, named)]
+    roles = [named_columns(source, _own(source, named), FOUND_BY_NAME) for source in others]
+    found = [source for source, own in zip(others, roles, strict=True) if _is_once(source, own, options)]
+    return found if len(found) < len(sources) else []
+
+
+def _has_samples(source: Source, named: Mapping[str, str]) -> bool:
+    """Whether a file has a column of samples, or a part of one."""
+    column = named.get("sample", "sample")
+    return bool({"sample", column, *(part.strip() for part in column.split("+"))} & {*source.columns})
+
+
+def _own(source: Source, named: Mapping[str, str]) -> Mapping[str, str]:
+    """The columns a file has of those that are named."""
+    return {role: column for role, column in named.items() if column in source.columns}
+
+
+def as_they_lie(found: Sequence[tuple[Source, Mapping[str, str]]], options: ReadOptions) -> list[ReadOptions]:
     """How each file is read: one row a model and a column a metric beside samples needs no saying."""
-    roles = [named_columns(source, named, FOUND_BY_NAME) for source in sources]
+    roles = [named_columns(source, own, FOUND_BY_NAME) for source, own in found]
     if options.wide or not options.sample_optional or not any("sample" in own for own in roles):
-        return [options] * len(sources)
-    pairs = zip(sources, roles, strict=True)
-    return [replace(options, wide=True) if _is_once(*one) else options for one in pairs]
+        return [options] * len(found)
+    pairs = zip(found, roles, strict=True)
+    return [replace(options, wide=True) if _is_list(one[0], own, options) else options for one, own in pairs]
 
 
-def _is_once(source: Source, roles: Mapping[str, str]) -> bool:
-    """Whether a file has a row a model, a few by mistake two, and no column that long tables have."""
-    if "model" not in roles or {"sample", "metric", "score"} & {*roles}:
+def _is_list(source: Source, roles: Mapping[str, str], options: ReadOptions) -> bool:
+    """Whether a file has a row a model, and no column that long tables have."""
+    return not {"sample", "metric", "score"} & {*roles} and _is_once(source, roles, options)
+
+
+def _is_once(source: Source, roles: Mapping[str, str], options: ReadOptions) -> bool:
+    """Whether a file has a row a model, or in a long table a model and metric, a few by mistake two."""
+    if "model" not in roles:
         return False
-    models = source.load([roles["model"]])[roles["model"]]
-    return bool(2 * models.n_unique() > len(models))
+    long = not options.wide and {"metric", "score"} <= {*roles}
+    rows = source.load([roles[role] for role in (("model", "metric") if long else ("model",))])
+    return bool(2 * rows.n_unique() > len(rows))
 
 
 def beside_samples(
@@ -67,7 +100,9 @@ def beside_samples(
     beside = []
     for (source, _), frame in zip(read[count:], frames[count:], strict=True):
         _require_once(source, frame, scored)
-        models = [*options.models] or list_of(frame["model"]).to_list()
+        # Samples may have gone with a condition that says nothing of prices.
+        known = list_of((frame if options.where is None else scored)["model"]).to_list()
+        models = [*options.models] or known
         kept = frame.filter(pl.col("model").cast(pl.String).is_in(models))
         _require_known(source, kept, scored)
         beside.append(kept)

@@ -13,12 +13,13 @@ from riskrank.scores.files.source import Source
 from riskrank.scores.files.templates import differing, template_of
 from riskrank.scores.table.columns import FOUND_BY_NAME, OF_SAMPLES, named_columns, no_column
 from riskrank.scores.table.matrix import MatrixSource
+from riskrank.scores.table.once import named_in, of_models
 from riskrank.scores.table.path_hints import written
 
 
 def prepared(
     sources: Sequence[Source], named: Mapping[str, str], options: ReadOptions
-) -> tuple[list[Source], Mapping[str, str]]:
+) -> list[tuple[Source, Mapping[str, str]]]:
     """Name models and tasks by folders, then apply `where`, `sql`, joined columns and `matrix` in this order.
 
     Parameters
@@ -30,10 +31,9 @@ def prepared(
 
     Returns
     -------
-    sources : list of Source
-        Files of which no row is left are not among them.
-    named : mapping of str to str
-        The same of the sources as they are now: a matrix has become a long table with its own columns.
+    list of (Source, mapping of str to str)
+        Files of which a row is left, with the columns that are named in each: a matrix has become a long
+        table with its own, and a file of models beside those of samples has only some.
 
     Raises
     ------
@@ -46,16 +46,16 @@ def prepared(
     if options.matrix is None:
         found = [_named_by_paths(source, named) for source in sources]
     if options.where is not None:
-        found = query.where(found, options.where)
+        found = query.where(found, options.where, beside=of_models(found, named, options))
     if options.sql is not None:
         # Databases and workbooks hold several tables and have answered when they were opened.
         found = [source if source.queried else query.select(source, options.sql) for source in found]
-    known = tuple(dict.fromkeys((*FOUND_BY_NAME, *named)))
-    found = [_with_joined_columns(source, named, known) for source in found]
+    owns = named_in(found, named, options)
+    joined = [_with_joined_columns(*one) for one in zip(found, owns, strict=True)]
     if options.matrix is None:
-        return found, named
-    found = [_matrix(source, options.matrix, named, options.models) for source in found]
-    return found, {role: role for role in ("task", "cluster") if role in named}
+        return [*zip(joined, owns, strict=True)]
+    own = {role: role for role in ("task", "cluster") if role in named}
+    return [(_matrix(source, options.matrix, named, options.models), own) for source in joined]
 
 
 def _named_by_paths(source: Source, named: Mapping[str, str]) -> Source:
@@ -101,10 +101,10 @@ def _matrix(source: Source, metric: str, named: Mapping[str, str], models: Seque
     return MatrixSource(source, metric, of_sample, models if source.model_label is None else ())
 
 
-def _with_joined_columns(source: Source, named: Mapping[str, str], roles: Sequence[str]) -> Source:
+def _with_joined_columns(source: Source, named: Mapping[str, str]) -> Source:
     """Let a role be several columns, ``sample=name+prompt``, where no column is called like that.
 
-    One of `roles` that was not named has the column of its own name.
+    A role that was not named has the column of its own name.
 
     Raises
     ------
@@ -132,5 +132,5 @@ def _with_joined_columns(source: Source, named: Mapping[str, str], roles: Sequen
         joined[column] = parts
     if not joined:
         return source
-    others = [named.get(role, role) for role in roles]
+    others = [named.get(role, role) for role in dict.fromkeys((*FOUND_BY_NAME, *named))]
     return JoinedSource(source, joined, others=others)

@@ -44,9 +44,10 @@ def read_frame(
     asked, options = options, options.as_read
     try:
         given, export = _opened(paths, options, stdin)
-        found, named = prepared(given, named_roles(options), options)
-        ways = as_they_lie(found, named, options)
-        read = [(one, assign_roles(one, named, way, given)) for one, way in zip(found, ways, strict=True)]
+        named = named_roles(options)
+        found = prepared(given, named, options)
+        ways = as_they_lie(found, options)
+        read = [(one[0], assign_roles(*one, way, given)) for one, way in zip(found, ways, strict=True)]
     except InputError as error:
         raise _of_a_harness(error, paths, options) from None
     # What hints say of the columns is said of files with samples: they come first.

@@ -35,8 +35,7 @@ def shaped(export: Export, options: ReadOptions, label: str) -> Export:
     given = (options.columns, options.where, options.sql, options.matrix)
     if all(one is None for one in given):
         return export
-    sources, named = prepared([ExportSource(label, export)], named_roles(options), options)
-    source = sources[0]
+    ((source, named),) = prepared([ExportSource(label, export)], named_roles(options), options)
     roles = assign_roles(source, named, options)
     names = {role: str(getattr(roles, role)) for role in ("model", "sample", "metric", "score")}
     if roles.draw is not None:

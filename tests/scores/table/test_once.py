@@ -131,6 +131,77 @@ def test_one_row_a_model_alone_is_read_as_it_was():
     assert "copa can choose among them" in caught.value.hint
 
 
+def renamed_scores(layout):
+    """Scores with columns of other names, and some that say more of their samples."""
+    number = pl.col("sample").str.slice(1).cast(pl.Int64)
+    found = scores() if layout else long(scores(), "quality", "seconds")
+    more = {
+        "bench": pl.format("b{}", number % 2),
+        "clump": pl.format("c{}", number // 3),
+        "lang": pl.when(number < 20).then(pl.lit("de")),
+    }
+    return found.with_columns(**more).rename({"model": "system", "sample": "doc_id"})
+
+
+@pytest.mark.parametrize("layout", [{"wide": True}, {}])
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"task": "bench"},
+        {"cluster": "clump", "task": "none"},
+        {"where": "lang = 'de'"},
+        {"where": "lang = 'de' AND system <> 'c'"},
+    ],
+)
+def test_what_is_said_of_samples_is_not_asked_of_prices(layout, said):
+    """Renamed columns, tasks, clusters and conditions are those of samples; the models' where it is."""
+    asked = {"columns": "model=system,sample=doc_id", **layout, **said, **WAYS}
+    own = renamed_scores(layout)
+    beside = own.join(prices().rename({"model": "system"}), on="system") if layout else None
+    lists = [prices(), prices().rename({"model": "system"})]
+    lists += [] if layout else [long(one, "price") for one in lists[:1]]
+    found = [rr.copa([*order], **asked).rows for one in lists for order in ((own, one), (one, own))]
+    assert all(rows == found[0] for rows in found)
+    assert {row.values["price"] for row in found[0]} <= {*PRICES.values()}
+    if beside is not None:
+        assert found[0] == rr.copa(beside, **asked).rows
+
+
+def test_a_condition_on_the_models_is_one_on_prices():
+    rows = rr.copa([scores(), prices()], wide=True, where="model <> 'c'", **WAYS).rows
+    assert {row.model for row in rows} == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"where": "lnag = 'de'"}, "which is no column"),
+        ({"where": "price < 0.02"}, "which is no column"),
+        ({"columns": "model=system,sample=docid"}, "no column 'docid'"),
+        ({"task": "bnech"}, "no column 'bnech'"),
+    ],
+)
+def test_a_column_that_no_file_of_samples_has_is_refused(asked, said):
+    with pytest.raises(InputError, match=said):
+        rr.copa(
+            [prices(), renamed_scores(True)],
+            **{"columns": "model=system,sample=doc_id", "wide": True, **WAYS, **asked},
+        )
+
+
+def test_other_scores_whose_samples_are_called_otherwise_are_no_prices():
+    """A row a sample is not one a model: what is named has to be there."""
+    other = scores().select("model", "sample", "seconds").rename({"sample": "id"})
+    with pytest.raises(InputError, match="no column 'doc_id'"):
+        rr.copa(
+            [scores().drop("seconds").rename({"sample": "doc_id"}), other],
+            wide=True,
+            columns="sample=doc_id",
+            **WAYS,
+        )
+
+
 @pytest.mark.parametrize("layout", [{"wide": True}, {}])
 @pytest.mark.parametrize("sample", ["s00", "run"])
 def test_one_reading_with_a_sample_is_not_taken_as_exact(layout, sample):
