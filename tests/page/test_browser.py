@@ -1,6 +1,8 @@
 """The report in headless Chromium: `make test-page`; skipped where there is no browser."""
 
 import json
+import re
+import zlib
 from pathlib import Path
 
 import pytest
@@ -51,8 +53,6 @@ def test_nothing_is_asked_for_and_nothing_complains(browser, page, dark):
 
 
 def test_the_page_without_javascript_holds_the_same(browser, page, tmp_path):
-    import re
-
     still = tmp_path / "still.html"
     still.write_text(re.sub(r"<script>.*?</script>\n</body>", "</body>", page.read_text(), flags=re.DOTALL))
     texts = []
@@ -288,6 +288,36 @@ def test_figures_are_printed_whole(browser, page):
     turned = (297 - 30) * 96 / 25.4
     browser.open(page, width=int(turned), media="print")
     assert browser.run("document.documentElement.scrollWidth") <= turned + 1
+
+
+def test_heads_of_tables_are_printed_on_every_page(browser, usual, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(usual.to_html(), encoding="utf-8")
+    browser.open(path)
+    # Green 2 marks the words of tables: red says head or row, blue which table.
+    browser.run(
+        """[...document.querySelectorAll("table")].forEach((table, at) => {
+            const ink = (one, red) => one.style.setProperty("color", `rgb(${red},2,${at})`, "important");
+            table.tHead.querySelectorAll("*").forEach(one => ink(one, 1));
+            [...table.tBodies[0].rows].forEach(row => ink(row.cells[0], 3));
+        })"""
+    )
+    pages = [*_inks(browser.printed())]
+    rows = [(page, table) for page, inks in enumerate(pages) for red, table in inks if red == 3]
+    assert len(rows) > len({table for _, table in rows}), "no table goes on on another page"
+    assert [(page, table) for page, table in rows if (1, table) not in pages[page]] == []
+
+
+def _inks(pdf):
+    """Red and blue of the marked inks, drawing by drawing: pages are drawn one each."""
+    for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL):
+        try:
+            drawing = zlib.decompress(stream)
+        except zlib.error:
+            continue
+        inks = re.findall(rb"([\d.]+) ([\d.]+) ([\d.]+) rg", drawing)
+        shades = ([round(float(part) * 255) for part in ink] for ink in inks)
+        yield {(red, blue) for red, green, blue in shades if green == 2}
 
 
 def test_a_diff_fits_two_screens_and_prints_without_what_is_folded(browser, tmp_path):
