@@ -20,7 +20,7 @@ from riskrank.studies.rounding import two_digits
 from riskrank.studies.units import Units, units_of
 
 # So much more than the labels alone are worth is worth a sentence.
-_GAIN = 1.05
+GAIN = 1.05
 
 # Correlations so many of their standard errors below 0 are no chance.
 _BEYOND_CHANCE = 2.0
@@ -53,9 +53,9 @@ class JudgedEntry:
     """A judge corrected by people, model by model.
 
     ``worth_low`` and ``worth_high`` are the fewest and the most labels that would tell as much of the
-    difference of two models' means, over all pairs, of a gate those it claims something of; fewer than there
-    are where the judge blurs one. ``chosen_p`` is the p-value of labels chosen by chance where they do not
-    look so.
+    difference of two models' means, over all pairs, of a gate those whose means it claims something of,
+    None where there are none; fewer than there are where the judge blurs one. ``chosen_p`` is the p-value
+    of labels chosen by chance where they do not look so.
     """
 
     human: str
@@ -64,8 +64,8 @@ class JudgedEntry:
     samples: int
     mapped: bool
     lower: bool
-    worth_low: float
-    worth_high: float
+    worth_low: float | None
+    worth_high: float | None
     chosen_p: float | None
     models: Sequence[JudgedModelEntry]
 
@@ -93,12 +93,13 @@ class JudgedChapter:
 
     @property
     def worth(self) -> str:
-        """What labels and judge are worth together, as a sentence."""
-        one = self.entry
-        n = one.labelled
-        if one.worth_high < _GAIN * n:
+        """What labels and judge are worth together, as a sentence; empty where no means are compared."""
+        n, least, most = self.entry.labelled, self.entry.worth_low, self.entry.worth_high
+        if least is None or most is None:
+            return ""
+        if most < GAIN * n:
             return f"The judge adds nothing to the {n:,} labels: {self._why_nothing}."
-        low, high = (n if n / _GAIN < end < n else two_digits(end) for end in (one.worth_low, one.worth_high))
+        low, high = (n if n / GAIN < end < n else two_digits(end) for end in (least, most))
         span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         by_pair = ", by pair" if low != high else ""
         return f"{n:,} labels and the judge are worth {span} labels{by_pair}."
@@ -110,7 +111,7 @@ class JudgedChapter:
             return f"what it scores better, people score worse; {self.otherwise}"
         if all(model.slope <= 0 for model in models):
             return "its scores do not go with people's"
-        if all(model.worth < _GAIN * self.entry.labelled for model in models):
+        if all(model.worth < GAIN * self.entry.labelled for model in models):
             return "it tells too little of people's scores"
         return "it tells too little of how models differ"
 
@@ -186,17 +187,19 @@ def judged_entry(
     ]
     lower, mapped = units.sign < 0, bool(judged.why_mapped)
     chosen_p = None if judged.shift is None else judged.shift.p_value
-    ends, size = _worth(judged, pairs), len(table.samples)
-    return JudgedEntry(judged.human, judged.judge, n, size, mapped, lower, *ends, chosen_p, models)
+    (low, high), size = _worth(judged, pairs), len(table.samples)
+    return JudgedEntry(judged.human, judged.judge, n, size, mapped, lower, low, high, chosen_p, models)
 
 
-def _worth(judged: Judged, pairs: Collection[tuple[int, int]] | None) -> tuple[float, float]:
-    """The least and the most labels that a difference of two models' means is worth."""
+def _worth(
+    judged: Judged, pairs: Collection[tuple[int, int]] | None
+) -> tuple[float, float] | tuple[None, None]:
+    """The least and the most labels that a difference of two models' means is worth; None of no pairs."""
     worth = worth_of_differences(judged.corrections)
     every = itertools.combinations(range(len(judged.corrections)), 2)
     asked = None if pairs is None else {(min(pair), max(pair)) for pair in pairs}
     found = [float(own) for own, pair in zip(worth, every, strict=True) if asked is None or pair in asked]
-    return min(found), max(found)
+    return (min(found), max(found)) if found else (None, None)
 
 
 def _ends(one: Correction, units: Units) -> tuple[float, float]:
@@ -214,4 +217,4 @@ def judged_meta(chapter: JudgedChapter | None) -> Mapping[str, Any]:
 
 def sentences(chapter: JudgedChapter | None) -> tuple[str, ...]:
     """What a verdict says of the judge, if there is one."""
-    return () if chapter is None else (chapter.worth,)
+    return () if chapter is None or not chapter.worth else (chapter.worth,)

@@ -17,10 +17,11 @@ the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
-from riskrank.engine.gates.judged_sides import TailSide, mean_side
+from riskrank.engine.gates.judged_sides import LabelledPair, TailSide, mean_side
 from riskrank.engine.gates.side import Side
 from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
 from riskrank.engine.judges.tails import for_tail
@@ -46,8 +47,8 @@ class Comparison:
         The worst and the best score there can be.
     bounded : bool
         Whether those are known; otherwise they are what was seen, and there may be worse.
-    labelled : int or None
-        Samples that people scored, where a judge scored all.
+    labelled : LabelledPair or None
+        What people scored, where a judge scored all samples.
     """
 
     new: Side
@@ -57,7 +58,7 @@ class Comparison:
     lowest: float
     highest: float
     bounded: bool = True
-    labelled: int | None = None
+    labelled: LabelledPair | None = None
 
     @classmethod
     def of(
@@ -88,13 +89,14 @@ class Comparison:
         bounded: bool,
     ) -> Comparison:
         """Two models whose judge is corrected by people."""
+        labelled = LabelledPair.of(scores, *models)
         if level is not None:
             tuned = for_tail(scores, level)
             tails = [TailSide.of(tuned, model) for model in models]
-            return cls(tails[0], tails[1], True, level, *limits, bounded, scores.labelled)
+            return cls(tails[0], tails[1], True, level, *limits, bounded, labelled)
         (new, larger), (old, _) = (mean_side(scores, model) for model in models)
         lowest, highest = (larger * end for end in limits)
-        return cls(new, old, True, None, lowest, highest, bounded, scores.labelled)
+        return cls(new, old, True, None, lowest, highest, bounded, labelled)
 
     @property
     def independent(self) -> float:
@@ -126,9 +128,12 @@ class Comparison:
         if self.level is not None or self.new.tasks is None or self.old.tasks is None:
             return 1.0
         both = (side.tasks.parts(side.values, side.clusters) for side in (self.new, self.old) if side.tasks)
-        variances = self.new.tasks.variances(next(both) - next(both))
-        total = float(variances.sum())
-        return float(variances[1]) / total if total > 0 else 0.0
+        return self.labelled.kept(float(self.new.tasks.variances(next(both) - next(both)).sum()))
+
+    @property
+    def most(self) -> float:
+        """Samples there can be: labels of all that a judge scored, or any number."""
+        return inf if self.labelled is None else self.labelled.most
 
     @property
     def drawn_tasks(self) -> bool:
@@ -139,7 +144,7 @@ class Comparison:
     def samples(self) -> int:
         """Independent units behind the model that has fewer; with a judge those that people scored."""
         if self.labelled is not None:
-            return self.labelled
+            return self.labelled.labels
         return int(min(self.new.clusters[-1], self.old.clusters[-1])) + 1
 
     def against(self) -> Comparison:

@@ -62,6 +62,8 @@ class Evidence:
         The same difference for Johnson's modified t, where the losses may have a heavy tail.
     kept : float
         Share of the variance that more samples like these leave; 1 where nobody knows.
+    most : float
+        Samples there can be.
     """
 
     estimate: float
@@ -75,6 +77,7 @@ class Evidence:
     behind: float | Freedom = 0
     modified: MeanDifference | None = None
     kept: float = 0.0
+    most: float = math.inf
 
     @classmethod
     def of_replicates(
@@ -89,12 +92,13 @@ class Evidence:
         behind: float | Freedom,
         modified: MeanDifference | None = None,
         kept: float = 0.0,
+        most: float = math.inf,
     ) -> Evidence:
         """Count replicates beyond the boundary.
 
         Parameters
         ----------
-        estimate, boundary, samples, behind, modified, kept
+        estimate, boundary, samples, behind, modified, kept, most
             As the attributes.
         plain : ndarray, shape (B,)
             Replicates of the difference, for its standard error.
@@ -119,7 +123,7 @@ class Evidence:
             above = max(above, modified.johnson_p_value(boundary))
             below = max(below, modified.mirrored().johnson_p_value(-boundary))
         ends = np.sort(against), np.sort(in_favour)
-        return cls(estimate, boundary, spread, samples, above, below, *ends, behind, modified, kept)
+        return cls(estimate, boundary, spread, samples, above, below, *ends, behind, modified, kept, most)
 
     @property
     def p_value(self) -> float:
@@ -155,9 +159,9 @@ class Evidence:
         Returns
         -------
         int or None
-            Rounded up, more than there are; None where no number would do. By the normal approximation;
-            where it takes the claim for decided, as for models that hardly differ, the one sample more of
-            `caution` is what is wide, and it shrinks with 1/n.
+            Rounded up, more than there are; None where no number that there can be would do. By the normal
+            approximation; where it takes the claim for decided, as for models that hardly differ, the one
+            sample more of `caution` is what is wide, and it shrinks with 1/n.
         """
         distance = abs(self.estimate - self.boundary)
         if distance == 0:
@@ -173,7 +177,7 @@ class Evidence:
         end = interval[0] if self.estimate > self.boundary else interval[1]
         if needed <= self.samples and end is not None:
             needed = self.samples * abs(self.estimate - end) / distance
-        return math.ceil(needed) if self.samples < needed <= _MOST else None
+        return math.ceil(needed) if self.samples < needed <= min(self.most, _MOST) else None
 
 
 class Decidable(Protocol):

@@ -13,6 +13,7 @@ import numpy as np
 
 from riskrank.engine.gates.side import Side
 from riskrank.engine.gates.side_tasks import SideTasks
+from riskrank.engine.judges.correction import FEWEST_OTHERS
 from riskrank.engine.judges.rows import JudgedRows
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.proper_steps import proper
@@ -38,6 +39,49 @@ def mean_side(scores: ClusteredScores, model: int) -> tuple[Side, float]:
     values = (sums * counts[task] + np.array([offset, -offset])[task]) / weights[task]
     side = Side(values, np.arange(values.size), SideTasks(task, weights, random=False))
     return side, float(1 / weights[0])
+
+
+@dataclass(frozen=True)
+class LabelledPair:
+    """What people scored of two models.
+
+    Attributes
+    ----------
+    labels : int
+        Samples that people scored, n.
+    samples : int
+        Those that the judge scored, N.
+    alone : float
+        Variance of people's mean difference, which the labels alone leave.
+    """
+
+    labels: int
+    samples: int
+    alone: float
+
+    @classmethod
+    def of(cls, scores: ClusteredScores, new: int, old: int) -> LabelledPair:
+        """Those of two models by number."""
+        assert scores.strata is not None
+        rows = (JudgedRows.of(scores, model) for model in (new, old))
+        first, second = (own.values[own.people] for own in rows)
+        counts = scores.strata.counts(new)
+        labels = int(counts[0])
+        return cls(labels, int(counts.sum()), float((first - second).var(ddof=1)) / labels)
+
+    @property
+    def most(self) -> int:
+        """Labels there can be beside a judge."""
+        return self.samples - FEWEST_OTHERS
+
+    def kept(self, variance: float) -> float:
+        """Share of the corrected difference's variance that labels of all samples would not take away.
+
+        Of (A − G)/n + G/N it is the second part; A/n is what the labels alone leave.
+        """
+        if variance <= 0:
+            return 0.0
+        return min((self.alone - variance) / (self.samples / self.labels - 1) / variance, 1.0)
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def _labelled(
     n, total = int(every.sum()), int(kept.sum())
     if n < FEWEST_LABELS:
         raise InputError(
-            f"{n} human scores a model are too few to correct a judge",
+            f"{n} human score{'s a model are' if n != 1 else ' a model is'} too few to correct a judge",
             found=f"{name} on {n} of {total:,} samples",
             hint=f"have people score at least {FEWEST_LABELS} samples, by chance, the same of each model",
         )

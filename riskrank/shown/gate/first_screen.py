@@ -13,7 +13,7 @@ from riskrank.shown.gate.detail import STYLES, details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.statistics import MACRO
-from riskrank.studies.gate.words import estimated, looked_at, passes_if, said, unit_of
+from riskrank.studies.gate.words import beyond_labels, estimated, looked_at, passes_if, said, unit_of
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
 # not pass come first.
@@ -143,11 +143,16 @@ def _to_do(document: GateDocument) -> list[Line]:
     parts = ["more samples" if document.judged is None else "more labels"]
     chosen = any(row.chosen_p is not None for row in open_)
     hanging = sum(row.hangs_on_missing for row in open_)
+    scored = None if document.judged is None else document.judged.entry.samples
+    beyond = [said for row in open_ if (said := beyond_labels(row, scored)) is not None]
     if chosen:
         parts = ["labels of samples drawn by chance"]
     elif hanging:
         which = "" if hanging == len(open_) else f" of {hanging} of them"
         parts = [f"scores for what is missing, which alone makes the claim true or not{which}"]
+    elif beyond:
+        which = "" if len(beyond) == len(open_) else f" for {len(beyond)} of them"
+        parts = [f"more samples, as no number of {beyond[0]} would do{which}"]
     elif needed:
         most = max(needed, key=lambda row: row.samples_needed or 0)
         size = f"{most.samples_needed:,} {unit_of(most, document.unit)}"
@@ -155,10 +160,10 @@ def _to_do(document: GateDocument) -> list[Line]:
         parts = [f"{each} ({looked_at(most)} of {most.metric}{most.place})" if len(open_) > 1 else each]
     if not chosen and any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
         parts.append(f"or a {option('margin')} that does not matter")
+    counted = ""
     if document.inconclusive:
-        parts.append(
-            f"({option('inconclusive', document.inconclusive)} counts them as {document.inconclusive})"
-        )
+        flag = option("inconclusive", document.inconclusive)
+        counted = f" ({flag} counts them as {document.inconclusive})"
     else:
         parts.append(f"or {option('inconclusive', 'pass')} lets them through")
-    return [Line(", ".join(parts) + ".", "To decide:", "yellow")]
+    return [Line(f"{', '.join(parts)}{counted}.", "To decide:", "yellow")]

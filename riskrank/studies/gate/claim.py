@@ -40,6 +40,11 @@ class GateClaim:
     margin: float = 0.0
 
     @property
+    def of_means(self) -> bool:
+        """Whether it is about means of all scores."""
+        return self.dominance is None and self.level is None
+
+    @property
     def boundary(self) -> float:
         """The claim is that new minus old, larger is better, lies above it."""
         if self.dominance is not None:

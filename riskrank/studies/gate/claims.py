@@ -155,6 +155,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
                 behind=behind,
                 modified=one.modified,
                 kept=one.kept,
+                most=one.most,
             )
         )
     return found

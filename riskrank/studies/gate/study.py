@@ -8,7 +8,7 @@ from typing import Any
 
 from riskrank.asked.gate import ClaimSettings
 from riskrank.asked.suites import RANDOM, RANK
-from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, UsageError, one_line, option
+from riskrank.errors import UsageError, one_line, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.directions import refuse_assumed_costs
@@ -16,14 +16,15 @@ from riskrank.studies.gate.anytime import look, wagered
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE, GateClaim
 from riskrank.studies.gate.claims import decide, resamples_of
 from riskrank.studies.gate.columns import ScoreColumn, score_columns, task_columns, without_a_claim
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateDocument, GateRow, counts, overall
+from riskrank.studies.gate.document import GateDocument, GateRow, overall
 from riskrank.studies.gate.each_sample import SampleDocument, each_sample
+from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.margins import margins, refuse_percent
 from riskrank.studies.gate.passing import passing, refuse_merged
 from riskrank.studies.gate.quotes import quoted
-from riskrank.studies.gate.statistics import MACRO, MEAN, TASK, Statistic, statistics
-from riskrank.studies.gate.words import outcome_sentence, row_sentence, unit_of
+from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
+from riskrank.studies.gate.words import outcome_sentence
 from riskrank.studies.judged import JudgedChapter, judged_chapter, refuse_with_judge
 from riskrank.studies.judged import sentences as judge_worth
 from riskrank.studies.pairs import resolve_pair
@@ -81,7 +82,8 @@ def gate(
     wager = partial(wagered, settings=settings, models=models) if settings.anytime else None
     with runtime.progress("resampling"):
         rows, advice = decide(claims, inference, models, wager=wager, at_best=at_best)
-    judged = judged_chapter(tables[0], {(claim.new, claim.old) for claim in claims})
+    judged = judged_chapter(tables[0], {(claim.new, claim.old) for claim in claims if claim.of_means})
+    scored = None if judged is None else judged.entry.samples
     rows = _as_labelled(rows, judged)
     outcome = overall(rows)
     unit = _unit(claims)
@@ -97,14 +99,14 @@ def gate(
             **_described_inputs(tables, metrics),
         ),
         rows=rows,
-        verdict=one_line(" ".join((outcome_sentence(rows, metrics, unit), *judge_worth(judged)))),
+        verdict=one_line(" ".join((outcome_sentence(rows, metrics, unit, scored), *judge_worth(judged)))),
         quoted=quoted(rows),
         unit=unit,
         alpha=settings.alpha,
         correction=settings.correction,
         metrics=metrics,
         outcome=outcome,
-        failed=_failed(rows, outcome, settings, metrics, unit, cases=_may_list(given[0], settings)),
+        failed=ending(rows, outcome, settings, metrics, unit, scored, cases=_may_list(given[0], settings)),
         inconclusive=settings.inconclusive,
         comment=settings.comment,
         looks=looks,
@@ -227,63 +229,6 @@ def _own_metrics(tables: Sequence[ScoreTable]) -> list[str]:
 def _may_list(table: ScoreTable, settings: ClaimSettings) -> bool:
     """Whether cases could be listed that are not: models with samples of their own may share none."""
     return not settings.cases and not table.options.unpaired and table.options.judge is None
-
-
-def _failed(
-    rows: Sequence[GateRow],
-    outcome: str,
-    settings: ClaimSettings,
-    metrics: Sequence[MetricSpec],
-    unit: str,
-    *,
-    cases: bool,
-) -> RiskrankError | None:
-    """What the run ends with, after its result is written."""
-    found = counts(rows)
-    kind: type[RiskrankError]
-    if outcome == FAIL or (outcome == INCONCLUSIVE and settings.inconclusive == "fail"):
-        kind = GateFailed
-    elif outcome == INCONCLUSIVE and settings.inconclusive is None:
-        kind = GateInconclusive
-    else:
-        return None
-    first = next(row for row in rows if row.verdict == outcome)
-    more = f" (and {found[outcome] - 1} more)" if found[outcome] > 1 else ""
-    mean = " mean" if first.statistic == MACRO else ""
-    verb = "failed" if outcome == FAIL else "is inconclusive"
-    asked = option(first.claim.replace("-", "_"), f"{first.new}:{first.old}")
-    return kind(
-        f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
-        found=row_sentence(first, metrics),
-        hint=_advice(first, outcome, unit_of(first, unit), cases=cases),
-    )
-
-
-def _advice(row: GateRow, outcome: str, unit: str, *, cases: bool) -> str:
-    if outcome == FAIL:
-        which = f"; {option('cases', 20)} lists the cases that lost most" if cases else ""
-        by = f" by {row.margin:,g}" if row.margin else ""
-        shown = (
-            f"shown not to be better than {row.old}{by}"
-            if row.claim == BETTER
-            else f"a step back from {row.old}"
-        )
-        return f"{row.new} is {shown}{which}"
-    if row.hangs_on_missing:
-        return (
-            "what is missing decides it, not more samples: score it; "
-            f"{option('inconclusive', 'pass')} lets it through"
-        )
-    if row.chosen_p is not None:
-        return (
-            "no number of labels chosen so decides it: have people score samples drawn by chance; "
-            f"{option('inconclusive', 'pass')} lets it through"
-        )
-    needed = "" if row.samples_needed is None else f"about {row.samples_needed:,} {unit} would decide it; "
-    wider = ""
-    if row.claim == NOT_WORSE and row.statistic not in ("fsd", "ssd"):
-        wider = f"{option('margin')} says which loss does not matter; "
-    return f"{needed}{wider}{option('inconclusive', 'pass')} lets it through"
 
 
 def _described(settings: ClaimSettings, family: int) -> dict[str, object]:

@@ -7,14 +7,17 @@ from functools import partial
 
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts, overall
+from riskrank.studies.gate.statistics import MEAN
 from riskrank.studies.rounding import decimals_of, rounded, typeset
 from riskrank.studies.wording import names, p_words, percent
 
 _CHOSEN = "the labels do not look chosen by chance"
 
 
-def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], unit: str = "samples") -> str:
-    """The verdict on all claims, and the claim that decides it."""
+def outcome_sentence(
+    rows: Sequence[GateRow], metrics: Sequence[MetricSpec], unit: str = "samples", judged: int | None = None
+) -> str:
+    """The verdict on all claims, and the claim that decides it; of some samples that a judge scored."""
     found, outcome = counts(rows), overall(rows)
     parts = [f"{found[PASS]} of {len(rows)} claim{'s' if len(rows) > 1 else ''} shown"]
     parts += [f"{found[FAIL]} refuted"] if found[FAIL] else []
@@ -28,6 +31,8 @@ def outcome_sentence(rows: Sequence[GateRow], metrics: Sequence[MetricSpec], uni
     if deciding.samples_needed is not None:
         how = "more being like these" if deciding.e_value is not None else "normal approximation"
         needed = f" About {deciding.samples_needed:,} {unit_of(deciding, unit)} would decide that ({how})."
+    elif (never := beyond_labels(deciding, judged)) is not None:
+        needed = f" No number of {never} would decide that (normal approximation)."
     again = "" if deciding.e_value is None else " It may be looked at again at any time."
     return f"{sentence} {told}.{needed}{_tasks(rows, deciding)}{again}"
 
@@ -36,6 +41,13 @@ def deciding_row(rows: Sequence[GateRow]) -> GateRow:
     """The first claim with the answer of all together."""
     outcome = overall(rows)
     return next(row for row in rows if row.verdict == outcome)
+
+
+def beyond_labels(row: GateRow, judged: int | None) -> str | None:
+    """Labels of the samples that a judge scored, where all of them are too few to decide a claim on means."""
+    settled = row.verdict != INCONCLUSIVE or row.samples_needed is not None
+    elsewhere = row.statistic != MEAN or row.chosen_p is not None or row.hangs_on_missing
+    return None if judged is None or settled or elsewhere else f"labels of these {judged:,} samples"
 
 
 def unit_of(row: GateRow, unit: str) -> str:

@@ -20,7 +20,7 @@ from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries
 from riskrank.studies.gate.margins import bounded, limits
-from riskrank.studies.judged import judged_chapter, refuse_with_judge
+from riskrank.studies.judged import GAIN, judged_chapter, refuse_with_judge
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.verdict import power_words, sizes_possible
 from riskrank.studies.provenance import provenance
@@ -35,6 +35,9 @@ _SIZES = (50, 100, 200)
 
 # Numbers of labels nobody will ever have.
 _ENDLESS = 1e9
+
+# Labels by which a number may lie above a whole one by rounding alone.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,9 @@ class LabelsDocument(Document[LabelsRow]):
     need : LabelNeed
     height : float
         Standard errors from its boundary at which the gate passes.
+    reached : float
+        Power that labels alone and endless samples are to have, too: that of the size found, on which the
+        height rests, or the target where all sizes do, or none.
     labelled, samples : int
         Of the pilot.
     """
@@ -75,18 +81,19 @@ class LabelsDocument(Document[LabelsRow]):
     interval: SizeInterval
     need: LabelNeed
     height: float
+    reached: float
     labelled: int
     samples: int
 
     @property
     def without_judge(self) -> int | None:
         """Labels that would do alone."""
-        return _whole(self.need.without_judge(self.height, self.required.target))
+        return _whole(self.need.without_judge(self.height, self.reached))
 
     @property
     def endless(self) -> int | None:
         """Labels that would do if the judge scored samples without end."""
-        return _with_judge(self.need.endless(self.height, self.required.target))
+        return _with_judge(self.need.endless(self.height, self.reached))
 
     def meta(self) -> Mapping[str, Any]:
         """The labels the target needs."""
@@ -140,15 +147,16 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     check_search(sizes, target=settings.target, limit=limit, smallest=FEWEST_LABELS)
     curve = estimate_power(pilot.simulation, sizes, repeats=settings.simulations, seed=settings.seed)
     required = _required(pilot, curve, settings, limit)
-    at = int(required.sizes[-1]) if required.size is None else required.size
-    half = 0.5 / (settings.simulations + 1)
-    height = need.height(at, min(max(required.power, half), 1 - half))
+    height, reached = passing = _passing(need, required, settings.simulations)
     interval = labels_interval(judged.corrections, claim, required, height, limit=limit, seed=settings.seed)
     new, old = (table.models[model] for model in pair)
     rows = [
         LabelsRow(metric.name, new, old, settings.margin, int(size), float(power), float(error))
         for size, power, error in zip(curve.sizes, curve.together, curve.together_error, strict=True)
     ]
+    # It begins with words of its own, never with a model's name.
+    said = _verdict(required, curve, interval, need, passing, rows[0])
+    granted = assuming((), judged_chapter(table))
     described = {
         "pair": [new, old],
         "margin": settings.margin,
@@ -160,13 +168,13 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     return LabelsDocument(
         provenance=provenance("power", table, settings, described, seed=settings.seed),
         rows=rows,
-        verdict=assuming((), judged_chapter(table))
-        + _verdict(required, curve, interval, need, height, rows[0]),
+        verdict=f"{granted}{said[0].lower() if granted else said[0]}{said[1:]}",
         curve=curve,
         required=required,
         interval=interval,
         need=need,
         height=height,
+        reached=reached,
         labelled=len(judged.labelled),
         samples=pilot.samples,
     )
@@ -205,12 +213,20 @@ def _required(pilot: LabelPilot, curve: PowerCurve, settings: PowerSettings, lim
     )
 
 
+def _passing(need: LabelNeed, required: RequiredSize, repeats: int) -> tuple[float, float]:
+    """Standard errors at which the gate passes, and the power to compare with labels alone at."""
+    at = int(required.sizes[-1]) if required.size is None else required.size
+    half = 0.5 / (repeats + 1)
+    power = min(max(required.power, half), 1 - half)
+    return need.height(at, power), required.target if required.size is None or _least(required) else power
+
+
 def _verdict(
     required: RequiredSize,
     curve: PowerCurve,
     interval: SizeInterval,
     need: LabelNeed,
-    height: float,
+    passing: tuple[float, float],
     row: LabelsRow,
 ) -> str:
     """How many labels it takes, what the judge saves, and what else the pilot is compatible with."""
@@ -219,21 +235,20 @@ def _verdict(
         claim = f"{row.new} is not worse than {row.old} by {row.margin:,g}"
     if need.effect <= 0:
         return f"No number of labels shows that {claim}: in the pilot it does not hold."
-    samples, alone = need.samples, _whole(need.without_judge(height, required.target))
-    beside = (
-        ""
-        if alone is None or alone <= (required.size or 0)
-        else f"; without the judge about {two_digits(alone):,}"
-    )
+    height, reached = passing
+    samples, alone = need.samples, _whole(need.without_judge(height, reached))
+    beside = ""
+    if alone is not None and alone >= GAIN * (required.size or 0):
+        beside = f"; without the judge about {two_digits(alone):,}"
     asked, of = percent(required.target), f"labels of {samples:,} samples"
     if required.size is None:
         shows = f"show that {claim} with a power of {asked}"
         said = f"More than {interval.limit:,} {of} are needed to {shows}{beside}."
-        endless = _with_judge(need.endless(height, required.target))
+        endless = _with_judge(need.endless(height, reached))
         if endless is not None and interval.limit == samples - FEWEST_OTHERS:
             said += f" If the judge scored samples without end, about {two_digits(endless):,} would do."
     else:
-        least = required.power >= required.target and required.size == FEWEST_LABELS
+        least = _least(required)
         doubt = "" if required.confirmed or least else "; more simulations would make it surer"
         about = "At most" if least else "About"
         power = asked if least else power_words(required, curve)
@@ -242,10 +257,15 @@ def _verdict(
     return said if possible is None else f"{said} From this pilot anything from {possible} is possible."
 
 
+def _least(required: RequiredSize) -> bool:
+    """Whether the fewest labels there can be have the power asked for."""
+    return required.power >= required.target and required.size == FEWEST_LABELS
+
+
 def _with_judge(labels: float) -> int | None:
     """Labels beside a judge, which are never fewer than correct one."""
     return None if (found := _whole(labels)) is None else max(found, FEWEST_LABELS)
 
 
 def _whole(labels: float) -> int | None:
-    return ceil(labels) if isfinite(labels) and labels < _ENDLESS else None
+    return ceil(labels - _ROUNDING) if isfinite(labels) and labels < _ENDLESS else None

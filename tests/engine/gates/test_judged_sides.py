@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -67,6 +68,9 @@ def test_labels_needed_are_those_that_make_the_error_small_enough():
     wanted = (NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)) * 0.15 / 0.3
     needed = evidence.samples_needed(0.05, (None, None))
     assert 0.8 * 100 / needed + 0.2 == pytest.approx(1 / wanted**2, abs=0.01)
+    few = Evidence(0.3, 0.0, 0.15, 100, 0.02, 0.98, kept=0.2, most=needed)
+    assert few.samples_needed(0.05, (None, None)) == needed
+    assert replace(few, most=needed - 1).samples_needed(0.05, (None, None)) is None
     assert Evidence(0.3, 0.0, 0.3, 100, 0.1, 0.9, kept=0.2).samples_needed(0.05, (None, None)) is None
     assert Evidence(0.3, 0.0, 0.15, 100, 0.02, 0.98, kept=1.0).samples_needed(0.05, (None, None)) is None
 
@@ -74,6 +78,9 @@ def test_labels_needed_are_those_that_make_the_error_small_enough():
 def test_more_labels_leave_what_the_judge_s_own_samples_do_not_tell(both):
     compared = Comparison.of(column(both), 0, 1, None, (1.0, 5.0), True)
     errors, others = (a - b for a, b in zip(both[0].parts, both[1].parts, strict=True))
-    wanted = others.var(ddof=1) / others.size
-    assert compared.kept == pytest.approx(wanted / (wanted + errors.var(ddof=1) / errors.size))
+    whole = errors.var(ddof=1) / errors.size + others.var(ddof=1) / others.size
+    people = (both[0].human - both[1].human).var(ddof=1)
+    assert 0 < compared.kept < 1
+    assert whole * (compared.kept + (1 - compared.kept) * 60 / 400) == pytest.approx(people / 400)
+    assert compared.most == 398
     assert Comparison.of(column(both), 0, 1, 0.4, (1.0, 5.0), True).kept == 1

@@ -1,0 +1,73 @@
+"""What a run of a gate ends with where its claims are not all shown: what failed, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.asked.gate import ClaimSettings
+from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, option
+from riskrank.scores.table.metrics_file import MetricSpec
+from riskrank.studies.gate.claim import BETTER, NOT_WORSE
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateRow, counts
+from riskrank.studies.gate.statistics import MACRO
+from riskrank.studies.gate.words import beyond_labels, row_sentence, unit_of
+
+
+def ending(
+    rows: Sequence[GateRow],
+    outcome: str,
+    settings: ClaimSettings,
+    metrics: Sequence[MetricSpec],
+    unit: str,
+    judged: int | None,
+    *,
+    cases: bool,
+) -> RiskrankError | None:
+    """What the run ends with, after its result is written."""
+    found = counts(rows)
+    kind: type[RiskrankError]
+    if outcome == FAIL or (outcome == INCONCLUSIVE and settings.inconclusive == "fail"):
+        kind = GateFailed
+    elif outcome == INCONCLUSIVE and settings.inconclusive is None:
+        kind = GateInconclusive
+    else:
+        return None
+    first = next(row for row in rows if row.verdict == outcome)
+    more = f" (and {found[outcome] - 1} more)" if found[outcome] > 1 else ""
+    mean = " mean" if first.statistic == MACRO else ""
+    verb = "failed" if outcome == FAIL else "is inconclusive"
+    asked = option(first.claim.replace("-", "_"), f"{first.new}:{first.old}")
+    return kind(
+        f"gate {asked} {verb} on the {first.statistic}{mean} of {first.metric}{first.place}{more}",
+        found=row_sentence(first, metrics),
+        hint=_advice(first, outcome, unit_of(first, unit), judged, cases=cases),
+    )
+
+
+def _advice(row: GateRow, outcome: str, unit: str, judged: int | None, *, cases: bool) -> str:
+    if outcome == FAIL:
+        which = f"; {option('cases', 20)} lists the cases that lost most" if cases else ""
+        by = f" by {row.margin:,g}" if row.margin else ""
+        shown = (
+            f"shown not to be better than {row.old}{by}"
+            if row.claim == BETTER
+            else f"a step back from {row.old}"
+        )
+        return f"{row.new} is {shown}{which}"
+    if row.hangs_on_missing:
+        return (
+            "what is missing decides it, not more samples: score it; "
+            f"{option('inconclusive', 'pass')} lets it through"
+        )
+    if row.chosen_p is not None:
+        return (
+            "no number of labels chosen so decides it: have people score samples drawn by chance; "
+            f"{option('inconclusive', 'pass')} lets it through"
+        )
+    needed = "" if row.samples_needed is None else f"about {row.samples_needed:,} {unit} would decide it; "
+    if (never := beyond_labels(row, judged)) is not None:
+        needed = f"no number of {never} would decide it; "
+    wider = ""
+    if row.claim == NOT_WORSE and row.statistic not in ("fsd", "ssd"):
+        wider = f"{option('margin')} says which loss does not matter; "
+    return f"{needed}{wider}{option('inconclusive', 'pass')} lets it through"
