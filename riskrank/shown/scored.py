@@ -16,17 +16,22 @@ _RULES = {
     "worst": "what is missing counts as the worst there can be",
     "bounds": "answers hold whatever is missing",
 }
+# Where models are averaged, and one that lacks scores is dropped as a whole.
+_OF_MODELS = {"drop": "models that lack scores are left out"}
 
 
-def scored_line(origin: Provenance) -> list[Line]:
+def scored_line(origin: Provenance, *, of_models: bool = False) -> list[Line]:
     """A line on the models that lack scores; none where all are there."""
+    rules = _RULES | (_OF_MODELS if of_models else {})
     told: list[tuple[int, str]] = []
     for model, of_model in groupby(origin.scored, key=lambda one: one.model):
         entries = [*of_model]
         alike = len({one.said for one in entries}) == 1 and len(entries) == len(origin.metrics)
         for one in entries[:1] if alike else entries:
             on = "" if alike else f" on {one.metric}"
-            told.append((one.scored - one.total, f"{model} {one.said}{on}"))
+            # What a model has once, as a price, is absent once.
+            said = "none" if of_models and one.absent else one.said
+            told.append((one.scored - one.total, f"{model} {said}{on}"))
     if not told:
         return []
     told.sort(key=lambda one: one[0])
@@ -35,5 +40,5 @@ def scored_line(origin: Provenance) -> list[Line]:
         more = len(told) - _MOST
         texts.append(f"{more} more {'lacks' if more == 1 else 'lack'} some")
     missing = origin.method.get("missing")
-    rule = f"; {_RULES[missing]} ({option('missing', missing)})" if missing in _RULES else ""
+    rule = f"; {rules[missing]} ({option('missing', missing)})" if missing in rules else ""
     return [Line(f"{'; '.join(texts)}{rule}.", "Scored:")]

@@ -20,7 +20,7 @@ def sections(document: Document) -> Sequence[Section]:
     # A name may hold the end of a line, a verdict is one paragraph.
     said = document.verdict.replace("\n", " ")
     verdict = [Line(said, "Verdict:")] if said else []
-    verdict += scored_line(document.provenance)
+    verdict += scored_line(document.provenance, of_models=document.schema.startswith("copa"))
     groups = getattr(document, "groups", None)
     if groups is not None:
         body = group_screen(body, groups)

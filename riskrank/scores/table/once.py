@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from riskrank.asked.flags import among_commas
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, did_you_mean, listing, option
 from riskrank.scores.files.source import Source
@@ -97,9 +98,11 @@ def beside_samples(
     if count in (0, len(read)):
         return united(frames)
     scored = united(frames[:count])
-    beside = []
+    beside: list[pl.DataFrame] = []
     for (source, _), frame in zip(read[count:], frames[count:], strict=True):
         _require_once(source, frame, scored)
+        for (other, _), earlier in zip(read[count:], beside, strict=False):
+            _require_new(source, frame, other, earlier)
         # Samples may have gone with a condition that says nothing of prices.
         known = list_of((frame if options.where is None else scored)["model"]).to_list()
         models = [*options.models] or known
@@ -148,6 +151,24 @@ def _require_once(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) -> 
         )
 
 
+def _require_new(source: Source, frame: pl.DataFrame, other: Source, earlier: pl.DataFrame) -> None:
+    """Refuse a value of a model that another file has.
+
+    Raises
+    ------
+    InputError
+    """
+    one, two = (part.select(pl.col("model", "metric").cast(pl.String)) for part in (frame, earlier))
+    again = one.join(two, on=["model", "metric"], how="semi", maintain_order="left")
+    if again.height:
+        model, metric = again.row(0)
+        raise InputError(
+            f"{source.label}: a second {metric} of model '{model}'",
+            found=f"one in {other.label}, too",
+            hint="keep one of them; if one file is a copy of the other, leave it out",
+        )
+
+
 def _require_known(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) -> None:
     """Refuse a model of which there are no samples.
 
@@ -164,6 +185,7 @@ def _require_known(source: Source, frame: pl.DataFrame, scored: pl.DataFrame) ->
             hint=did_you_mean(
                 strange[0],
                 known,
-                otherwise=f"name the models to compare, {option('models', ','.join(known[:4]))}",
+                otherwise="leave out what has no samples, or name the models to compare: "
+                + option("models", ",".join(map(among_commas, known))),
             ),
         )

@@ -36,6 +36,11 @@ class Scored:
     why: Mapping[str, int]
 
     @property
+    def absent(self) -> bool:
+        """Whether there is no score at all, nor a row that would tell why."""
+        return not self.scored and self.why.get(ABSENT) == self.total
+
+    @property
     def said(self) -> str:
         """Scored of all, and the reasons: 108 of 120 (9 errors, 3 refusals)."""
         reasons = f" ({_in_words(self.why)})" if self.why else ""

@@ -180,8 +180,13 @@ class Scores:
 
     def cell(self, at: int) -> str:
         """Describe what a score is of."""
-        of_sample = f", sample '{self.frame['sample'][at]}'" if self.notes.has_samples else ""
+        known = self.notes.has_samples and self._file(at).roles.sample is not None
+        of_sample = f", sample '{self.frame['sample'][at]}'" if known else ""
         return f"model '{self.frame['model'][at]}'{of_sample}, metric '{self._metric(at)}'"
+
+    def count(self, wrong: np.ndarray) -> int:
+        """How many of some rows there are in the files: a price stands beside each sample of its model."""
+        return self.frame.select("row", "metric").filter(wrong).n_unique()
 
     def text(self, at: int) -> str:
         """The text of a score as it stands in the file."""
@@ -192,10 +197,13 @@ class Scores:
         """The names of the input files."""
         return self.notes.origin or listing((file.path for file in self.notes.inputs), 3)
 
-    def _origin(self, at: int) -> tuple[Source, int, str]:
+    def _file(self, at: int) -> FileRead:
         row = int(self.frame["row"][at])
-        file = self.notes.files[bisect_right([file.start for file in self.notes.files], row) - 1]
-        return file.source, row - file.start, file.roles.score or self._metric(at)
+        return self.notes.files[bisect_right([file.start for file in self.notes.files], row) - 1]
+
+    def _origin(self, at: int) -> tuple[Source, int, str]:
+        file = self._file(at)
+        return file.source, int(self.frame["row"][at]) - file.start, file.roles.score or self._metric(at)
 
     def _metric(self, at: int) -> str:
         return str((self.frame["metric"] if self.metric_read is None else self.metric_read)[at])

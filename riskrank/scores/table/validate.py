@@ -52,10 +52,10 @@ def _no_numbers(scores: Scores, *, nan_is_missing: bool) -> Iterator[InputError]
     for kind, (what, hint) in _WRONG.items():
         if kind == parsing.NOT_A_NUMBER and nan_is_missing:
             continue
-        at = np.flatnonzero(scores.states == kind)
-        if at.size:
-            first = int(at[0])
-            more = f"; {at.size:,} such scores in all" if at.size > 1 else ""
+        wrong = scores.states == kind
+        if wrong.any():
+            first, count = int(np.argmax(wrong)), scores.count(wrong)
+            more = f"; {count:,} such scores in all" if count > 1 else ""
             yield InputError(
                 f"{scores.place(first)}: the score {what}",
                 found=f"{scores.text(first)!r} for {scores.cell(first)}{more}",
@@ -206,9 +206,8 @@ def _too_few_models(scores: Scores, least: int) -> Iterator[InputError]:
 
 
 def _wrong_score(scores: Scores, wrong: np.ndarray, what: str, found: str, hint: str) -> InputError:
-    at = np.flatnonzero(wrong)
-    first = int(at[0])
-    more = f"; {at.size:,} such scores in all" if at.size > 1 else ""
+    first, count = int(np.argmax(wrong)), scores.count(wrong)
+    more = f"; {count:,} such scores in all" if count > 1 else ""
     return InputError(
         f"{scores.place(first)}: the score {what}",
         found=f"{float(scores.values[first])!r} for {scores.cell(first)}, {found}{more}",

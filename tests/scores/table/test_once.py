@@ -78,7 +78,14 @@ def test_draws_of_a_sample_have_the_price_each():
     [
         (PRICES | {"bb": 1.0}, ("no file has samples of bb", "samples of a, b, c", "did you mean b?")),
         (PRICES | {"other": 1.0}, ("no file has samples of other", "samples of a, b, c", "models")),
-        ({"a": 0.03, "b": 0.01}, ("no score for model 'c', metric 'price'", "c/price", "missing")),
+        (
+            {"a": 0.03, "b": 0.01},
+            ("no score for model 'c', metric 'price'", "found: 1 of 9 values missing, of 1 of 3", "missing"),
+        ),
+        (
+            PRICES | {"b": float("inf"), "c": float("inf")},
+            ("is infinite", "'inf' for model 'b', metric 'price'; 2 such scores in all", "finite"),
+        ),
     ],
 )
 def test_prices_of_other_models_are_refused(values, said):
@@ -90,6 +97,30 @@ def test_prices_of_other_models_are_refused(values, said):
             rr.copa(frames, **layout, **WAYS)
         for part, line in zip(said, caught.value.lines(flags=True), strict=True):
             assert part in line
+
+
+def test_a_hint_to_copy_holds_all_models():
+    six = pl.concat([scores().with_columns(model=pl.col("model") + end) for end in ("", "2")])
+    with pytest.raises(InputError) as caught:
+        rr.copa([six, prices({"zebra": 1.0})], wide=True, **WAYS)
+    assert caught.value.lines(flags=True)[-1].endswith("--models a,a2,b,b2,c,c2")
+
+
+def test_a_price_that_two_files_have_is_refused_as_one_of_a_model():
+    with pytest.raises(InputError) as caught:
+        rr.copa([scores(), prices(), prices({"b": 0.01})], wide=True, **WAYS)
+    what, found, hint = caught.value.lines(flags=True)
+    assert "a second price of model 'b'" in what
+    assert "too" in found
+    assert "leave it out" in hint
+    apart = [prices({"a": 0.03}), prices({"b": 0.01, "c": 0.002})]
+    assert rr.copa([scores(), *apart], wide=True, **WAYS).rows == rr.copa(joined(), wide=True, **WAYS).rows
+
+
+def test_a_model_dropped_for_want_of_a_price_takes_no_samples_with_it():
+    found = rr.copa([scores(), prices({"a": 0.03, "b": 0.01})], wide=True, missing="drop", **WAYS)
+    said = " ".join(str(found).split())
+    assert "Scored: c none on price; models that lack scores are left out (" in said
 
 
 def test_a_list_of_prices_may_be_longer_than_the_models_asked_for():
