@@ -143,3 +143,36 @@ def test_a_gate_of_many_claims_counts_them_beside_the_one_that_decides():
     assert difference.words.startswith("mean of q, new − old: ")
     assert difference.words.endswith("passes if all above −0.1")
     assert difference.figure.startswith("−")
+
+
+def skewed(better=("p", "q"), n=200):
+    """Model a is a little worse on most samples and much better on the rest, on some metrics; c is worst."""
+    rng = np.random.default_rng(0)
+    rare = rng.random(n) < 0.4
+    rows = []
+    for metric in ("p", "q"):
+        common = rng.normal(size=n)
+        own = np.where(rare, 0.3, -0.1) if metric in better else np.zeros(n)
+        for model, shift in (("a", own), ("b", 0.0), ("c", -3.0)):
+            scores = common + shift + 0.1 * rng.normal(size=n)
+            rows += [(model, f"s{sample}", metric, float(scores[sample])) for sample in range(n)]
+    return read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
+
+
+def test_means_on_every_metric_tell_apart_what_the_combined_score_does_not():
+    found = rank(skewed(), resamples=1000, jobs=1)
+    (one,) = found.document.leading.values()
+    assert (one.first, one.beaten, one.worse_throughout, one.named) == (0, [2], [1], (0,))
+    assert found.verdict.startswith(
+        "Ship a: significantly better than 1 of 2 others on the combined score, and than b on both metrics."
+    )
+    assert found.document.certainty == "clear"
+    assert found.document.meta()["recommendations"][0]["worse_on_every_metric"] == ["b", "c"]
+
+
+def test_a_better_mean_on_one_metric_of_two_does_not():
+    found = rank(skewed(better=("p",)), resamples=1000, jobs=1)
+    (one,) = found.document.leading.values()
+    assert one.level
+    assert not one.worse_throughout
+    assert found.document.certainty == "tied"

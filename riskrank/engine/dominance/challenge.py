@@ -64,6 +64,8 @@ class Challenge:
         Everybody's worst samples against its own; None of one metric, and where nothing is resampled.
     milder : tuple of int
         Models of significantly milder worst samples on a metric, against which it has nothing to show.
+    worse : tuple of int
+        Models with a significantly worse mean on each of several metrics, and on none milder worst samples.
     """
 
     model: int
@@ -74,6 +76,7 @@ class Challenge:
     better: tuple[int, ...]
     tails: TailContrasts | None = None
     milder: tuple[int, ...] = ()
+    worse: tuple[int, ...] = ()
 
     @property
     def beaten_by(self) -> tuple[int, ...]:
@@ -105,7 +108,14 @@ def challenge(ranked: Ranked, model: int, inference: Inference) -> Challenge:
     held, tails, better, milder = _on_metrics(ranked, model, inference)
     if len(ranked.tables.metrics) == 1:
         better = [i for i in better if i not in behind]
-    return Challenge(model, ahead, behind, undecided, held, tuple(better), tails, tuple(milder))
+    worse = _worse_throughout(held, tails, inference.alpha) if len(ranked.tables.metrics) > 1 else ()
+    return Challenge(model, ahead, behind, undecided, held, tuple(better), tails, tuple(milder), worse)
+
+
+def _worse_throughout(held: Contrasts, tails: TailContrasts | None, alpha: float) -> tuple[int, ...]:
+    """Models whose means are worse on every metric, at half the level: another might have come first."""
+    found = held.worse_throughout(alpha / 2).tolist()
+    return tuple(i for i in found if tails is None or not tails.milder[i].any())
 
 
 def beaten(ranked: Ranked, model: int, inference: Inference) -> bool:

@@ -56,6 +56,10 @@ class Contrasts:
         asked = (self.difference >= 0).all(axis=1) & self.better(alpha).any(axis=1)
         return np.setdiff1d(np.flatnonzero(asked), [self.against])
 
+    def worse_throughout(self, alpha: float) -> NDArray[np.intp]:
+        """Models significantly worse on every metric."""
+        return np.flatnonzero(self.worse(alpha).all(axis=1))
+
     def on_balance(self, alpha: float) -> NDArray[np.intp]:
         """Models significantly better on one metric at least, and significantly worse on none."""
         asked = self.better(alpha).any(axis=1) & ~self.worse(alpha).any(axis=1)

@@ -44,6 +44,7 @@ def recommendations(
             "ahead_head_to_head": [models[i] for i in found.leader.ahead],
             "not_decided_head_to_head": [models[i] for i in found.leader.undecided],
             "better_on_every_metric": [models[i] for i in found.leader.better],
+            "worse_on_every_metric": [models[i] for i in found.leader.worse],
             "milder_on_a_metric": [models[i] for i in found.leader.milder],
             "not_decided_on_a_metric": [models[i] for i in one.undecided_tails],
             "worse_tails": [*_worse_tails(found.leader.tails, models, units, means)],

@@ -98,9 +98,17 @@ class Leading:
         return [] if found is None or found.leader.tails is None else found.leader.tails.open.tolist()
 
     @cached_property
+    def worse_throughout(self) -> list[int]:
+        """Others that only their means put behind the first, on every metric."""
+        found, told = self.recommendation, {*self.beaten, *self.undecided}
+        if found is None or not found.holds:
+            return []
+        return [i for i in self.others if i in found.leader.worse and i not in told]
+
+    @cached_property
     def level(self) -> list[int]:
         """Others that no test puts behind the first."""
-        told = {*self.beaten, *self.undecided}
+        told = {*self.beaten, *self.undecided, *self.worse_throughout}
         return [i for i in self.others if i not in told]
 
     @property
@@ -117,7 +125,8 @@ class Leading:
         """
         if self.refuted is not None:
             return () if self.refuted.choice is None else (self.refuted.choice,)
-        sure = self.tested and self.by_chance and self.others and len(self.beaten) == len(self.others)
+        ahead = len(self.beaten) + len(self.worse_throughout)
+        sure = self.tested and self.by_chance and self.others and ahead == len(self.others)
         return (self.first, *self.identical) if sure else ()
 
     @cached_property

@@ -122,14 +122,24 @@ def _who(one: Leading, case: Case, *, ship: bool) -> str:
         return f"{first}; nothing was tested, so nothing says how sure that is."
     if one.refuted is not None:
         return _disagreement(one, one.refuted, case)
-    beaten, others = len(one.beaten), len(one.others)
-    if beaten == others:
-        whom = models[one.others[0]] if others == 1 else all_others(others)
+    if len(one.beaten) + len(one.worse_throughout) == len(one.others):
         which = who if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
-        better = f"significantly better than {whom} on {on}"
+        better = f"significantly better {_ahead(one, case)}"
         return f"Ship {which}: {better}." if ship else f"{which} is {better}."
     where = f" {case.suite.on}" if case.suite is not None and one.column in case.names else ""
     return f"{_level(one, who, case)}{_undecided(one, models)}{where}."
+
+
+def _ahead(one: Leading, case: Case) -> str:
+    """Of whom the first is ahead on the column ranked, and of whom by its means on every metric."""
+    models, beaten, others = case.models, len(one.beaten), len(one.others)
+    whom = models[one.others[0]] if others == 1 else all_others(others)
+    if beaten == others:
+        return f"than {whom} on {case.score(one.column)}"
+    means = f"than {names([models[i] for i in one.worse_throughout], 3)} on {all_metrics(len(case.means))}"
+    if not beaten:
+        return f"{means}, though no test separates them on {case.score(one.column)}"
+    return f"than {beaten} of {others} others on {case.score(one.column)}, and {means}"
 
 
 def _by(one: Leading) -> str:
