@@ -100,8 +100,8 @@ def means_say_it(study: Document, _whole: Document) -> list[Line]:
 
 
 PORTFOLIOS = {
-    "P(IC)": "share of scores no better, geometric mean over metrics counting {} (0 to 1)",
-    "P(EC)": "share of all samples that are worse on every metric at once (0 to 1)",
+    "P(IC)": "share of scores{} no better, geometric mean over metrics counting {}",
+    "P(EC)": "share of all samples{} that are worse on every metric at once",
 }
 
 
@@ -110,12 +110,17 @@ def in_words(column: str) -> str:
     return f"the combined score, {column}" if column in PORTFOLIOS else column
 
 
-def combined(column: str, origin: Provenance) -> list[Line]:
-    """What the combined score is, and how much each metric counts in it, where a column is one."""
+def combined(column: str, origin: Provenance, *, by_task: bool = False) -> list[Line]:
+    """What the combined score is, and how much each metric counts in it, where a column is one.
+
+    Of a suite, whose screen has no line to spare, it is made task by task.
+    """
     if column not in PORTFOLIOS:
         return []
     weighed = any(isinstance(metric, Mapping) and metric["weight"] is not None for metric in origin.metrics)
-    text = PORTFOLIOS[column].format(f"by {option('weight')}" if weighed else "alike")
+    counting = f"by {option('weight')}" if weighed else "alike"
+    of_task, ends = (" of the task", "") if by_task else ("", " (0 to 1)")
+    text = PORTFOLIOS[column].format(of_task, counting) + ends
     return [Line(text, "Combined score:")]
 
 

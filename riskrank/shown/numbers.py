@@ -26,14 +26,18 @@ def score(value: float) -> str:
     if value == 0:
         return "0"
     if 1e-3 <= abs(value) < 1e7:
-        digits = max(0, 3 - math.floor(math.log10(abs(value))))
-        return typeset(f"{value:,.{digits}f}")
+        return typeset(f"{value:,.{_digits(value)}f}")
     return typeset(f"{value:.3e}")
 
 
+def _digits(value: float) -> int:
+    """Decimals that are four significant digits."""
+    return max(0, 3 - math.floor(math.log10(abs(value))))
+
+
 def single_score(value: float) -> str:
-    """Score of one case, which nothing was averaged for: the same without zeros at its end."""
-    text = score(value)
+    """Score of one case, which nothing was averaged for: without zeros at its end, small ones written out."""
+    text = typeset(f"{value:.{_digits(value)}f}") if 1e-6 <= abs(value) < 1e-3 else score(value)
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 

@@ -18,6 +18,9 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.rounding import decimals_of, rounded, rounded_beside_zero, told_apart
 from riskrank.studies.targets import tasks_of
 
+# Decimals that a small share is shown with at most.
+_MOST = 4
+
 
 @dataclass(frozen=True)
 class MetricMeans:
@@ -80,6 +83,13 @@ class MetricMeans:
     def both(self, one: int, other: int) -> tuple[str, str]:
         """The means of two models beside each other, with digits that tell them apart."""
         return told_apart(float(self.mean[one]), float(self.mean[other]), self._with, self.decimals)
+
+    def shares(self, one: float, other: float) -> tuple[str, str]:
+        """Two shares of samples with the digits of these means, which are shares, too; none is shown as 0."""
+        decimals = self.decimals
+        while decimals < _MOST and any(0 < 100 * share < 0.5 * 10.0**-decimals for share in (one, other)):
+            decimals += 1
+        return told_apart(one, other, self._with, decimals)
 
     def against(self, one: int, other: int) -> str:
         """The same in words: ``97.5 % against 82.3 %``."""

@@ -123,6 +123,21 @@ def test_figures_of_shares_count_samples():
     assert "worse on 20 %" in wins.words  # 40 of 200
 
 
+def test_two_shares_of_one_sentence_have_one_precision():
+    """With the digits of their means: 1.1 % stood beside 0.93 %, and a difference of 0.1 points."""
+    right = {"a": [1] * 55 + [0] * 46 + [1] * 4899, "b": [0] * 55 + [1] * 46 + [1] * 4899}
+    rows = [(name, f"s{s}", "acc", x) for name, column in right.items() for s, x in enumerate(column)]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    mean, wins, *_ = rank(read(frame, higher="*"), resamples=200, jobs=1).document.quotes
+    assert mean.figure == "0.18 points"
+    assert wins.figure == "1.10 %"
+    assert wins.words.endswith("worse on 0.92 %")
+    few = rank(read(frame, higher="*"), no_test=True).document.means[0]
+    assert few.shares(0.25, 0.0002) == ("25.00 %", "0.02 %")
+    assert few.shares(0.25, 0.00001) == ("25.000 %", "0.001 %")
+    assert few.shares(0.25, 0.0) == ("25.00 %", "0.00 %")
+
+
 def test_a_gate_says_its_outcome():
     document = gate(table({"new": [1.0], "old": [0.0]}), better="new:old").document
     assert document.certainty == document.outcome == "pass"

@@ -25,7 +25,7 @@ from riskrank.shown.formats.terminal import to_terminal
 from riskrank.shown.schema import json_schema
 from riskrank.shown.sections import spelled_sections
 from riskrank.shown.suites.tables import MARKS, strips
-from riskrank.shown.view import Table, first_screen, text_of
+from riskrank.shown.view import Line, Table, first_screen, text_of
 from riskrank.studies.dominance import dominance
 from riskrank.studies.mean_risk import mrm
 from riskrank.studies.portfolio import portfolio
@@ -415,3 +415,16 @@ def test_tasks_with_metrics_of_their_own_are_shown_as_the_file_has_them(name):
     assert {row["metric"] for row in document.meta()["suite"]["tasks"]} == set(frame["metric"])
     # The scale of the comparison is ranks within a task.
     assert all(0 < row["mean"] < 1 for row in document.meta()["suite"]["macro_means"])
+
+
+def test_what_is_combined_is_said_of_a_suite():
+    table = suite_table(CLEAR, metrics=2)
+    for document in (
+        rank(table, RankSettings(resamples=100)),
+        dominance(table, DominanceSettings(resamples=100)),
+        mrm(table, MeanRiskSettings(resamples=100)),
+    ):
+        lines = [
+            one.text for one in first_screen(spelled_sections(document, flags=True)) if isinstance(one, Line)
+        ]
+        assert sum(line.startswith("share of scores of the task no better, ") for line in lines) == 1

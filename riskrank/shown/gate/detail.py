@@ -9,7 +9,7 @@ from riskrank.shown import numbers
 from riskrank.shown.text_pictures import interval_bars
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
-from riskrank.studies.gate.words import estimated, looked_at, said
+from riskrank.studies.gate.words import estimated, interval_of, looked_at
 
 STYLES = {PASS: "green", FAIL: "red", INCONCLUSIVE: "yellow"}
 
@@ -44,9 +44,6 @@ def details(document: GateDocument) -> list[Section]:
 def _cells(row: GateRow, *, tasks: bool, grouped: bool, needed: bool) -> tuple[Cell | str, ...]:
     sign = ">" if row.claim == "better" else "≥"
     margin = "" if not row.margin else f" {'+' if row.claim == 'better' else '−'} {row.margin:,g}"
-    ends = "–"
-    if row.low is not None and row.high is not None:
-        ends = f"{said(row, row.low)} to {said(row, row.high)}"
     dominance = row.statistic in ("fsd", "ssd")
     return (
         Cell(row.verdict, STYLES[row.verdict]),
@@ -55,7 +52,7 @@ def _cells(row: GateRow, *, tasks: bool, grouped: bool, needed: bool) -> tuple[C
         *([row.task or "all together"] if tasks else []),
         *([row.group or "all together"] if grouped else []),
         f"ε {estimated(row, numbers.ratio)}" if dominance else estimated(row),
-        ends,
+        interval_of(row, "–"),
         numbers.p_value(row.p_adjusted),
         f"{row.samples:,}",
         *([f"{row.samples_needed:,}" if row.samples_needed else "–"] if needed else []),

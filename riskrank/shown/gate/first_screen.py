@@ -13,7 +13,7 @@ from riskrank.shown.gate.detail import STYLES, details
 from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
 from riskrank.studies.gate.statistics import MACRO
-from riskrank.studies.gate.words import beyond_labels, estimated, looked_at, passes_if, said, unit_of
+from riskrank.studies.gate.words import beyond_labels, estimated, interval_of, looked_at, passes_if, unit_of
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
 # not pass come first.
@@ -86,10 +86,7 @@ def _numbers(row: GateRow) -> tuple[str, str, str]:
     """Difference, its interval, and on which side of what it has to lie, in the units of the file."""
     if row.statistic in ("fsd", "ssd"):
         return (f"ratio {estimated(row, numbers.ratio)}", "–", passes_if(row))
-    ends = "–"
-    if row.low is not None and row.high is not None:
-        ends = f"{said(row, row.low)} to {said(row, row.high)}"
-    return estimated(row), ends, passes_if(row)
+    return estimated(row), interval_of(row, "–"), passes_if(row)
 
 
 def _tests(document: GateDocument) -> str:
@@ -134,10 +131,17 @@ def _lost(document: GateDocument) -> list[Section]:
     return sections
 
 
+def _claim(rows: Sequence[GateRow], one: GateRow) -> str:
+    """Which of several claims: what it is about, and of which models where they are several."""
+    what = f"{looked_at(one)} of {one.metric}{one.place}"
+    alone = len({(row.claim, row.new, row.old) for row in rows}) == 1
+    return what if alone else f"{one.new} {_than(one)} on {what}"
+
+
 def _to_do(document: GateDocument) -> list[Line]:
-    """What would decide the claims that are open."""
+    """What would decide the claims that are open; nothing where one is refuted, which that does not mend."""
     open_ = [row for row in document.rows if row.verdict == INCONCLUSIVE]
-    if not open_:
+    if not open_ or document.outcome == FAIL:
         return []
     needed = [row for row in open_ if row.samples_needed is not None]
     parts = ["more samples" if document.judged is None else "more labels"]
@@ -157,7 +161,7 @@ def _to_do(document: GateDocument) -> list[Line]:
         most = max(needed, key=lambda row: row.samples_needed or 0)
         size = f"{most.samples_needed:,} {unit_of(most, document.unit)}"
         each = f"about {size}, were the difference found the true one"
-        parts = [f"{each} ({looked_at(most)} of {most.metric}{most.place})" if len(open_) > 1 else each]
+        parts = [f"{each} ({_claim(document.rows, most)})" if len(document.rows) > 1 else each]
     if not chosen and any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
         parts.append(f"or a {option('margin')} that does not matter")
     counted = ""

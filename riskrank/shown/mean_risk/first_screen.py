@@ -43,11 +43,16 @@ def view(document: MeanRiskDocument) -> list[Section]:
     return [
         _side_by_side(document) if several else _alone(document, *document.by_column[0]),
         *unshown(len(document.provenance.models) - MOST_ROWS, "model"),
-        *([] if several else combined(document.by_column[0][0], document.provenance)),
+        *([] if several else _meant(document)),
         Line(tests),
         Line(", ".join(asked), "Also:"),
         *asked_for([*also(document.more), *details(document)]),
     ]
+
+
+def _meant(document: MeanRiskDocument) -> list[Line]:
+    column, _ = document.by_column[0]
+    return combined(column, document.provenance, by_task=document.suite is not None)
 
 
 def _places(study: MeanRiskStudy) -> dict[int, str]:

@@ -46,6 +46,8 @@ def view(document: RankDocument) -> list[Section]:
         sections += _alone(document, next(iter(document.leading.values())))
     if document.suite is not None:
         sections += _tasks(document, document.suite)
+    if len(document.leading) == 1:
+        sections += _meant(document, next(iter(document.leading)))
     if document.leading:
         sections.append(_tests(document))
     beside = methods_beside(document)
@@ -69,14 +71,18 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
     models, marks = document.provenance.models, document.marks[one.column]
     shown = _shown(document, one)
     marked = {i: why for i, why in marks.items() if i in shown}
-    meant = combined(one.column, document.provenance) if document.suite is None else []
+    meant = _meant(document, one.column)
     # The line on the combined score takes the room of a mark; --explain has all of them.
     below = [f"! {line}" for line in listed(marked, models, _MARKS)][: _MARKS - 1 if meant else None]
     hidden = len(document.means[MOST_METRICS:])
     if hidden:
         below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
     more = unshown(len(models) - len(shown), "model", option("top", len(models)))
-    return [_table(document, one, shown), *more, *map(Line, below), *meant]
+    return [_table(document, one, shown), *more, *map(Line, below)]
+
+
+def _meant(document: RankDocument, column: str) -> list[Line]:
+    return combined(column, document.provenance, by_task=document.suite is not None)
 
 
 def other_metrics(document: RankDocument) -> list[Section]:

@@ -89,7 +89,7 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
         Column(". open", name="open tasks", spare=True),
     )
     # Means of single metrics stand above, and may say the opposite of the score that is compared here.
-    score = f"{COMBINED}\n" if one.units.label == COMBINED else ""
+    score = f"{COMBINED} " if one.units.label == COMBINED else ""
     return Table("", (Column(f"{score}against {against}", "left"), *columns), tuple(rows))
 
 

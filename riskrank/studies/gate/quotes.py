@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from riskrank.studies.document import Quote
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts
-from riskrank.studies.gate.words import deciding_row, estimated, looked_at, passes_if, said
+from riskrank.studies.gate.words import deciding_row, estimated, interval_of, looked_at, passes_if
 from riskrank.studies.wording import p_words
 
 
@@ -32,9 +32,8 @@ def _difference(row: GateRow, *, margin: bool) -> Quote:
         where = f"; passes {passes_if(row)}" if margin else ""
         words = f"violation ratio of {row.new} to {row.old}, {what}{where}"
         return Quote(estimated(row, lambda value: f"{value:.3g}"), words)
-    ends = ""
-    if row.low is not None and row.high is not None:
-        ends = f": {said(row, row.low)} to {said(row, row.high)}"
+    ends = interval_of(row)
+    ends = f": {ends}" if ends else ""
     less = ", less is better" if row.direction == "lower" else ""
     where = f", passes if all {passes_if(row)}" if margin else ""
     return Quote(estimated(row, sign=True), f"{what}, {row.new} − {row.old}{ends}{less}{where}")

@@ -8,7 +8,7 @@ from functools import partial
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow, counts, overall
 from riskrank.studies.gate.statistics import MEAN
-from riskrank.studies.rounding import decimals_of, rounded, typeset
+from riskrank.studies.rounding import decimals_of, rounded, told_apart, typeset
 from riskrank.studies.wording import names, p_words, percent
 
 _CHOSEN = "the labels do not look chosen by chance"
@@ -81,7 +81,7 @@ def row_sentence(row: GateRow, metrics: Sequence[MetricSpec]) -> str:
         numbers = numbers or f"difference {said(row, row.estimate)}"
     else:
         better = ", less is better" if row.direction == "lower" else ""
-        ends = f"{said(row, row.low)} to {said(row, row.high)}"
+        ends = interval_of(row)
         missing = ", whatever is missing" if ranges(row) else ""
         numbers = f"{looked_at(row)} {estimated(row, sign=True)}{missing}, {ends}{better}"
     doubt = "" if row.chosen_p is None else f", as {_CHOSEN} ({p_words(row.chosen_p)})"
@@ -93,10 +93,14 @@ def passes_if(row: GateRow) -> str:
     """On which side of what all of an interval has to lie, in the units of the file: ``above −0.1``."""
     if row.statistic in ("fsd", "ssd"):
         return "below 0.5"
-    less = row.direction == "lower"
-    boundary = row.margin if row.claim == "better" else -row.margin
-    # A margin is the user's own number, shown as it was given; adding zero turns −0 into 0.
-    return f"{'below' if less else 'above'} {typeset(f'{(-boundary if less else boundary) + 0.0:,g}')}"
+    # A margin is the user's own number, shown as it was given.
+    return f"{'below' if row.direction == 'lower' else 'above'} {typeset(f'{_boundary(row):,g}')}"
+
+
+def _boundary(row: GateRow) -> float:
+    """What all of an interval has to lie on one side of; adding zero turns −0 into 0."""
+    claimed = row.margin if row.claim == "better" else -row.margin
+    return (-claimed if row.direction == "lower" else claimed) + 0.0
 
 
 def looked_at(row: GateRow) -> str:
@@ -113,6 +117,14 @@ def looked_at(row: GateRow) -> str:
 def said(row: GateRow, value: float) -> str:
     """A number in the units of a claim, with the digits its standard error leaves."""
     return rounded(value, decimals_of([row.standard_error]))
+
+
+def interval_of(row: GateRow, none: str = "") -> str:
+    """The interval of a difference; on which side of the boundary an end is, which decides, is seen."""
+    if row.low is None or row.high is None:
+        return none
+    decimals, boundary = decimals_of([row.standard_error]), _boundary(row)
+    return " to ".join(told_apart(end, boundary, rounded, decimals)[0] for end in (row.low, row.high))
 
 
 def ranges(row: GateRow) -> bool:

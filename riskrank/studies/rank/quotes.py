@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from riskrank.engine.dominance.win_rate import mean_over
 from riskrank.studies.document import Quote
-from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import Tail
 from riskrank.studies.rank.gains import differing, span_of, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.worst_cases import worse_cases
-from riskrank.studies.wording import counted, percent
+from riskrank.studies.wording import counted
 
 
 def quoted(case: Case) -> tuple[Quote, ...]:
@@ -78,20 +77,18 @@ def _bad_cases(one: Leading, case: Case) -> Iterator[Quote]:
         yield _of_two(pair, on_metric.tail.both(*pair), on_metric.share, one, case)
         return
     tail, (model, other) = Tail(one, case.table), one.pair
-    if not _shares(one, case.means):
+    shares = next((mean for mean in case.means if mean.share and mean.name == one.column), None)
+    if shares is None:
         if tail.says_something:
             yield _of_two(one.pair, tail.both(model, other), f"mean of the worst {tail.words}", one, case)
         return
     if one.scores.paired:
         means, weights = one.scores.sample_means(), one.scores.sample_weights()
         mine, its = means[model], means[other]
-        wins, losses = (percent(float(mean_over(apart, weights))) for apart in (mine > its, mine < its))
+        apart = (float(mean_over(where, weights)) for where in (mine > its, mine < its))
+        wins, losses = shares.shares(*apart)
         what = f"of the samples {case.models[model]} is better on than {case.models[other]}"
         yield Quote(wins, f"{what}, and worse on {losses}")
-
-
-def _shares(one: Leading, means: Sequence[MetricMeans]) -> bool:
-    return any(mean.share and mean.name == one.column for mean in means)
 
 
 def _sure(one: Leading, case: Case) -> Iterator[Quote]:
