@@ -85,6 +85,7 @@ def test_key_figures_are_those_of_the_named_model_or_of_two(documents, case):
         one, other = next(iter(document.leading.values())).pair
         assert mean.figure == means.difference(one, other)
         assert mean.words.startswith(f"mean q of {models[one]} less that of {models[other]}: ")
+        assert mean.words.endswith(f" ({' and '.join(means.both(one, other))})")
         assert document.quotes[-1].words.startswith("others not shown to be behind ")
 
 

@@ -34,7 +34,10 @@ def quoted(case: Case) -> tuple[Quote, ...]:
     one = next(iter(case.leading.values()))
     if not one.others:
         return ()
-    return (_mean(one, case), *_bad_cases(one, case), *_sure(one, case))
+    figures = [_mean(one, case), *_bad_cases(one, case)]
+    if one.refuted is not None and worse_cases(one, case.table.metrics) is not None:
+        figures.reverse()  # bad cases decide, and means may differ by noise alone
+    return (*figures, *_sure(one, case))
 
 
 def _mean(one: Leading, case: Case) -> Quote:
@@ -44,7 +47,8 @@ def _mean(one: Leading, case: Case) -> Quote:
     span = span_of(one, one.pair, case) if len(case.means) == 1 else ""
     if one.named or not span:
         return _of_two(one.pair, mean.both(model, other), f"mean {mean.name}", one, case, differing(span))
-    what = f"mean {mean.name} of {case.models[model]} less that of {case.models[other]}: {span}"
+    figures = " and ".join(mean.both(model, other))
+    what = f"mean {mean.name} of {case.models[model]} less that of {case.models[other]}: {span} ({figures})"
     return Quote(mean.difference(model, other), what)
 
 
