@@ -191,3 +191,18 @@ def test_a_better_mean_on_one_metric_of_two_does_not():
     assert one.level
     assert not one.worse_throughout
     assert found.document.certainty == "tied"
+
+
+@pytest.mark.parametrize(("sign", "said"), [(1, "higher"), (-1, "lower")])
+def test_a_figure_that_speaks_for_the_other_says_so(sign, said):
+    rng = np.random.default_rng(0)
+    b = rng.normal(0, 1, 1000)
+    a = b + 1 + rng.normal(0, 0.1, 1000) - np.where(np.arange(1000) % 25 == 0, 3, 0)
+    rows = [(m, s, "q", sign * float(x)) for m, own in {"a": a, "b": b}.items() for s, x in enumerate(own)]
+    frame = pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row")
+    way = {"higher": "*"} if sign > 0 else {"lower": ["q"]}
+    found = rank(read(frame, **way), resamples=400, jobs=1).document
+    assert found.named == (0,)
+    assert found.quotes[1].words.endswith(f" of b ({said} is better: b's)")
+    fine = rank(table({"a": [1.0], "b": [0.0]}), resamples=400, jobs=1).document
+    assert "is better" not in fine.quotes[1].words

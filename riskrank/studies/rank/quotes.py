@@ -62,6 +62,16 @@ def _of_two(
     return Quote(f"{figures[0]}, {figures[1]}", f"{what} of {model} and of {other}{more}")
 
 
+def _against(one: Leading, tail: Tail, case: Case) -> str:
+    """That a worst share speaks for the other model, and in which direction."""
+    model, other = one.pair
+    lower = any(mean.lower for mean in case.means if mean.name == one.column)
+    lost = tail.values[other] - tail.values[model]
+    if (-lost if lower else lost) <= 0:
+        return ""
+    return f" ({'lower' if lower else 'higher'} is better: {case.models[other]}'s)"
+
+
 def _clearest(one: Leading, case: Case) -> int:
     if one.recommendation is None:
         return 0
@@ -84,7 +94,8 @@ def _bad_cases(one: Leading, case: Case) -> Iterator[Quote]:
     shares = next((mean for mean in case.means if mean.share and mean.name == one.column), None)
     if shares is None:
         if tail.says_something:
-            yield _of_two(one.pair, tail.both(model, other), f"mean of the worst {tail.words}", one, case)
+            what, more = f"mean of the worst {tail.words}", _against(one, tail, case)
+            yield _of_two(one.pair, tail.both(model, other), what, one, case, more)
         return
     if one.scores.paired:
         means, weights = one.scores.sample_means(), one.scores.sample_weights()
