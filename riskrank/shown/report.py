@@ -26,7 +26,7 @@ from riskrank.shown.rank.detail import (
     mean_decimals,
     percent,
     reading,
-    risk_line,
+    risk_lines,
     separation_line,
 )
 from riskrank.shown.rank.first_screen import other_metrics
@@ -138,7 +138,7 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
     study, models = document.study.studies[metric], document.provenance.models
     risks = study.hidden_risks
     if risks is None:
-        return [risk_line(document, metric)]
+        return [*risk_lines(document, metric)]
     if not bad_cases(study.dominance.estimates.tail_level):
         return [Line("not looked for: a tail would hold more than half of the scores.", "Hidden risks:")]
     level = percent(study.dominance.estimates.tail_level)
@@ -150,7 +150,7 @@ def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
     ]
     shown = np.flatnonzero(risks.status != NONE).tolist()
     if not shown or document.worse_cases.get(metric) is not None:
-        words.append(risk_line(document, metric))
+        words += risk_lines(document, metric)
     if not shown:
         return words
     tail, decimals = document.tails[metric], mean_decimals(document, metric)

@@ -150,3 +150,12 @@ def test_a_hidden_risk_of_the_combined_score_names_that_mean():
     """By log_loss its mean is the worse one, on the same screen."""
     text = rr.rank(SAMPLES / "suite", wide=True, lower="log_loss", higher="correct", resamples=200).to_text()
     assert "! forest: hidden risk: mean combined score as good as logistic's, worse bad cases" in text
+
+
+def test_every_mark_of_a_screen_has_its_note():
+    """Where a line says what the combined score is, too."""
+    found = rr.read("sample_data/classifiers.parquet", metrics_file="sample_data/classifiers.toml")
+    text = rr.rank(found, resamples=1000, jobs=1).to_text()
+    marked = [line.split()[2] for line in text.splitlines() if line.split()[1:2] == ["!"]]
+    assert len(marked) > 2
+    assert all(f"! {model}: " in text for model in marked)

@@ -57,7 +57,7 @@ def test_a_disaster_on_both_metrics_is_not_shipped(seed, alike):
     assert re.search(r"but its worst 5 % on [pq] average −4\d\.\d against −[34]\.\d of safe", result.verdict)
     assert "Look at safe instead" in result.verdict
     assert result.document.certainty == "disagreement"
-    assert re.search(r"! z: worse bad cases on [pq] than safe", result.to_text())
+    assert re.search(r"! z: worse bad cases on (p and q|q and p) than safe", result.to_text())
 
 
 @pytest.mark.parametrize("metric", [None, "p", "q"])
@@ -211,3 +211,18 @@ def test_where_samples_belong_to_tasks_or_clusters_or_models():
         result = rr.rank(table, higher="*", resamples=1000, jobs=1, **options)
         assert result.document.certainty == "disagreement", options
         assert "Look at safe instead" in result.verdict, options
+
+
+def test_a_page_says_of_worse_cases_in_which_ways_they_are_worse():
+    """They are no hidden risk by its definition, and nobody is ahead of the first head to head."""
+    page = rr.report(frame(scores()), higher="*", resamples=1000, jobs=1)
+    meta = page.document.meta()
+    (told,) = meta["recommendations"]
+    assert (told["ahead_head_to_head"], meta["hidden_risks"]) == ([], [])
+    against = page.document.quotes[-1]
+    assert against.words.startswith("significantly ahead of z in bad cases on a metric")
+    assert against.figure == f"{len(told['milder_on_a_metric'])} models"
+    html = re.sub(r"<[^>]+>", "", page.to_html())
+    assert "Hidden risks: none on the combined score." in html
+    assert re.search(r"Worse bad cases on single metrics: z: worst.5.% on [pq] average", html)
+    assert re.search(r"! z: worse bad cases on (p and q|q and p) than safe", html)

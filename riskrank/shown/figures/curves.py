@@ -33,8 +33,8 @@ _TITLE = {"quantiles": "Quantile functions", "tvar": "Tail Value at Risk", "cdf"
 
 
 @drawn
-def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str) -> Plot:
-    """Draw one curve a model, the best by mean in colour.
+def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str, *, accent: bool = True) -> Plot:
+    """Draw one curve a model, the first of its order in colour.
 
     Parameters
     ----------
@@ -43,8 +43,10 @@ def draw_curves(kind: str, found: Curves, names: Sequence[str], column: str) -> 
     names : sequence of k str
     column : str
         What the scores are: a metric or a portfolio.
+    accent : bool
+        Whether the first is a model that a verdict names.
     """
-    given = looks(len(names), found.order)
+    given = looks(len(names), found.order, accent=accent)
     key = Key.of(names, found.order, given)
     width, height = 340.0, max(220.0, key.height)
     left, below = 58.0, 42.0

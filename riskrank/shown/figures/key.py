@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from riskrank.shown.figures.fonts import TEXT, text_width
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
-from riskrank.shown.figures.style import DASHES, FOCUS, GREY, INK, MARKERS, PALETTE, QUIET, ROW
+from riskrank.shown.figures.style import DASHES, FOCUS, GREY, INK, MARKERS, NEUTRAL, PALETTE, QUIET, ROW
 
 WIDEST = 150.0
 """Room for a name beside a picture, in points."""
@@ -39,7 +39,7 @@ class Look:
 OTHERS = Look(GREY, "solid", "o", 0.7, 2)
 
 
-def looks(count: int, order: Iterable[int]) -> list[Look]:
+def looks(count: int, order: Iterable[int], *, accent: bool = True) -> list[Look]:
     """Looks of all models.
 
     Parameters
@@ -48,11 +48,13 @@ def looks(count: int, order: Iterable[int]) -> list[Look]:
         Number of models.
     order : iterable of int
         Models, the most important first.
+    accent : bool
+        Whether the first has the colour of a model that a verdict names.
     """
-    found = [OTHERS] * count
+    found, colors = [OTHERS] * count, PALETTE if accent else NEUTRAL
     # Later ones lie on top: where curves coincide, a dash lets the line below it through.
     for place, model in enumerate(islice(order, FOCUS)):
-        found[model] = Look(PALETTE[place], DASHES[place], MARKERS[place], 1.5, 10 + place)
+        found[model] = Look(colors[place], DASHES[place], MARKERS[place], 1.5, 10 + place)
     return found
 
 

@@ -41,7 +41,7 @@ def pictures(document: RankDocument) -> list[Picture]:
         for method in leading
     ]
     if len(methods) > 1:
-        caption = "Ranks of every model by every method, joined by lines."
+        caption = f"Ranks of every model by every {_ranked_by(document)}, joined by lines."
         found.append(Picture("bump", caption, partial(_bump, document)))
     for column in document.scores:
         of = f"@{column}" if len(document.scores) > 1 else ""
@@ -115,9 +115,11 @@ def _score(method: str) -> tuple[str, str]:
 
 
 def _curves(document: RankDocument, column: str, kind: str) -> Plot:
-    found = document.curves(column)
-    found = replace(found, order=np.array(in_focus(document.named, found.order.tolist())))
-    return draw_curves(kind, found, document.provenance.models, in_words(column))
+    found, one = document.curves(column), document.leading.get(column)
+    spoken_of = document.named or (() if one is None else one.pair)
+    found = replace(found, order=np.array(in_focus(spoken_of, found.order.tolist())))
+    models = document.provenance.models
+    return draw_curves(kind, found, models, in_words(column), accent=bool(document.named))
 
 
 def method_ranks(study: MethodStudy, named: Sequence[int] = ()) -> Bump:
@@ -126,13 +128,22 @@ def method_ranks(study: MethodStudy, named: Sequence[int] = ()) -> Bump:
 
 
 def _bump(document: RankDocument) -> Plot:
-    methods = list(document.study.rankings)
+    what = _ranked_by(document)
     return draw_bump(
         method_ranks(document.study, document.named),
         document.provenance.models,
-        methods,
-        "Ranks by every method",
+        list(document.study.rankings),
+        f"Ranks by every {what}",
+        what=what,
     )
+
+
+def _ranked_by(document: RankDocument) -> str:
+    """What tells the rankings apart: metrics where one method ranks on several, else methods."""
+    parts = [name.partition("@") for name in document.study.rankings]
+    metrics = {mean.name for mean in document.means}
+    one_method = len({method for method, _, _ in parts}) == 1
+    return "metric" if one_method and all(column in metrics for _, _, column in parts) else "method"
 
 
 def stability_curves(steady: Stability) -> ErrorBars:

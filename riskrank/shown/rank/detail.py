@@ -39,7 +39,7 @@ def details(document: RankDocument) -> list[Section]:
         sections.append(detail_table(document, metric, leading))
         if leading in found.separations and inference.test:
             sections.append(separation_line(found, leading))
-        sections.append(risk_line(document, metric))
+        sections += risk_lines(document, metric)
     if study.studies:
         column, first = next(iter(study.studies.items()))
         names = [name for found in study.studies.values() for name in found.rankings]
@@ -211,25 +211,28 @@ def _short(name: str) -> str:
     return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
 
 
-def risk_line(document: RankDocument, metric: str) -> Line:
-    """Name the models whose mean hides a worse tail, with the numbers that say so."""
+def risk_lines(document: RankDocument, metric: str) -> list[Line]:
+    """Name the models whose mean hides a worse tail, or whose metrics have one, with the numbers."""
     found, models = document.study.studies[metric], document.provenance.models
     risks = found.hidden_risks
     if risks is None:
-        return Line("not looked for, as nothing was resampled.", "Hidden risks:")
+        return [Line("not looked for, as nothing was resampled.", "Hidden risks:")]
     proven = np.flatnonzero(risks.status == RISK)
     named = [_risk(document, metric, int(i)) for i in proven[:_MOST_RISKS]]
     rest, on_metric = len(proven) - len(named), document.worse_cases.get(metric)
-    if on_metric is not None:
-        named.append(f"{models[on_metric.first]}: {on_metric.words(models)}")
-    text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or "none is proven"
+    none = "none is proven" if on_metric is None else "none on the combined score"
+    text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or none
     for status, words in (
         (NOT_SHOWN, "not shown, though the tail is worse in these samples"),
         (NOT_DECIDED, f"not decided at {found.dominance.resamples or 0:,} resamples"),
     ):
         open_to_doubt = [models[int(i)] for i in np.flatnonzero(risks.status == status)]
         text += f"; {words}: {names(open_to_doubt)}" if open_to_doubt else ""
-    return Line(f"{text}.", "Hidden risks:", "yellow" if named else "")
+    lines = [Line(f"{text}.", "Hidden risks:", "yellow" if named else "")]
+    if on_metric is not None:
+        worse = f"{models[on_metric.first]}: {on_metric.words(models)}."
+        lines.append(Line(worse, "Worse bad cases on single metrics:", "yellow"))
+    return lines
 
 
 def _risk(document: RankDocument, metric: str, i: int) -> str:

@@ -72,8 +72,11 @@ def _alone(document: RankDocument, one: Leading) -> list[Section]:
     shown = _shown(document, one)
     marked = {i: why for i, why in marks.items() if i in shown}
     meant = _meant(document, one.column)
-    # The line on the combined score takes the room of a mark; --explain has all of them.
-    below = [f"! {line}" for line in listed(marked, models, _MARKS)][: _MARKS - 1 if meant else None]
+    lines = listed(marked, models, _MARKS)
+    if meant and len(lines) > 1:
+        # The line on the combined score takes the room of some.
+        lines = [lines[0], "; ! ".join(lines[1:])]
+    below = [f"! {line}" for line in lines]
     hidden = len(document.means[MOST_METRICS:])
     if hidden:
         below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")

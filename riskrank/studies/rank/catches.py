@@ -144,7 +144,7 @@ def marks(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Mapp
             mean = "mean" if alone else "mean combined score"
             found[i] = f"hidden risk: {mean} as good as {tail.rival(i)}'s, worse bad cases"
         elif on_metric is not None and i == one.first:
-            found[i] = f"worse bad cases on {on_metric.metric} than {table.models[on_metric.rival]}"
+            found[i] = f"worse bad cases on {on_metric.metrics} than {table.models[on_metric.rival]}"
         elif i in worse:
             found[i] = f"worse bad cases than {worse[i]}"
     return found
@@ -154,4 +154,4 @@ def listed(found: Mapping[int, str], models: Sequence[str], most: int) -> list[s
     """The first few marks as lines, and how many more there are."""
     lines = [f"{models[i]}: {why}" for i, why in [*found.items()][:most]]
     rest = [models[i] for i in [*found][most:]]
-    return [*lines, f"also marked: {names(rest)}"] if rest else lines
+    return [*lines, f"also marked: {names(rest, len(rest))}"] if rest else lines

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from riskrank.engine.dominance.challenge import Challenge
 from riskrank.engine.dominance.win_rate import mean_over
 from riskrank.studies.document import Quote
 from riskrank.studies.rank.case import Case
@@ -112,7 +113,7 @@ def _sure(one: Leading, case: Case) -> Iterator[Quote]:
     if not one.tested:
         return
     if found is not None:
-        against = f"significantly ahead of {first}, head to head, on every metric, or in bad cases on one"
+        against = f"significantly ahead of {first} {_ways(found.leader, case)}"
         instead = "" if found.choice is None else f"; none beats {case.models[found.choice]} throughout"
         yield Quote(counted(len(found.leader.beaten_by), "model"), against + instead)
         return
@@ -122,3 +123,14 @@ def _sure(one: Leading, case: Case) -> Iterator[Quote]:
         yield Quote(f"{len(one.beaten)} of {of}", f"others significantly behind {first}{doubt}")
     else:
         yield Quote(f"{of - len(one.beaten)} of {of}", f"others not shown to be behind {first}")
+
+
+def _ways(leader: Challenge, case: Case) -> str:
+    """In which ways others are ahead of the first: those that somebody is."""
+    throughout = "on every metric" if len(case.means) > 1 else "on average"
+    ways = {
+        "head to head": leader.ahead,
+        throughout: leader.better,
+        "in bad cases on a metric": leader.milder,
+    }
+    return " or ".join(way for way, ahead in ways.items() if ahead)

@@ -42,6 +42,11 @@ class WorseCases:
         return f"worst {self.tail.words} on {self.metric} {average} of {models[self.rival]}{also}"
 
     @property
+    def metrics(self) -> str:
+        """All metrics on which that model's are milder."""
+        return names((self.metric, *self.also), 4)
+
+    @property
     def share(self) -> str:
         """Of what these are means."""
         return f"mean of the worst {self.tail.words} on {self.metric}"

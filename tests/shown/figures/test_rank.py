@@ -3,7 +3,9 @@ import pytest
 
 import riskrank as rr
 from riskrank.shown.figures.forest import Forest, Interval, draw_forest
-from riskrank.shown.figures.rank import forest, method_ranks
+from riskrank.shown.figures.marks import curve_mark
+from riskrank.shown.figures.rank import forest, method_ranks, pictures
+from riskrank.shown.figures.style import NEUTRAL, PALETTE
 
 SCORES = {
     "model": [name for name in "abcd" for _ in range(40)],
@@ -67,3 +69,41 @@ def test_legible(legible, names, count):
     )
     assert "mean, to the first (×10⁻⁶)" in words or "mean, to the first (×10⁻⁷)" in words
     assert ("50 others" in words) == (count == 90)
+
+
+def _apart(gap):
+    """Two metrics; the first model by a gap, the others one as good as the other."""
+    rng = np.random.default_rng(4)
+    scores = rng.normal(size=(5, 40, 2)) + gap * (np.arange(5) == 2)[:, None, None]
+    found = [
+        (name, i, m, scores[k, i, j]) for k, name in enumerate("abcde") for i in range(40) for j, m in PQ
+    ]
+    names = ("model", "sample", "metric", "score")
+    return {name: [*column] for name, column in zip(names, zip(*found, strict=True), strict=True)}
+
+
+PQ = tuple(enumerate("pq"))
+
+
+@pytest.mark.parametrize("kind", ["quantiles", "tvar"])
+@pytest.mark.parametrize("gap", [0.0, 4.0])
+def test_curves_have_the_accent_only_where_the_verdict_names_a_model(kind, gap):
+    result = rr.rank(_apart(gap), resamples=1000, higher="*", jobs=1)
+    one = result.document.leading["P(IC)"]
+    assert bool(one.named) == (gap > 0)
+    lines = {line.get_gid(): line.get_color() for line in result.plot(kind).axes[0].get_lines()}
+    assert (PALETTE[0] in lines.values()) == (gap > 0)
+    drawn = [lines[curve_mark(model)] for model in one.pair]
+    assert drawn == ([PALETTE[0], PALETTE[1]] if gap else list(NEUTRAL[:2]))
+
+
+def test_a_chart_of_metrics_says_so():
+    methods = rr.rank(_apart(4.0), all_methods=True, no_test=True, higher="*").plot("bump")
+    metrics = rr.report(_apart(4.0), resamples=60, higher="*", jobs=1).document.metrics
+    (chart,) = (one for one in pictures(metrics) if one.name == "bump")
+    for figure, what in ((methods, "method"), (chart.draw(), "metric")):
+        words = " ".join(text.get_text() for text in figure.texts)
+        words += " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+        assert f"Ranks by every {what}" in words.replace("\n", " ")
+        assert f"Columns: {what}s" in words.replace("\n", " ")
+    assert "every metric" in chart.caption
