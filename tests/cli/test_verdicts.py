@@ -1,5 +1,7 @@
 """Warnings, selections and the variants of a test, as a user meets them."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -197,8 +199,11 @@ def test_a_planted_hidden_risk(run, write, quick):
     assert entry["p_adjusted"] <= 0.05
     assert [other for other in document["meta"]["hidden_risks"][1:] if other["status"] == "risk"] == []
     text = " ".join(run("rank", path, *quick, "--explain").stdout.split())
-    assert f"Hidden risks: risky: mean {entry['mean']:.3f} (place 1), worst 5 %:" in text
-    assert f"(place 1), worst 5 %: −{-entry['tvar']:.3f} against" in text
+    shown = re.search(r"Hidden risks: risky: mean ([\d.]+) \(place 1\), worst 5 %: −([\d.]+) against", text)
+    assert shown is not None
+    # As many digits as their intervals support.
+    for number, exact in zip(shown.groups(), (entry["mean"], -entry["tvar"]), strict=True):
+        assert number == f"{exact:.{len(number.partition('.')[2])}f}"
 
 
 def test_without_resamples_no_risk_is_looked_for(run, write):
