@@ -81,16 +81,16 @@ def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Tab
                 str(one.open(i, one.against)),
             )
         )
-    picture = [Column("tasks", "left")] if drawn else []
+    # Means of single metrics stand above, and may say the opposite of the score that is compared here.
+    marked = Column("combined", "left", name="tasks, combined score")
+    picture = [marked if one.units.label == COMBINED else Column("tasks", "left")] if drawn else []
     columns = (
         *picture,
         Column("+ better on", "left"),
         Column("- worse on", "left"),
         Column(". open", name="open tasks", spare=True),
     )
-    # Means of single metrics stand above, and may say the opposite of the score that is compared here.
-    score = f"{COMBINED} " if one.units.label == COMBINED else ""
-    return Table("", (Column(f"{score}against {against}", "left"), *columns), tuple(rows))
+    return Table("", (Column(f"against {against}", "left"), *columns), tuple(rows))
 
 
 def _named(chapter: SuiteChapter, tasks: Sequence[int]) -> str:
