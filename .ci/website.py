@@ -61,8 +61,15 @@ SETTINGS = {
     "smartquotes": False,
 }
 
-# A browser would end a line between the dashes of an option and its name.
-STYLE = "code .pre { white-space: nowrap; }\n"
+# A browser would end a line between the dashes of an option and its name. Screens are 100 columns wide: where
+# there is room for them beside the contents of the site and, from 82em on, those of the page.
+STYLE = """\
+code .pre { white-space: nowrap; }
+@media (min-width: 73em) and (max-width: 81.9em), (min-width: 88em) {
+  .content { width: 53em; padding: 0 2em; }
+  .sidebar-drawer { width: max(15em, calc(50% - 36em)); }
+}
+"""
 
 
 def manual():
