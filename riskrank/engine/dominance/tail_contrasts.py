@@ -49,7 +49,7 @@ class TailContrasts:
         Where the resamples are too few to tell whether it is.
     gains : ndarray of bool, shape (k, m)
         What the one has to show against the other: where its own tail is significantly better, or its mean,
-        and its tail not significantly worse.
+        and neither is significantly worse.
     ahead : ndarray of bool, shape (k,)
         Whether its mean is significantly better than the other's on every metric, whatever the tails: a
         trade of mean and tail, as on one metric alone.
@@ -123,7 +123,7 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
         milder,
         milder & ~means.better(inference.alpha),
         undecided,
-        worse.shown | (behind_in_mean & ~milder & tails.counting),
+        (worse.shown & ~means.better(inference.alpha)) | (behind_in_mean & ~milder & tails.counting),
         np.asarray((behind_in_mean | ~tails.counting).all(axis=1)),
     )
 

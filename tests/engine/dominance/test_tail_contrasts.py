@@ -114,6 +114,18 @@ def test_a_milder_tail_on_another_metric_is_a_trade():
     assert found.milder_for_nothing.size == 0
 
 
+def test_a_milder_tail_of_a_worse_mean_makes_up_for_nothing():
+    """The others vary more on the second metric, and are better on it nevertheless."""
+    values, rng = disaster(bad=(0,)), np.random.default_rng(1)
+    for other in values[1:]:
+        other[:, 1] = values[0][:, 1] + 1.5 + rng.normal(0, 4, N)
+    found = held(values)
+    assert found.milder[1].tolist() == [True, False]
+    assert found.tails[1, 1] < found.tails[0, 1] - 1
+    assert not found.gains[1].any()
+    assert 1 in found.milder_for_nothing
+
+
 def test_equal_models_show_nothing():
     rng = np.random.default_rng(2)
     one = rng.standard_t(3, (N, 2))
