@@ -6,9 +6,9 @@ are loaded when they are first used, so that the import costs nothing.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in typing, whose import takes longer than all of this
+from riskrank.version import __version__ as __version__
 
-__version__ = "0.1.0"
+TYPE_CHECKING = False  # as in typing, whose import takes longer than all of this
 
 # Beside the functions of the commands.
 _OWN = ("GateResult", "Result", "Scores", "__version__", "errors", "read")

@@ -16,9 +16,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from riskrank.asked.baseline import GateReading
 from riskrank.asked.commands import BY_NAME, Command, named
-from riskrank.asked.convert import OF_EXPORTS, VERDICTS, VoteSettings
-from riskrank.asked.gate import GateReading
 from riskrank.asked.option import Option, options_of
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.resampling import RunOptions
@@ -37,11 +36,12 @@ from riskrank.scores.table.inspection import Inspection, inspect_scores
 from riskrank.scores.table.score_table import ScoreTable, read_scores
 from riskrank.shown.files import check_writable, write_all
 from riskrank.studies.arguments import checked, whole_number
-from riskrank.studies.check import check as check_study
-from riskrank.studies.convert import convert_export, convert_votes
-from riskrank.studies.distributions import named_distributions
-from riskrank.studies.grouping import refuse_groups
-from riskrank.studies.power import power_between, refuse_table_options
+from riskrank.studies.check.study import check as check_study
+from riskrank.studies.convert.options import OF_EXPORTS, VERDICTS, VoteSettings
+from riskrank.studies.convert.study import convert_export, convert_votes
+from riskrank.studies.groups.study import refuse_groups
+from riskrank.studies.power.distributions import named_distributions
+from riskrank.studies.power.study import power_between, refuse_table_options
 from riskrank.studies.runtime import running
 
 # What every command can do without is no error yet when a table is only read.

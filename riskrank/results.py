@@ -21,7 +21,7 @@ from riskrank.shown.render import markdown_page, render, to_text
 from riskrank.shown.sections import spelled_sections
 from riskrank.studies.document import Document
 from riskrank.studies.frames import FrameRows
-from riskrank.studies.gate import GateDocument
+from riskrank.studies.gate.document import GateDocument
 from riskrank.studies.gate.each_sample import SampleDocument
 
 if TYPE_CHECKING:

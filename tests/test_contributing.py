@@ -19,9 +19,9 @@ NEW = [
     "tests/engine/portfolio/test_worst_case.py",
     "riskrank/scores/exports/arena.py",
     "tests/scores/exports/test_arena.py",
-    "riskrank/asked/tally.py",
-    "riskrank/studies/tally.py",
-    "riskrank/shown/tally.py",
+    "riskrank/studies/tally/options.py",
+    "riskrank/studies/tally/study.py",
+    "riskrank/studies/tally/screen.py",
     "docs/tally.md",
 ]
 # Rows of tables, in the words of the page or as it describes them.
@@ -70,6 +70,7 @@ def house(tmp_path_factory):
     )
     files = [code for code in SNIPPETS if code.startswith(('"""', "import", "from"))]
     for path, code in zip((path for path in NEW if path.endswith(".py")), files, strict=True):
+        (house / path).parent.mkdir(exist_ok=True)
         (house / path).write_text(code, encoding="utf-8")
     for path, changes in ROWS.items():
         text = (house / path).read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """Every command in one table: what it asks, and who answers, shows and draws it.
 
-A row names what lies in the storeys above by text, ``module:name`` below ``riskrank.studies``, below
-``riskrank.shown`` and so on: the storey itself loads it when it is used, so that the table costs nothing.
+A row names what lies in the room of a command by text, ``module:name`` below ``riskrank.studies``: whoever
+uses it loads it then, so that the table costs nothing.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class Paper:
     documents : str
         Its classes below ``riskrank.studies``, ``module:One,Other``.
     view : str
-        Module below ``riskrank.shown`` whose ``view`` puts it into tables and words.
+        Module below ``riskrank.studies`` whose ``view`` puts it into tables and words.
     figures : str
-        Module below ``riskrank.shown.figures`` whose ``pictures`` lists what can be drawn of it, if anything.
+        Module below ``riskrank.studies`` whose ``pictures`` lists what can be drawn of it, if anything.
     """
 
     schema: str
@@ -81,7 +81,7 @@ class Command:
     words : str
         The same on its own page, for both doors.
     settings : str
-        Its settings below ``riskrank.asked``.
+        Its settings below ``riskrank``.
     study : str
         Function below ``riskrank.studies`` of a table, settings and a runtime; empty where the command is
         one of the command line alone.
@@ -95,7 +95,7 @@ class Command:
     needs : mapping of str to object
         What it asks of a reader.
     reading : str
-        Reading options below ``riskrank.asked``, where they are not those of all.
+        Reading options below ``riskrank``, where they are not those of all.
     lacks : tuple of str
         Options of reading and of output that the command line does not have here.
     refused : tuple of str
@@ -105,7 +105,7 @@ class Command:
     runs : bool
         Whether it takes processes.
     output : str
-        Output options below ``riskrank.asked``, where they are not those of all.
+        Output options below ``riskrank``, where they are not those of all.
     formats : tuple of str
         Formats it writes beside those of all.
     scores, scores_words : str
@@ -121,18 +121,18 @@ class Command:
     name: str
     short: str
     words: str
-    settings: str = "option:Settings"
+    settings: str = "asked.option:Settings"
     study: str = ""
     refuses: str = ""
     papers: tuple[Paper, ...] = ()
     pictures: tuple[str, ...] = ()
     needs: Mapping[str, Any] = field(default_factory=dict)
-    reading: str = "reading:ReadOptions"
+    reading: str = "asked.reading:ReadOptions"
     lacks: tuple[str, ...] = ("group_by",)
     refused: tuple[str, ...] = ()
     groups: bool = False
     runs: bool = False
-    output: str = "output:OutputOptions"
+    output: str = "asked.output:OutputOptions"
     formats: tuple[str, ...] = ()
     scores: str = "SCORES..."
     scores_words: str = TABLES
@@ -143,19 +143,19 @@ class Command:
     @property
     def settings_type(self) -> type[Settings]:
         """Its settings."""
-        found: type[Settings] = named("riskrank.asked", self.settings)
+        found: type[Settings] = named("riskrank", self.settings)
         return found
 
     @property
     def reading_type(self) -> type[ReadOptions]:
         """Its reading options."""
-        found: type[ReadOptions] = named("riskrank.asked", self.reading)
+        found: type[ReadOptions] = named("riskrank", self.reading)
         return found
 
     @property
     def output_type(self) -> type[OutputOptions]:
         """Its output options."""
-        found: type[OutputOptions] = named("riskrank.asked", self.output)
+        found: type[OutputOptions] = named("riskrank", self.output)
         return found
 
 
@@ -174,14 +174,14 @@ COMMANDS = (
         Ranks follow the violation ratio and are shared only where it is the same; models that no test
         separates share a tier. Under the tables stand the hidden risks: models with a mean at least as
         high as another's and a mean of the worst 5 % that is significantly lower.""",
-        settings="rank:RankSettings",
+        settings="studies.rank.options:RankSettings",
         study="rank.study:rank",
         papers=(
             Paper(
                 schema="rank",
                 documents="rank.document:RankDocument",
-                view="rank.first_screen",
-                figures="rank",
+                view="rank.screen.first",
+                figures="rank.figures",
             ),
         ),
         pictures=("forest", "bump", "quantiles", "tvar", "cdf", "stability", "groups", *_OF_TASKS, _OF_JUDGE),
@@ -207,14 +207,14 @@ COMMANDS = (
 
         One row an ordered pair: the violation ratio of "winner dominates loser" (0: everywhere better,
         0.5: a draw), the p-value, and the verdict. Ahead is a ratio below 0.5; dominance itself is 0.""",
-        settings="dominance:DominanceSettings",
-        study="dominance:dominance",
+        settings="studies.dominance.options:DominanceSettings",
+        study="dominance.study:dominance",
         papers=(
             Paper(
                 schema="dominance",
-                documents="dominance:DominanceDocument",
-                view="dominance.first_screen",
-                figures="dominance",
+                documents="dominance.study:DominanceDocument",
+                view="dominance.screen.first",
+                figures="dominance.figures",
             ),
         ),
         pictures=("heatmap", "pair", "groups", *_OF_TASKS, _OF_JUDGE),
@@ -240,15 +240,15 @@ COMMANDS = (
 
         All risks but the standard deviation and the value at risk are consistent with second-order
         dominance: a model that dominates is never placed lower. Their rankings are aggregated exactly.""",
-        settings="mrm:MeanRiskSettings",
-        study="mean_risk:mrm",
-        refuses="mean_risk:columns_of",
+        settings="studies.mrm.options:MeanRiskSettings",
+        study="mrm.study:mrm",
+        refuses="mrm.study:columns_of",
         papers=(
             Paper(
                 schema="mrm",
-                documents="mean_risk:MeanRiskDocument",
-                view="mean_risk.first_screen",
-                figures="mean_risk",
+                documents="mrm.study:MeanRiskDocument",
+                view="mrm.screen.first",
+                figures="mrm.figures",
             ),
         ),
         pictures=("scatter", "radar", "groups", _OF_JUDGE),
@@ -279,15 +279,15 @@ COMMANDS = (
         Every metric needs a direction: {option("metrics_file")}, {option("lower")} or {option("higher")};
         ordinal ones are named by {option("ordinal")} or in the metrics file, where bounds also say the worst
         and the best score there can be.""",
-        settings="gsd:GsdSettings",
+        settings="studies.gsd.options:GsdSettings",
         study="gsd.study:gsd",
         refuses="gsd.settings:thresholds",
         papers=(
             Paper(
                 schema="gsd",
                 documents="gsd.document:GsdDocument",
-                view="gsd.first_screen",
-                figures="gsd.pictures",
+                view="gsd.screen.first",
+                figures="gsd.figures.pictures",
             ),
         ),
         pictures=("hasse", "contamination", "null", "ranks"),
@@ -296,7 +296,7 @@ COMMANDS = (
         lacks=("group_by", "weight", *_OF_JUDGES),
         refused=("unpaired", "cluster"),
         runs=True,
-        output="output:DiagramOptions",
+        output="asked.output:DiagramOptions",
         own=True,
         examples=(
             (
@@ -322,31 +322,31 @@ COMMANDS = (
         The norm's p says how much a bad objective is forgiven. The default, inf, looks at the worst weighted
         rank: it can reach every model of the Pareto front and answers to the weights. p = 1, the mean rank,
         tends to choose extremes whatever the weights are. {option("sweep")} shows it.""",
-        settings="copa:CopaSettings",
+        settings="studies.copa.options:CopaSettings",
         study="copa.study:copa",
         papers=(
             Paper(
                 schema="copa",
                 documents="copa.ranking:CopaDocument",
-                view="copa.first_screen",
-                figures="copa.pictures",
+                view="copa.screen.first",
+                figures="copa.figures.pictures",
             ),
             Paper(
                 schema="copa-comparison",
                 documents="copa.comparison:ComparisonDocument",
-                view="copa.comparison",
-                figures="copa.pictures",
+                view="copa.screen.comparison",
+                figures="copa.figures.pictures",
             ),
             Paper(
                 schema="copa-explain",
                 documents="copa.explanation:ExplanationDocument",
-                view="copa.explanation",
+                view="copa.screen.explanation",
             ),
             Paper(
                 schema="copa-sweep",
                 documents="copa.sweep:WeightSweepDocument,OrderSweepDocument",
-                view="copa.sweep",
-                figures="copa.pictures",
+                view="copa.screen.sweep",
+                figures="copa.figures.pictures",
             ),
         ),
         pictures=("doubt", "parallel", "boxes", "front", "bump"),
@@ -354,7 +354,7 @@ COMMANDS = (
         # largest scores are still numbers.
         needs={"sample_optional": True, "allow_constant": True, "missing": "keep", "largest": 1e303}
         | _SUITES,
-        reading="copa:ObjectiveReading",
+        reading="studies.copa.options:ObjectiveReading",
         lacks=("group_by", *_OF_JUDGES),
         examples=(
             (
@@ -374,14 +374,14 @@ COMMANDS = (
 
         The result is a long table (model, sample, metric, score) that every other command reads.
         {option("output", "x.parquet")} writes Parquet.""",
-        settings="portfolio:FoldingSettings",
-        study="portfolio:portfolio",
+        settings="studies.portfolio.options:FoldingSettings",
+        study="portfolio.study:portfolio",
         papers=(
             Paper(
                 schema="portfolio",
-                documents="portfolio:PortfolioDocument,PortfolioDrawsDocument,PortfolioSummaryDocument",
-                view="portfolio",
-                figures="portfolio",
+                documents="portfolio.study:PortfolioDocument,PortfolioDrawsDocument,PortfolioSummaryDocument",
+                view="portfolio.screen",
+                figures="portfolio.figures",
             ),
         ),
         pictures=("quantiles", "tvar", "cdf"),
@@ -408,17 +408,22 @@ COMMANDS = (
         tested as `dominance` would test it. The order planned for is every dominance that is significant
         in the pilot, or that each distribution is ahead of those after it. With a judge it is how many
         labels a gate on means needs.""",
-        settings="power:PowerSettings",
+        settings="studies.power.options:PowerSettings",
         study="power.study:power",
         refuses="power.study:claim_of",
         papers=(
-            Paper(schema="power", documents="power.document:PowerDocument", view="power", figures="power"),
+            Paper(
+                schema="power",
+                documents="power.document:PowerDocument",
+                view="power.screen.first",
+                figures="power.figures",
+            ),
             Paper(
                 schema="power-anytime",
                 documents="power.anytime:AnytimePowerDocument",
-                view="power_anytime",
+                view="power.screen.anytime",
             ),
-            Paper(schema="power-labels", documents="power.labels:LabelsDocument", view="power_labels"),
+            Paper(schema="power-labels", documents="power.labels:LabelsDocument", view="power.screen.labels"),
         ),
         pictures=("curves",),
         lacks=("group_by",),
@@ -448,29 +453,29 @@ COMMANDS = (
 
         A claim passes only if it is shown: too few samples are inconclusive, never a pass. All claims are
         one family. Under GITHUB_ACTIONS the run is annotated and its summary written, too.""",
-        settings="gate:ClaimSettings",
+        settings="studies.gate.options:ClaimSettings",
         study="gate.study:gate",
         papers=(
             Paper(
                 schema="gate",
                 documents="gate.document:GateDocument",
-                view="gate.first_screen",
-                figures="gate",
+                view="gate.screen.first",
+                figures="gate.figures",
             ),
             Paper(
                 schema="gate-samples",
                 documents="gate.each_sample:SampleDocument",
-                view="gate.samples",
+                view="gate.screen.samples",
             ),
         ),
         pictures=("intervals", _OF_JUDGE),
         # Two models without a mistake are a gate's best case, not a table without information.
         needs={"allow_constant": True} | _JUDGED | _CASES,
-        reading="gate:GateReading",
+        reading="asked.baseline:GateReading",
         lacks=("weight",),
         groups=True,
         runs=True,
-        output="output:GateOutputOptions",
+        output="asked.output:GateOutputOptions",
         formats=("junit",),
         own=True,
         examples=(
@@ -493,14 +498,14 @@ COMMANDS = (
         Counts have an exact sign test (McNemar's for 0/1 scores), of all samples and of each group or task.
         With several runs a sample each case is tested, too, and the runs of the old model say how many cases
         change by chance alone.""",
-        settings="diff:DiffSettings",
+        settings="studies.diff.options:DiffSettings",
         study="diff.study:diff",
-        papers=(Paper(schema="diff", documents="diff.document:DiffDocument", view="diff.first_screen"),),
+        papers=(Paper(schema="diff", documents="diff.document:DiffDocument", view="diff.screen.first"),),
         needs={"allow_constant": True} | _SUITES | _CASES,
         lacks=("weight", *_OF_JUDGES),
         refused=("cluster",),
         groups=True,
-        output="output:TestedOutputOptions",
+        output="asked.output:TestedOutputOptions",
         formats=("junit", "parquet"),
         examples=(
             (
@@ -520,9 +525,9 @@ COMMANDS = (
 
         {option("output", "report.html")} is one file that loads nothing from elsewhere: it can be mailed,
         printed, and read without JavaScript. Every other format holds the same numbers.""",
-        settings="report:ReportSettings",
-        study="report:report",
-        papers=(Paper(schema="report", documents="report:ReportDocument", view="report"),),
+        settings="studies.report.options:ReportSettings",
+        study="report.study:report",
+        papers=(Paper(schema="report", documents="report.study:ReportDocument", view="report.screen"),),
         lacks=(),
         groups=True,
         runs=True,
@@ -543,8 +548,10 @@ COMMANDS = (
         short="Turn what harnesses and judges write into a score table that every command reads.",
         words="Turn what harnesses and judges write into a score table that every command reads.",
         papers=(
-            Paper(schema="convert", documents="convert:ExportDocument", view="convert"),
-            Paper(schema="convert-verdicts", documents="convert:VoteDocument", view="votes"),
+            Paper(schema="convert", documents="convert.study:ExportDocument", view="convert.screen.exports"),
+            Paper(
+                schema="convert-verdicts", documents="convert.study:VoteDocument", view="convert.screen.votes"
+            ),
         ),
         own=True,
         examples=(
@@ -564,7 +571,7 @@ COMMANDS = (
         words="""Say what a score table holds (models, samples, metrics, pairing) and what is wrong with it.
 
         Exits 2 if the commands would refuse to read the table as it is. (Tests also need 10 samples.)""",
-        papers=(Paper(schema="check", documents="check:CheckDocument", view="check"),),
+        papers=(Paper(schema="check", documents="check.study:CheckDocument", view="check.screen"),),
         lacks=("group_by", "weight"),
         own=True,
         examples=(
@@ -585,8 +592,8 @@ COMMANDS = (
 
         Fields of its rows with their types, and what meta says of every result. More fields may be added
         to either without a new version.""",
-        reading="option:Settings",
-        output="output:LookOptions",
+        reading="asked.option:Settings",
+        output="asked.output:LookOptions",
         scores="COMMAND",
         scores_words="A command, or what follows riskrank/ in its document, such as copa-sweep.",
         own=True,
@@ -605,8 +612,8 @@ COMMANDS = (
         words="""Write the sample data into a folder, to try the commands on; nothing is overwritten.
 
         Below it lies sample_data, so that examples of --help and of the guide can be copied as they are.""",
-        reading="option:Settings",
-        output="output:LookOptions",
+        reading="asked.option:Settings",
+        output="asked.output:LookOptions",
         lacks=("output",),
         scores="[FOLDER]",
         scores_words="Where to: a folder that is not there yet. [default: riskrank-examples]",

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from riskrank import __version__
 from riskrank.asked.commands import BY_NAME, COMMANDS
 from riskrank.cli.app import Boundary
 from riskrank.cli.call import Call, callable_of, options_on_the_line
 from riskrank.cli.help import Application, command_class
+from riskrank.version import __version__
 
 
 def answer(call: Call) -> None:

@@ -1,7 +1,7 @@
 """Tables of contents: which chapter holds which words and pictures of which study, a row each.
 
 A new chapter or picture of a page is one row in such a table: that of the report is in
-:mod:`riskrank.shown.report`, that of any other document in :mod:`riskrank.shown.page.chapters`.
+:mod:`riskrank.studies.report.screen`, that of any other document in :mod:`riskrank.shown.page.chapters`.
 """
 
 from __future__ import annotations

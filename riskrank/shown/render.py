@@ -57,8 +57,8 @@ def render(
         return str(page.to_page(document, flags=flags)).encode("utf-8")
     if kind == "junit":
         if document.schema == "diff":
-            return bytes(import_module("riskrank.shown.diff.junit").to_junit(document))
-        gates = import_module("riskrank.shown.gate.junit")
+            return bytes(import_module("riskrank.studies.diff.screen.junit").to_junit(document))
+        gates = import_module("riskrank.studies.gate.screen.junit")
         samples = document.schema == "gate-samples"
         return bytes(gates.samples_to_junit(document) if samples else gates.to_junit(document))
     if kind == "csv":

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from riskrank.asked.commands import PAPERS
-from riskrank.shown.groups import group_screen
 from riskrank.shown.scored import scored_line
 from riskrank.shown.view import Line, Section, spelled
 from riskrank.studies.document import Document
+from riskrank.studies.groups.screen import group_screen
 
 
 def sections(document: Document) -> Sequence[Section]:
     """Tables and lines a person reads, with parameters as :func:`riskrank.errors.option` marks them."""
-    body = import_module(f".{PAPERS[document.schema].view}", "riskrank.shown").view(document)
+    body = import_module(f".{PAPERS[document.schema].view}", "riskrank.studies").view(document)
     suite = getattr(document, "suite", None)
     what = [] if suite is None else [Line(f"{suite.words}.", "Suite:")]
     # A name may hold the end of a line, a verdict is one paragraph.

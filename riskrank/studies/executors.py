@@ -12,8 +12,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
-from riskrank import __version__
 from riskrank.errors import InputError, UsageError, option
+from riskrank.version import __version__
 
 SCHEME = "dask:"
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from riskrank.asked.option import Settings, told
-from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
+from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.weights import portfolio_weights
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from riskrank.errors import option
 from riskrank.scores.table.costs import looks_like_a_cost
-from riskrank.studies.judged import JudgedChapter
+from riskrank.studies.judged.chapter import JudgedChapter
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.wording import names
 

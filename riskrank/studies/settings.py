@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from riskrank.asked.dominance import ABSOLUTE, DIRECT, RELATIVE, DominanceTestSettings
 from riskrank.asked.resampling import FamilySettings
 from riskrank.engine.dominance.claims import PAPER_THRESHOLDS, Claim, claims
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.sampling.processes import Jobs
+from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, DominanceTestSettings
 
 _HOW = ("resamples", "alpha", "correction", "seed", "paper_exact", "variance", "work_limit")
 

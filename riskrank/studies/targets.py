@@ -9,7 +9,6 @@ from math import isfinite
 import numpy as np
 
 from riskrank.asked.option import Settings
-from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.asked.suites import FIXED, RANDOM, SuiteSettings
 from riskrank.engine.portfolio.score_tables import EMPIRICAL, INDEPENDENT, ScoreTables
 from riskrank.engine.portfolio.within_tasks import portfolio_of_tasks
@@ -17,6 +16,7 @@ from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.errors import NumericalError, UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.weights import portfolio_weights
 
 # Weighted sums of scores stay below the largest number with room to spare.

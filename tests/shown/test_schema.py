@@ -70,7 +70,7 @@ def test_every_document_has_a_schema_that_is_one(name):
 
 def test_no_document_is_without_one():
     for paper in PAPERS.values():
-        assert callable(import_module(f"riskrank.shown.{paper.view}").view)
+        assert callable(import_module(f"riskrank.studies.{paper.view}").view)
 
 
 def test_a_name_that_is_none():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from riskrank.cli.call import Call
 from riskrank.cli.session import Session
 from riskrank.scores.table.inspection import inspect_scores
-from riskrank.studies.check import check
+from riskrank.studies.check.study import check
 
 
 def run(call: Call) -> None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from riskrank.asked.commands import BY_NAME, Command
-from riskrank.asked.convert import OF_EXPORTS, VoteSettings
 from riskrank.asked.option import options_of
 from riskrank.asked.output import FORMATS, OutputOptions
 from riskrank.asked.reading import ReadOptions
 from riskrank.cli.call import Call, callable_of
 from riskrank.cli.help import Application, ManyCommands, command_class
 from riskrank.scores.exports.catalogue import EXPORTS
+from riskrank.studies.convert.options import OF_EXPORTS, VoteSettings
 
 # Groups on the page of --help.
 JUDGES, HARNESSES = "Verdicts of judges", "Exports of harnesses"
@@ -49,8 +49,8 @@ def _convert() -> None:
 def verdicts(call: Call) -> None:
     """Turn votes into scores."""
     from riskrank.cli.session import Session
-    from riskrank.shown.votes import summary
-    from riskrank.studies.convert import convert_votes
+    from riskrank.studies.convert.screen.votes import summary
+    from riskrank.studies.convert.study import convert_votes
 
     session = Session(call, formats=(*FORMATS, "parquet"), piped="csv")
     document = convert_votes(call.scores, call.group(VoteSettings), session.environment.stdin)
@@ -61,8 +61,8 @@ def verdicts(call: Call) -> None:
 def export(call: Call) -> None:
     """Turn what a harness wrote into scores."""
     from riskrank.cli.session import Session
-    from riskrank.shown.convert import summary
-    from riskrank.studies.convert import convert_export
+    from riskrank.studies.convert.screen.exports import summary
+    from riskrank.studies.convert.study import convert_export
 
     session = Session(call, formats=(*FORMATS, "parquet"), piped="csv")
     harness = call.context.info_name or "auto"

@@ -7,7 +7,7 @@ from functools import partial
 from inspect import get_annotations
 from pathlib import Path
 
-from riskrank.asked.gate import BASELINE, ClaimSettings
+from riskrank.asked.baseline import BASELINE
 from riskrank.asked.option import options_of
 from riskrank.asked.values import contradict
 from riskrank.cli.call import Call
@@ -19,12 +19,13 @@ from riskrank.scores.table.baseline import read_baseline
 from riskrank.scores.table.blessing import blessed, only_model, require_name
 from riskrank.scores.table.scores import Scores
 from riskrank.shown.files import check_writable, write_all
-from riskrank.shown.gate.github import notes
 from riskrank.shown.render import markdown_page
-from riskrank.studies.gate import GateDocument, GateRow, gate, wanted_metrics
 from riskrank.studies.gate.claim import NOT_WORSE
-from riskrank.studies.gate.document import FAIL, PASS
+from riskrank.studies.gate.document import FAIL, PASS, GateDocument, GateRow
 from riskrank.studies.gate.each_sample import SampleDocument
+from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.gate.screen.github import notes
+from riskrank.studies.gate.study import gate, wanted_metrics
 
 
 def run(call: Call) -> None:

@@ -11,7 +11,7 @@ from riskrank.cli.call import Call
 from riskrank.cli.session import Session, settled
 from riskrank.errors import UsageError
 from riskrank.shown.files import check_writable
-from riskrank.shown.gsd.hasse import to_dot
+from riskrank.studies.gsd.screen.hasse import to_dot
 
 
 def run(call: Call) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from riskrank.asked.option import options_of
-from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.cli.call import Call
 from riskrank.cli.session import Session, settled
-from riskrank.studies.distributions import named_distributions
-from riskrank.studies.power import power_between, refuse_table_options
+from riskrank.studies.portfolio.options import PortfolioSettings
+from riskrank.studies.power.distributions import named_distributions
+from riskrank.studies.power.study import power_between, refuse_table_options
 
 # What is asked of a table only.
 _OF_TABLES = (*options_of(PortfolioSettings), *options_of(SuiteSettings))

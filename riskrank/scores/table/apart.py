@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
-from riskrank.asked.gate import BASELINE
+from riskrank.asked.baseline import BASELINE
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.values import contradict
 from riskrank.errors import InputError, option

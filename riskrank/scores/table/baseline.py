@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from riskrank.asked.gate import BASELINE
+from riskrank.asked.baseline import BASELINE
 from riskrank.asked.reading import NO_TASKS
 from riskrank.errors import InputError, by_door, listing, option
 from riskrank.scores.files.contents import read_bytes

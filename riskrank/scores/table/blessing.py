@@ -7,14 +7,14 @@ import json
 
 import polars as pl
 
-from riskrank import __version__
-from riskrank.asked.gate import BASELINE
+from riskrank.asked.baseline import BASELINE
 from riskrank.errors import UsageError, listing, option
 from riskrank.scores.files import parsing
 from riskrank.scores.files.derived import without_first
 from riskrank.scores.table.baseline import KEY, RULES, SCHEMA, SCHEMA_VERSION, digest_of
 from riskrank.scores.table.metrics import resolve_metrics
 from riskrank.scores.table.scores import Scores
+from riskrank.version import __version__
 
 
 def require_name(path: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from riskrank.asked.gate import BASELINE, GateReading
+from riskrank.asked.baseline import BASELINE, GateReading
 from riskrank.errors import InputError, option
 from riskrank.scores.table.scores import Scores
 from riskrank.scores.table.shifted import hint_for_shift

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
+from riskrank.asked.baseline import GateReading
 from riskrank.asked.flags import among_commas
-from riskrank.asked.gate import GateReading
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.enough import little_left, require_most
 from riskrank.scores.table.further_columns import hint_for_parts

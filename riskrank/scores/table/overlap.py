@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from riskrank.asked.gate import BASELINE, GateReading
+from riskrank.asked.baseline import BASELINE, GateReading
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.types import Booleans
 from riskrank.errors import InputError, listing, option

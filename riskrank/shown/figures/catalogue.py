@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from riskrank.shown.figures.style import Plot
 
 # What can be drawn of the groups of samples that a document may have.
-GROUPS = "riskrank.shown.figures.groups"
+GROUPS = "riskrank.studies.groups.figures"
 # And of its suite of tasks.
-SUITES = "riskrank.shown.figures.suites.pictures"
+SUITES = "riskrank.studies.suites.figures.pictures"
 # And of its judge.
-JUDGES = "riskrank.shown.figures.judged"
+JUDGES = "riskrank.studies.judged.figures"
 
 
 def require_matplotlib() -> None:
@@ -67,7 +67,7 @@ def pictures(document: Any) -> Sequence[Picture]:
     if not figures:
         return ()
     require_matplotlib()
-    found = list(import_module(f".{figures}", "riskrank.shown.figures").pictures(document))
+    found = list(import_module(f".{figures}", "riskrank.studies").pictures(document))
     for name, home in (("suite", SUITES), ("judged", JUDGES), ("groups", GROUPS)):
         more = getattr(document, name, None)
         found += [] if more is None else import_module(home).pictures(more)

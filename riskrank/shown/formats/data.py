@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from json.encoder import encode_basestring
 from typing import Any
 
-from riskrank import __version__
 from riskrank.errors import InputError, option, spell
 from riskrank.shown.escapes import for_csv, for_json
 from riskrank.studies.document import Document
 from riskrank.studies.frames import FrameRows
+from riskrank.version import __version__
 
 SCHEMA_VERSION = "1.0"
 

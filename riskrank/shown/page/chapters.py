@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
-from riskrank import __version__
 from riskrank.shown.contents import CHAPTERS, ChapterPart, Entry, parts_of
 from riskrank.shown.figures.catalogue import pictures
 from riskrank.shown.figures.picture import Picture, numbered
@@ -14,6 +13,7 @@ from riskrank.shown.means import means_say_it, only_share
 from riskrank.shown.sections import sections
 from riskrank.shown.view import Column, Line, Section, Table, first_screen
 from riskrank.studies.document import Document
+from riskrank.version import __version__
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def answer(document: Document) -> list[Section]:
 
 def chapters(document: Document) -> list[Chapter]:
     """What follows the answer: the rows of the table of contents, then what was compared, and with what."""
-    table = import_module("riskrank.shown.report").REPORT if document.schema == "report" else STUDY
+    table = import_module("riskrank.studies.report.screen").REPORT if document.schema == "report" else STUDY
     drawn: dict[int, Sequence[Picture]] = {}
     of_chapter: dict[str, list[PagePart]] = {name: [] for name in CHAPTERS}
     for part in parts_of(document, table):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from math import inf, isinf
 from typing import Any, TypeVar
 
-from riskrank.asked.copa import CopaSettings
 from riskrank.engine.copa.norms import share_weights
 from riskrank.engine.types import Floats
 from riskrank.errors import listing
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.copa.objectives import Objectives, ObjectiveTable
+from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.document import Document, Provenance, entries
-from riskrank.studies.objectives import Objectives, ObjectiveTable
 from riskrank.studies.provenance import provenance as origin_of
 
 Row = TypeVar("Row")

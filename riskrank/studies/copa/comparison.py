@@ -18,7 +18,7 @@ from riskrank.studies.copa.base import (
     provenance,
     weights_of,
 )
-from riskrank.studies.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import ObjectiveTable
 
 # Models that move most, named in meta and in words.
 MOST_MOVERS = 5

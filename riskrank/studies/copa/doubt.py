@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.asked.copa import CopaSettings
 from riskrank.engine.copa.front_evidence import ObjectiveEvidence, objective_evidence
 from riskrank.engine.copa.front_shares import FrontShares, front_shares
 from riskrank.engine.copa.front_states import FrontStates, front_states
@@ -18,9 +17,10 @@ from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
 from riskrank.studies.copa.base import Asked
 from riskrank.studies.copa.meeting import meeting, together
+from riskrank.studies.copa.objective_columns import ObjectiveColumn
+from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.samples import drawn_together, objective_scores
 from riskrank.studies.copa.unsure import few_scores, reason_against, refuse_in_vain
-from riskrank.studies.objective_columns import ObjectiveColumn
 from riskrank.studies.wording import counted
 
 # Resamples of an automatic number: shares to a point, and what the family of a tail mean asks for, up to

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.asked.copa import CopaSettings
 from riskrank.engine.copa.constraints import Constraint
 from riskrank.engine.copa.front_states import OPEN, SHOWN, VIOLATED
 from riskrank.engine.copa.objective_scores import ObjectiveScores
@@ -14,7 +13,8 @@ from riskrank.engine.copa.replicates import ObjectiveReplicates
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Floats
-from riskrank.studies.objective_columns import ObjectiveColumn
+from riskrank.studies.copa.objective_columns import ObjectiveColumn
+from riskrank.studies.copa.options import CopaSettings
 
 
 def meeting(

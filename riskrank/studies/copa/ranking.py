@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from riskrank.asked.copa import CopaSettings
 from riskrank.engine.copa.choice import CopaRanking, listed, rank_models
 from riskrank.engine.copa.ranks import ccdf_quantiles
 from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence, bootstrap_choice, leave_one_out
@@ -25,9 +24,10 @@ from riskrank.studies.copa.base import (
     weights_of,
 )
 from riskrank.studies.copa.doubt import FrontDoubt, front_doubt
+from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.rows import CCDF_PROBABILITIES, ONLY_OF_SAMPLES, CopaRow, copa_rows
 from riskrank.studies.copa.verdict import copa_verdict, doubtful_verdict
-from riskrank.studies.objectives import ObjectiveTable
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.wording import counted
 

@@ -12,7 +12,7 @@ from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
 from riskrank.engine.types import Floats
 from riskrank.studies.copa.base import order_key
 from riskrank.studies.copa.doubt import FrontDoubt
-from riskrank.studies.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import ObjectiveTable
 
 CCDF_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from riskrank.engine.copa.objective_scores import ObjectiveScores
 from riskrank.engine.types import Integers
+from riskrank.studies.copa.objective_columns import ObjectiveColumn
+from riskrank.studies.copa.objectives import Objectives
 from riskrank.studies.gate.margins import bounded, limits
-from riskrank.studies.objective_columns import ObjectiveColumn
-from riskrank.studies.objectives import Objectives
 from riskrank.studies.targets import check_range
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from riskrank.asked.copa import CopaSettings
 from riskrank.asked.suites import SuiteSettings
 from riskrank.errors import option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.copa.base import Asked, CopaBase
 from riskrank.studies.copa.comparison import compare
 from riskrank.studies.copa.explanation import explain
+from riskrank.studies.copa.objectives import objectives
+from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.ranking import rank
 from riskrank.studies.copa.sweep import sweep_one_weight, sweep_orders
-from riskrank.studies.grouping import refuse_clusters
-from riskrank.studies.objectives import objectives
+from riskrank.studies.groups.study import refuse_clusters
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.task_scale import on_task_scale
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riskrank.asked.copa import OF_SAMPLES, CopaSettings
 from riskrank.asked.option import differing
 from riskrank.engine.copa.objective_scores import ObjectiveScores
 from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, found_samples
 from riskrank.errors import InputError, UsageError, option
 from riskrank.studies.copa.base import Asked
-from riskrank.studies.objective_columns import ObjectiveColumn
+from riskrank.studies.copa.objective_columns import ObjectiveColumn
+from riskrank.studies.copa.options import OF_SAMPLES, CopaSettings
 
 # Models whose pairs are tested: their number grows with the square.
 _MOST_MODELS = 200

@@ -12,7 +12,7 @@ from riskrank.engine.copa.norms import rank_norm
 from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.copa.meeting import together
-from riskrank.studies.objectives import ObjectiveTable
+from riskrank.studies.copa.objectives import ObjectiveTable
 from riskrank.studies.said import Said, fitting
 from riskrank.studies.wording import counted, names, percent
 

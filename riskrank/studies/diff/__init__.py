@@ -1,1 +1,1 @@
-"""Which cases changed between two models: the study behind ``diff``."""
+"""Which cases changed between two models: the room of ``diff``."""

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.asked.diff import DiffSettings
 from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.changes import cases_of, change_of, groups_of, rows_of, with_texts
 from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
+from riskrank.studies.diff.options import DiffSettings
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime

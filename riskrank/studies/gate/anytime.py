@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.asked.gate import ClaimSettings
 from riskrank.engine.gates.anytime import AnytimeEvidence, Wagers
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
@@ -15,6 +14,7 @@ from riskrank.scores.table.metrics_file import how_to_bound
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.looks import MOST_BYTES, Looks, digests, read_looks, require_continued
+from riskrank.studies.gate.options import ClaimSettings
 
 
 def wagered(claim: GateClaim, *, settings: ClaimSettings, models: Sequence[str]) -> AnytimeEvidence:

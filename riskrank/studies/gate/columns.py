@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riskrank.asked.gate import ClaimSettings
-from riskrank.asked.portfolio import PortfolioSettings
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.errors import listing, option
 from riskrank.scores.table.groups import group_tables, task_tables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gate.margins import bounded, declared_range, limits
-from riskrank.studies.grouping import require_samples
+from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.groups.study import require_samples
+from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.targets import check_range, targets
 from riskrank.studies.units import Units, units_of
 

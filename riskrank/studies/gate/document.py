@@ -12,7 +12,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.diff.document import CaseRow
 from riskrank.studies.document import Document, Quote
 from riskrank.studies.gate.looks import Looks
-from riskrank.studies.judged import JudgedChapter, JudgedEntry, judged_meta
+from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 
 # An HTML comment, which no renderer of Markdown shows.
 MARKER = "<!-- riskrank gate -->"

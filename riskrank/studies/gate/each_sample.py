@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from riskrank.asked.gate import ClaimSettings
 from riskrank.engine.gates.decision import Decidable, answers
 from riskrank.engine.gates.either_way import EitherWay
 from riskrank.engine.gates.exact_shares import ShareEvidence, runs_needed
@@ -18,6 +17,7 @@ from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, MARKER, PASS, counts, overall
+from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.wording import counted, names, p_words
 

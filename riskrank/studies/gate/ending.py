@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riskrank.asked.gate import ClaimSettings
 from riskrank.errors import GateFailed, GateInconclusive, RiskrankError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.gate.claim import BETTER, NOT_WORSE
 from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, GateRow, counts
+from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.statistics import MACRO
 from riskrank.studies.gate.words import beyond_labels, row_sentence, unit_of
 

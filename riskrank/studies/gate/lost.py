@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from riskrank.asked.gate import ClaimSettings
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.changes import cases_of, groups_of, named_groups, rows_of, tasks_of, with_texts
 from riskrank.studies.diff.document import WORSE, CaseRow
 from riskrank.studies.gate.document import PASS, GateRow, Lost
+from riskrank.studies.gate.options import ClaimSettings
 
 
 def lost_cases(tables: Sequence[ScoreTable], rows: Sequence[GateRow], settings: ClaimSettings) -> list[Lost]:

@@ -6,13 +6,13 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from riskrank.asked.gate import ClaimSettings
 from riskrank.engine.types import Floats
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.table.baseline import how_to_bless
 from riskrank.scores.table.costs import looks_like_an_amount
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.statistics import Statistic
 
 Ends = tuple[float, float]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from riskrank.asked.gate import ClaimSettings
 from riskrank.asked.suites import RANDOM, RANK
 from riskrank.errors import UsageError, one_line, option
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -21,12 +20,13 @@ from riskrank.studies.gate.each_sample import SampleDocument, each_sample
 from riskrank.studies.gate.ending import ending
 from riskrank.studies.gate.lost import lost_cases
 from riskrank.studies.gate.margins import margins, refuse_percent
+from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.gate.passing import passing, refuse_merged
 from riskrank.studies.gate.quotes import quoted
 from riskrank.studies.gate.statistics import MEAN, TASK, Statistic, statistics
 from riskrank.studies.gate.words import outcome_sentence
-from riskrank.studies.judged import JudgedChapter, judged_chapter, refuse_with_judge
-from riskrank.studies.judged import sentences as judge_worth
+from riskrank.studies.judged.chapter import JudgedChapter, judged_chapter, refuse_with_judge
+from riskrank.studies.judged.chapter import sentences as judge_worth
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from riskrank.asked.gsd import GsdSettings
 from riskrank.engine.gsd.analysis import Relabelling
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.studies.document import entries
+from riskrank.studies.gsd.options import GsdSettings
 
 
 def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:

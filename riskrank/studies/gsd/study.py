@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import ceil, log2
 
-from riskrank.asked.gsd import GsdSettings
 from riskrank.asked.suites import RANDOM
 from riskrank.engine.gsd.analysis import GsdAnalysis, Relabelling, analyse, counting_programs
 from riskrank.engine.gsd.front import FrontTest, front_test, witness
@@ -15,16 +14,17 @@ from riskrank.engine.gsd.threshold import Threshold
 from riskrank.errors import index_of, option
 from riskrank.scores.table.metrics import original_units
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.criteria import Criteria, criteria
 from riskrank.studies.document import Provenance
+from riskrank.studies.gsd.criteria import Criteria, criteria
 from riskrank.studies.gsd.document import Explanation, GsdDocument, rows
+from riskrank.studies.gsd.options import GsdSettings
 from riskrank.studies.gsd.settings import described, relabelling, thresholds
+from riskrank.studies.gsd.tasks_as_samples import tasks_as_samples
 from riskrank.studies.gsd.verdict import gsd_verdict
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.tasks_as_samples import tasks_as_samples
 
 
 def gsd(

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from riskrank.asked.option import told
-from riskrank.asked.power import PowerSettings
 from riskrank.engine.power.distributions import Distribution
 from riskrank.engine.power.stops import Stops, simulate_stops, size_of_one_look
 from riskrank.engine.types import Floats
@@ -19,6 +18,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.gate.margins import declared_range
 from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.targets import targets

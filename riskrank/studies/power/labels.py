@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from scipy.special import ndtri
 
-from riskrank.asked.power import PowerSettings
 from riskrank.engine.judges.correction import FEWEST_OTHERS
 from riskrank.engine.power.labels import LabelClaim, LabelNeed, LabelPilot, labels_interval
 from riskrank.engine.power.required_size import RequiredSize, check_search, size_for_power
@@ -20,8 +19,9 @@ from riskrank.errors import UsageError, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document, entries
 from riskrank.studies.gate.margins import bounded, limits
-from riskrank.studies.judged import GAIN, judged_chapter, refuse_with_judge
+from riskrank.studies.judged.chapter import GAIN, judged_chapter, refuse_with_judge
 from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.verdict import power_words, sizes_possible
 from riskrank.studies.provenance import provenance
 from riskrank.studies.rounding import two_digits

@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from riskrank.asked.option import told
-from riskrank.asked.portfolio import PortfolioSettings
-from riskrank.asked.power import PowerSettings
 from riskrank.asked.reading import ReadOptions
 from riskrank.asked.suites import SuiteSettings
 from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE, Claim
@@ -28,9 +26,11 @@ from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.pairs import resolve_pair
+from riskrank.studies.portfolio.options import PortfolioSettings
 from riskrank.studies.power.anytime import AnytimePowerDocument, anytime_between, anytime_of_pilot
 from riskrank.studies.power.document import PowerDocument, PowerRow
 from riskrank.studies.power.labels import LabelsDocument, labels_of_pilot
+from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.power.verdict import power_verdict
 from riskrank.studies.provenance import described_inputs, portfolio_settings
 from riskrank.studies.runs import split_of_runs

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.scores.table.score_table import ScoreTable
-from riskrank.studies.judged import JudgedChapter
+from riskrank.studies.judged.chapter import JudgedChapter
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.leading import Leading
-from riskrank.studies.suites import SuiteChapter
+from riskrank.studies.suites.chapter import SuiteChapter
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,15 @@ from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.aggregation import described_aggregation
 from riskrank.studies.document import Quote
-from riskrank.studies.grouping import GroupedDocument, Standing
-from riskrank.studies.judged import JudgedChapter, JudgedEntry, judged_meta
+from riskrank.studies.groups.study import GroupedDocument, Standing
+from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.catches import Tail
 from riskrank.studies.rank.certainty import certainty
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.worst_cases import WorseCases
-from riskrank.studies.suites import SuiteChapter
+from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.units import Units
 

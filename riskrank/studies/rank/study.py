@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.asked.rank import RankSettings
 from riskrank.engine.dominance.effect_sizes import EffectSizes
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
@@ -15,22 +14,23 @@ from riskrank.engine.dominance.stability import stability
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
-from riskrank.studies.dominance import most_resamples
-from riskrank.studies.grouping import study_by_group
-from riskrank.studies.judged import judged_chapter, refuse_with_judge
+from riskrank.studies.dominance.study import most_resamples
+from riskrank.studies.groups.study import study_by_group
+from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import Tail, marks
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
 from riskrank.studies.rank.leading import firsts, lead, named
+from riskrank.studies.rank.methods import chosen_methods
+from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
 from riskrank.studies.rank.verdict import rank_verdict
 from riskrank.studies.rank.worst_cases import worse_cases
-from riskrank.studies.ranking_methods import chosen_methods
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.settings import described_tests, inference_of
-from riskrank.studies.suites import suite_chapter
+from riskrank.studies.suites.chapter import suite_chapter
 from riskrank.studies.targets import check_portfolio, check_range, score_tables
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.units import Units, units_of

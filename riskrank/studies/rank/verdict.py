@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.recommendation import Recommendation
-from riskrank.studies.judged import sentences as judge_worth
+from riskrank.studies.judged.chapter import sentences as judge_worth
 from riskrank.studies.rank.case import Case
 from riskrank.studies.rank.catches import catches
 from riskrank.studies.rank.gains import against_of, differing, gain, means_differ, span_of, strongest
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.worst_cases import mind, worse_cases
 from riskrank.studies.said import Said, assuming, fitting
-from riskrank.studies.suites import SuiteChapter
+from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.words import by_mean, by_task, other_scope
 from riskrank.studies.wording import all_metrics, all_others, names
 

@@ -6,7 +6,7 @@ import pytest
 from riskrank.asked.reading import ReadOptions
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.inspection import inspect_scores
-from riskrank.studies.suggestions import suggestions
+from riskrank.studies.check.suggestions import suggestions
 
 
 def table(n=40, **columns):

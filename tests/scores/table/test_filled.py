@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from riskrank.asked.gate import GateReading
+from riskrank.asked.baseline import GateReading
 from riskrank.asked.reading import ReadOptions
 from riskrank.errors import InputError, spell
 from riskrank.scores.table.inspection import inspect_scores

@@ -8,7 +8,7 @@ from riskrank.errors import InputError, UsageError, spell
 from riskrank.scores.table.apart import metrics_apart, read_selected
 from riskrank.scores.table.inspection import inspect_scores
 from riskrank.scores.table.score_table import read_scores
-from riskrank.studies.check import check
+from riskrank.studies.check.study import check
 
 HEAD = "model,task,sample,metric,score\n"
 # What each task is scored by; of a larger error less is better.

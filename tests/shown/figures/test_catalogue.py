@@ -22,9 +22,9 @@ def result():
 
 def test_every_module_of_the_table_has_pictures():
     modules = {paper.figures for paper in PAPERS.values() if paper.figures}
-    assert {"rank", "dominance", "gsd.pictures", "copa.pictures"} <= modules
+    assert {"rank.figures", "dominance.figures", "gsd.figures.pictures", "copa.figures.pictures"} <= modules
     for module in modules:
-        assert callable(importlib.import_module(f"riskrank.shown.figures.{module}").pictures)
+        assert callable(importlib.import_module(f"riskrank.studies.{module}").pictures)
 
 
 def test_names_and_the_main_picture(result):

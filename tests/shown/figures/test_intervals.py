@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import riskrank as rr
-from riskrank.shown.figures.gate import intervals as study_gates
 from riskrank.shown.figures.intervals import Intervals, draw_intervals
+from riskrank.studies.gate.figures import intervals as study_gates
 
 
 def gates(claims):

@@ -14,8 +14,8 @@ from riskrank.api import rank, read
 from riskrank.errors import UsageError
 from riskrank.shown import page as pages
 from riskrank.shown.page.chapters import answer, chapters
-from riskrank.shown.report import parts
 from riskrank.shown.view import Table, text_of
+from riskrank.studies.report.screen import parts
 
 pytestmark = pytest.mark.slow  # a page holds every picture
 

@@ -1,0 +1,82 @@
+"""A baseline: blessed scores that a gate compares with, how they are read, and margins by metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from riskrank.asked.option import ByName, ask
+from riskrank.asked.reading import ReadOptions
+from riskrank.errors import UsageError, option
+
+BASELINE = "baseline"
+"""What the model of a baseline is called, whatever its own name is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateReading(ReadOptions):
+    """How score files are read where claims are decided: half of the samples may not stand for all.
+
+    Attributes
+    ----------
+    grows : bool
+        Samples still come in: those that are not there yet are no gap.
+    """
+
+    missing: str = ask(
+        "error",
+        "What to do about missing scores: refuse, leave out their samples, count each as the worst there can "
+        "be, or decide only what holds whatever they are, within bounds.",
+        choices=("error", "drop", "worst", "bounds"),
+        inner=("keep",),
+    )
+    grows: bool = False
+
+
+def margins(given: Any) -> ByName:
+    """Margins by metric; "" stands for all metrics that have none of their own.
+
+    Raises
+    ------
+    UsageError
+        If one is no number, is negative, or is given twice.
+    """
+    pairs: list[tuple[str, Any]]
+    if isinstance(given, Mapping):
+        pairs = [*given.items()]
+    elif isinstance(given, str | int | float):
+        pairs = [_named(given)]
+    else:
+        # Settings made from settings hold pairs already.
+        pairs = [one if isinstance(one, tuple) else _named(one) for one in given or ()]
+    found: dict[str, float] = {}
+    for metric, value in pairs:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not (math.isfinite(number) and number >= 0):
+            raise UsageError(
+                f"{option('margin')} is a difference that matters, a number not below 0",
+                found=str(value),
+                hint="write it in the units of the metric, as in "
+                + option("margin", f"{metric or 'METRIC'}=0.02")
+                + ("" if metric else f", or {option('margin', '0.02')} for one metric"),
+            )
+        if metric in found:
+            raise UsageError(
+                f"{option('margin')} is given twice" + (f" for {metric}" if metric else ""),
+                found=f"{found[metric]:g} and {number:g}",
+                hint=f"give it once, or a metric each: {option('margin', 'METRIC=0.02')}",
+            )
+        found[metric] = number
+    return tuple(found.items())
+
+
+def _named(text: Any) -> tuple[str, Any]:
+    if isinstance(text, str) and "=" in text:
+        metric, _, value = text.rpartition("=")
+        return metric, value
+    return "", text

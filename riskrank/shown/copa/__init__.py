@@ -1,1 +1,0 @@
-"""COPA's ranking, sweeps, explanations and comparisons as rows and in words."""

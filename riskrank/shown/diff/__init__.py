@@ -1,1 +1,0 @@
-"""A diff as a page, and as tests of a CI server."""

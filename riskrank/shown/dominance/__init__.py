@@ -1,1 +1,0 @@
-"""Tests of dominance as rows and in words."""

@@ -1,1 +1,0 @@
-"""A gate as a page, as tests of a CI server, and as notes on a run."""

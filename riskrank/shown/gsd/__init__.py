@@ -1,1 +1,0 @@
-"""Generalized stochastic dominance as rows and in words."""

@@ -1,1 +1,0 @@
-"""Mean-risk models as rows and in words."""

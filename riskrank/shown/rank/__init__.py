@@ -1,1 +1,0 @@
-"""A ranking: the first screen that answers the question, and all the rest for who asks."""

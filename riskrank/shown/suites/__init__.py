@@ -1,1 +1,0 @@
-"""A suite of tasks as tables and lines."""

@@ -1,0 +1,194 @@
+"""What a score table holds and what is wrong with it: the study behind ``check``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar
+
+from riskrank.asked.option import Settings, told
+from riskrank.errors import InputError, spell
+from riskrank.scores.table.inspection import InspectedMetric, InspectedTask, Inspection, Problem
+from riskrank.studies.check.judge import JudgeCheck, JudgeCheckEntry, judge_check
+from riskrank.studies.check.suggestions import Suggestion, suggestions
+from riskrank.studies.document import Document, Provenance, entries
+from riskrank.studies.passes import PassCurve, pass_curves
+from riskrank.studies.provenance import described_metric
+from riskrank.studies.runs import RunsSplit, split_of_runs
+from riskrank.studies.wording import counted
+
+__all__ = ["CheckDocument", "InspectedTask", "Inspection", "MetricRow", "Problem", "check"]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """One metric, in the units of the file."""
+
+    metric: str
+    direction: str
+    declared: bool
+    transform: str
+    scale: str
+    n: int
+    minimum: float | None
+    maximum: float | None
+    mean: float | None
+    distinct: int
+    tied_share: float
+    missing: int
+    outside_bounds: int
+    constant: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckDocument(Document[MetricRow]):
+    """What the files hold.
+
+    Attributes
+    ----------
+    inspection : Inspection
+        With all problems, errors first.
+    suggestions : tuple of Suggestion
+        What can be done with the table.
+    splits : tuple of RunsSplit
+        Of every metric that has repeats.
+    passes : tuple of PassCurve
+        Of every model on every metric of zeros and ones that has repeats.
+    judge : JudgeCheck or None
+        What people's scores say of a judge.
+    """
+
+    schema: ClassVar[str] = "check"
+    row_type: ClassVar[type] = MetricRow
+    tells_warnings: ClassVar[bool] = True
+    entries: ClassVar[Mapping[str, type]] = {"judge": JudgeCheckEntry}
+
+    inspection: Inspection
+    suggestions: tuple[Suggestion, ...] = ()
+    splits: tuple[RunsSplit, ...] = ()
+    passes: tuple[PassCurve, ...] = ()
+    judge: JudgeCheck | None = None
+
+    def meta(self) -> Mapping[str, Any]:
+        """Models, pairing, repeats and problems."""
+        inspection = self.inspection
+        return {
+            "table": {
+                "rows": inspection.rows,
+                "models": [
+                    {"model": model.name} | entries(model, "samples", "only_here")
+                    for model in inspection.models
+                ],
+                "common_samples": inspection.common_samples,
+                "clusters": inspection.clusters,
+                "tasks": [
+                    {"task": task.name}
+                    | entries(task, "samples", "weight", "metrics", "fewest_scores", "most_scores")
+                    for task in inspection.tasks
+                ]
+                or None,
+                "paired": inspection.same_samples,
+                **entries(inspection, "fewest_repeats", "most_repeats", "repeated_cells"),
+            },
+            "problems": [
+                {
+                    "severity": problem.severity,
+                    "what": spell(problem.what, flags=True),
+                    "found": spell(problem.found, flags=True) or None,
+                    "hint": spell(problem.hint, flags=True) or None,
+                }
+                for problem in inspection.problems
+            ],
+            "variance": [
+                entry
+                for split in self.splits
+                for entry in split.described([model.name for model in inspection.models])
+            ],
+            "passes": [curve.described() for curve in self.passes],
+            "suggestions": [entries(one, "purpose", "command") for one in self.suggestions],
+            **({} if self.judge is None else {"judge": asdict(self.judge.entry)}),
+        }
+
+    @property
+    def refusal(self) -> InputError | None:
+        """Why the other commands would refuse this table, with a count of further reasons."""
+        errors = _of_severity(self.inspection, "error")
+        if not errors:
+            return None
+        first, rest = errors[0], len(errors) - 1
+        more = f" (and {rest} more problem{'s' if rest > 1 else ''})" if rest else ""
+        return InputError(first.what + more, found=first.found, hint=first.hint)
+
+
+def check(inspection: Inspection) -> CheckDocument:
+    """Say what a score table holds and what is wrong with it.
+
+    Parameters
+    ----------
+    inspection : Inspection
+        From :func:`~riskrank.scores.table.inspection.inspect_scores`: a wrong table cannot be read as one.
+
+    Returns
+    -------
+    CheckDocument
+    """
+    judge = None if inspection.judged is None else judge_check(inspection.judged)
+    if judge is not None:
+        doubts = tuple(Problem(severity="warning", what=text) for text in judge.doubts)
+        inspection = replace(inspection, problems=(*inspection.problems, *doubts))
+    return CheckDocument(
+        provenance=Provenance(
+            command="check",
+            seed=None,
+            resamples=None,
+            settings=told(Settings(), inspection.options),
+            inputs=[vars(entry) for entry in inspection.inputs],
+            models=[model.name for model in inspection.models],
+            metrics=[described_metric(metric.spec) for metric in inspection.metrics],
+            samples=inspection.samples,
+            scored=inspection.scored,
+            warnings=[problem.what for problem in _of_severity(inspection, "warning")],
+        ),
+        rows=[_row(metric) for metric in inspection.metrics],
+        verdict=_verdict(inspection),
+        inspection=inspection,
+        judge=judge,
+        suggestions=suggestions(inspection),
+        splits=tuple(
+            split
+            for metric, scores in zip(inspection.metrics, inspection.runs, strict=bool(inspection.runs))
+            if (split := split_of_runs(metric.spec.name, scores)) is not None
+        ),
+        passes=tuple(
+            curve
+            for metric, scores in zip(inspection.metrics, inspection.runs, strict=bool(inspection.runs))
+            for curve in pass_curves(
+                metric.spec.name,
+                scores,
+                [model.name for model in inspection.models],
+                less_is_better=metric.spec.direction == "lower",
+            )
+        ),
+    )
+
+
+def _verdict(inspection: Inspection) -> str:
+    """Whether the table can be used, and how large it is."""
+    holds = (
+        f"{counted(len(inspection.models), 'model')}, {counted(inspection.samples, 'sample')} and "
+        f"{counted(len(inspection.metrics), 'metric')}"
+    )
+    errors, warnings = (len(_of_severity(inspection, severity)) for severity in ("error", "warning"))
+    if errors:
+        return f"The table cannot be used as it is: {counted(errors, 'problem')}."
+    doubt = f", with {counted(warnings, 'warning')}" if warnings else ""
+    return f"The table can be used{doubt}: {holds}."
+
+
+def _of_severity(inspection: Inspection, severity: str) -> Sequence[Problem]:
+    return [problem for problem in inspection.problems if problem.severity == severity]
+
+
+def _row(metric: InspectedMetric) -> MetricRow:
+    known = {"metric": metric.spec.name, **vars(metric.spec), **vars(metric)}
+    return MetricRow(**{field.name: known[field.name] for field in fields(MetricRow)})

@@ -1,0 +1,284 @@
+"""What is no score table yet becomes one: exports of harnesses, and a judge's votes on pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, ClassVar
+
+import polars as pl
+
+from riskrank.asked.option import told
+from riskrank.asked.reading import ReadOptions
+from riskrank.engine.portfolio.judge_votes import VoteScores, score_votes
+from riskrank.errors import index_of, listing, option
+from riskrank.scores.exports.interface import Export, export_rules
+from riskrank.scores.exports.registry import read_export
+from riskrank.scores.files.source import Source
+from riskrank.scores.table.metrics_file import toml_key
+from riskrank.scores.table.shaped_exports import shaped
+from riskrank.scores.table.told_directions import COLUMN
+from riskrank.scores.votes import read_votes
+from riskrank.studies.convert.options import VoteSettings
+from riskrank.studies.document import Document, Provenance, entries
+from riskrank.studies.frames import FrameRows
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """One score; exports add columns of their own, such as ``task`` and ``split``."""
+
+    model: str
+    sample: str
+    metric: str
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMean:
+    """What an export holds of one model on one metric; `missing` counts rows without a score."""
+
+    metric: str
+    model: str
+    samples: int
+    rows: int
+    missing: int
+    mean: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportDocument(Document[Mapping[str, Any]]):
+    """Scores of an export as a long table.
+
+    Attributes
+    ----------
+    rows : FrameRows
+        `ScoreRow` and further columns.
+    directions : mapping of str to {"higher", "lower"}
+        Of the metrics whose direction the export tells.
+    """
+
+    schema: ClassVar[str] = "convert"
+    row_type: ClassVar[type] = ScoreRow
+
+    rows: FrameRows
+    directions: Mapping[str, str]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Columns of the table."""
+        return tuple(self.rows.frame.columns)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """All rows, field by field."""
+        return self.rows.frame.to_dict(as_series=False)
+
+    def meta(self) -> Mapping[str, Any]:
+        """Directions, for ``meta``."""
+        return {"directions": dict(self.directions)}
+
+    def means(self) -> Iterator[ModelMean]:
+        """Means by metric and model, sorted by both."""
+        found = self.rows.frame.group_by("metric", "model").agg(
+            samples=pl.col("sample").n_unique(),
+            rows=pl.len(),
+            missing=pl.col("score").null_count(),
+            mean=pl.col("score").mean(),
+        )
+        for row in found.sort("metric", "model").iter_rows(named=True):
+            yield ModelMean(**row)
+
+    def totals(self) -> Iterator[tuple[str, int, int]]:
+        """Metrics, their scores, and rows without one."""
+        found = self.rows.frame.group_by("metric").agg(
+            scores=pl.col("score").count(), missing=pl.col("score").null_count()
+        )
+        yield from found.sort("metric").iter_rows()
+
+    @property
+    def metrics_file(self) -> str:
+        """The directions as a metrics file, empty where the export tells none."""
+        tables = (
+            f'[{toml_key(name)}]\ndirection = "{direction}"\n'
+            for name, direction in sorted(self.directions.items())
+        )
+        return "\n".join(tables)
+
+
+def convert_export(paths: Sequence[str], options: ReadOptions) -> ExportDocument:
+    """Read exports into one long table.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files, folders and patterns, each also as ``LABEL=PATH``.
+    options : ReadOptions
+        ``from_`` names the harness that wrote it, or ``auto``.
+
+    Returns
+    -------
+    ExportDocument
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or nothing in it is a score.
+    UsageError
+        If the format is unknown or not recognised, or a rule has to be given.
+    """
+    harness = options.from_ or "auto"
+    export = read_export(harness, paths, export_rules(options))
+    export = _selected(shaped(export, options, listing(paths, 3)), options.metric)
+    return ExportDocument(
+        provenance=Provenance(
+            command="convert",
+            seed=None,
+            resamples=None,
+            settings=told(options),
+            method={"format": harness},
+            inputs=[vars(entry) for entry in export.inputs],
+            models=export.rows["model"].unique().sort().to_list(),
+            metrics=export.rows["metric"].unique().sort().to_list(),
+            samples=export.rows["sample"].n_unique(),
+            warnings=export.notes,
+        ),
+        rows=FrameRows(_with_directions(export)),
+        directions=export.directions,
+    )
+
+
+def _with_directions(export: Export) -> pl.DataFrame:
+    """Rows that say themselves which way is better, so that a pipe or a lone file loses nothing."""
+    if not export.directions or COLUMN in export.rows.columns:
+        return export.rows
+    way = pl.col("metric").replace_strict(export.directions, default=None, return_dtype=pl.String)
+    return export.rows.with_columns(way.alias(COLUMN))
+
+
+def _selected(export: Export, metrics: Sequence[str]) -> Export:
+    """Keep the metrics that were asked for, if any were."""
+    if not metrics:
+        return export
+    there = export.rows["metric"].unique().sort().to_list()
+    for name in metrics:
+        index_of(name, there, kind="metric", parameter="metric")
+    return replace(
+        export,
+        rows=export.rows.filter(pl.col("metric").is_in(metrics)),
+        directions={name: way for name, way in export.directions.items() if name in metrics},
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoteDocument(Document[ScoreRow]):
+    """Scores made from votes.
+
+    Attributes
+    ----------
+    scores : VoteScores
+    without_vote : int
+        Rows left out because they hold no vote.
+    """
+
+    schema: ClassVar[str] = "convert-verdicts"
+    row_type: ClassVar[type] = ScoreRow
+
+    scores: VoteScores
+    without_vote: int
+
+    def meta(self) -> Mapping[str, Any]:
+        """Counts, for ``meta``."""
+        scores = self.scores
+        counts = {
+            "counts": scores.counts,
+            "rows_without_verdict": self.without_vote,
+            **entries(scores, "expected_pairs", "judged_pairs", "missing_pairs", "missing_scores"),
+            **entries(scores, "swapped_pairs", "contradictory_pairs"),
+        }
+        return {"verdicts": counts}
+
+
+def convert_votes(
+    paths: Sequence[str | Source], settings: VoteSettings, stdin: BinaryIO | None = None
+) -> VoteDocument:
+    """Turn a judge's votes on pairs of answers into a score per model and sample.
+
+    Parameters
+    ----------
+    paths : sequence of str or Source
+        Files, glob patterns, ``-`` for `stdin`, or open sources.
+    settings : VoteSettings
+    stdin : BinaryIO, optional
+
+    Returns
+    -------
+    VoteDocument
+
+    Raises
+    ------
+    InputError
+        If a file, its columns or a vote cannot be used.
+    UsageError
+        If the settings make no sense.
+    """
+    table = read_votes(paths, columns=settings.columns, input_format=settings.input_format, stdin=stdin)
+    scores = score_votes(
+        table.samples,
+        table.first,
+        table.second,
+        table.votes,
+        models=settings.models or None,
+        place=table.place,
+    )
+    return VoteDocument(
+        provenance=Provenance(
+            command="convert",
+            seed=None,
+            resamples=None,
+            settings=told(settings),
+            method={"format": "verdicts", "metric_name": settings.metric_name},
+            inputs=[vars(entry) for entry in table.inputs],
+            models=scores.models,
+            metrics=[settings.metric_name],
+            samples=len(scores.samples),
+            warnings=_vote_warnings(scores, table.without_vote),
+        ),
+        rows=_vote_rows(scores, settings.metric_name),
+        scores=scores,
+        without_vote=table.without_vote,
+    )
+
+
+def _vote_rows(scores: VoteScores, metric: str) -> list[ScoreRow]:
+    """One row a model and sample that was judged."""
+    columns = zip(scores.models, scores.scores.T.tolist(), (scores.judged > 0).T.tolist(), strict=True)
+    return [
+        ScoreRow(model, sample, metric, score)
+        for model, column, judged in columns
+        for sample, score, known in zip(scores.samples, column, judged, strict=True)
+        if known
+    ]
+
+
+def _vote_warnings(scores: VoteScores, without_vote: int) -> list[str]:
+    """What is missing or contradictory, each with its consequence."""
+    warnings: list[str] = []
+    if without_vote:
+        warnings.append(f"rows without a verdict, left out: {without_vote:,}")
+    if scores.missing_pairs:
+        warnings.append(
+            f"pairs of models on a sample without a verdict: {scores.missing_pairs:,} of "
+            f"{scores.expected_pairs:,}; they count as ties"
+        )
+    if scores.missing_scores:
+        warnings.append(
+            f"scores missing, of models not judged on a sample at all: {scores.missing_scores:,} of "
+            f"{scores.scores.size:,}; they were left out, so read the result with "
+            + option("missing", "drop")
+        )
+    if scores.contradictory_pairs:
+        warnings.append(
+            f"pairs judged in both orders with two different results: {scores.contradictory_pairs:,} of "
+            f"{scores.swapped_pairs:,}; their mean counts"
+        )
+    return warnings

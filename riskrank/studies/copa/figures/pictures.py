@@ -1,0 +1,119 @@
+"""What can be drawn of COPA's choices."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+
+from riskrank.engine.copa.sweep import Sweep
+from riskrank.shown.figures.bump import bump, draw_bump
+from riskrank.shown.figures.marks import renumbered
+from riskrank.shown.figures.picture import Picture, numbered
+from riskrank.shown.figures.style import Plot
+from riskrank.studies.copa.comparison import ComparisonDocument
+from riskrank.studies.copa.doubt import FrontDoubt
+from riskrank.studies.copa.figures.boxes import draw_boxes
+from riskrank.studies.copa.figures.doubt import DoubtfulPoints, draw_doubt
+from riskrank.studies.copa.figures.front import draw_front
+from riskrank.studies.copa.figures.parallel import draw_parallel
+from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.ranking import CopaDocument
+from riskrank.studies.copa.sweep import OrderSweepDocument, WeightSweepDocument
+
+Documents = CopaDocument | ComparisonDocument | OrderSweepDocument | WeightSweepDocument
+
+
+def pictures(document: Documents) -> list[Picture]:
+    """What fits the question; everything of the ranking."""
+    # The document's models may stand in another order, or be more.
+    return numbered(_pictures(document), document.objectives.population.names, document.provenance.models)
+
+
+def _pictures(document: Documents) -> list[Picture]:
+    if isinstance(document, ComparisonDocument):
+        caption = "Ranks of every model by every scalarization, joined by lines."
+        return [Picture("bump", caption, partial(_comparison, document))]
+    if isinstance(document, WeightSweepDocument):
+        several = len(document.sweeps) > 1
+        return [
+            picture
+            for p, sweep in document.sweeps
+            for picture in _fronts(
+                document.objectives, sweep, f"@p={p:g}" if several and p is not None else ""
+            )
+        ]
+    if isinstance(document, CopaDocument):
+        return _of_ranking(document)
+    return []
+
+
+def _of_ranking(document: CopaDocument) -> list[Picture]:
+    table = document.objectives
+    found = [] if document.doubt is None else _doubts(table, document.doubt)
+    if len(table.population.metrics) > 1:
+        caption = "Ranks of every model on every objective, joined by lines; the first ones in colour."
+        found.append(Picture("parallel", caption, partial(_parallel, document)))
+    caption = "Share of models that each model beats: boxes over the objectives."
+    found.append(Picture("boxes", caption, partial(_boxes, document)))
+    for sweep in document.sweeps:
+        assert sweep.objective is not None
+        found += _fronts(table, sweep, f"@{table.population.metrics[sweep.objective]}")
+    return found
+
+
+def _doubts(table: ObjectiveTable, doubt: FrontDoubt) -> list[Picture]:
+    """Every pair of objectives, those of most weight first."""
+    points = DoubtfulPoints(
+        table.values,
+        doubt.low,
+        doubt.high,
+        table.larger_is_better,
+        doubt.states.state,
+        1 - doubt.alpha,
+        doubt.shares.front,
+        table.percent,
+    )
+    metrics, order = table.population.metrics, np.argsort(-table.weights, kind="stable").tolist()
+    found = []
+    for x, y in combinations(order, 2):
+        caption = f"Models by {metrics[x]} and {metrics[y]} with intervals: on the front, off it, open."
+        picture = partial(draw_doubt, table.population, points, x, y)
+        found.append(Picture(f"doubt@{metrics[x]}@{metrics[y]}", caption, picture))
+    return found
+
+
+def _fronts(table: ObjectiveTable, sweep: Sweep, at: str) -> list[Picture]:
+    """The swept objective against each other one."""
+    metrics = table.population.metrics
+    found = []
+    for other, name in enumerate(metrics):
+        if other != sweep.objective and sweep.objective is not None:
+            caption = (
+                f"Models by {metrics[sweep.objective]} and {name}, coloured by the weight of "
+                f"{metrics[sweep.objective]} that chooses them."
+            )
+            found.append(Picture(f"front{at}@{name}", caption, partial(_front, table, sweep, other)))
+    return found
+
+
+def _front(table: ObjectiveTable, sweep: Sweep, other: int) -> Plot:
+    return draw_front(table.population, table.values, table.larger_is_better, sweep, other, table.percent)
+
+
+def _comparison(document: ComparisonDocument) -> Plot:
+    found = document.comparison
+    names = [document.objectives.name(model) for model in found.models]
+    drawn = draw_bump(bump(found.comparison.rank), names, found.names, "Ranks by every scalarization")
+    return renumbered(drawn, found.models.tolist())
+
+
+def _parallel(document: CopaDocument) -> Plot:
+    return draw_parallel(document.objectives.population, document.leading.order)
+
+
+def _boxes(document: CopaDocument) -> Plot:
+    population = document.objectives.population
+    order, quantiles, mean = document.leading.order, document.ccdf_quantiles, document.ccdf_mean
+    return draw_boxes(order, quantiles, mean, population.names, len(population.metrics))

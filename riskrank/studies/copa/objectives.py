@@ -1,0 +1,292 @@
+"""The objectives ``copa`` works on: one oriented value per model and metric, ranked in their population."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from riskrank.engine.copa.choice import weakest
+from riskrank.engine.copa.constraints import Constraint, feasible_models
+from riskrank.engine.copa.population import (
+    Population,
+    constant_objectives,
+    duplicated_models,
+    population,
+)
+from riskrank.engine.types import Booleans, Floats, Integers
+from riskrank.errors import InputError, UsageError, listing, option
+from riskrank.scores.table.averages import ModelAverages, model_averages
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.copa.objective_bounds import parse_constraint
+from riskrank.studies.copa.objective_columns import ObjectiveColumn, objective_columns, oriented_values
+from riskrank.studies.copa.objective_names import objective_names
+from riskrank.studies.copa.options import ObjectiveSettings
+from riskrank.studies.directions import require_directions
+from riskrank.studies.metric_means import MetricMeans
+from riskrank.studies.rounding import decimals_of, decimals_of_exact
+from riskrank.studies.targets import draws_tasks
+
+
+@dataclass(frozen=True)
+class ObjectiveTable:
+    """Models by objectives: values as measured, ranks, and the weights of the objectives.
+
+    Attributes
+    ----------
+    population : Population
+    values : ndarray, shape (N, K)
+        In original units; NaN where missing.
+    larger_is_better : ndarray of bool, shape (K,)
+        In original units.
+    weights : ndarray, shape (K,)
+    constraints : sequence of str
+    means : sequence of MetricMeans
+        What the values are means of; empty for a table without samples.
+    """
+
+    population: Population
+    values: Floats
+    larger_is_better: Booleans
+    weights: Floats
+    constraints: Sequence[str]
+    means: Sequence[MetricMeans] = ()
+
+    def name(self, model: int) -> str:
+        """Name of a model."""
+        return self.population.names[model]
+
+    @property
+    def percent(self) -> Booleans:
+        """Which objectives are shares, shape (K,)."""
+        return np.array([one.share for one in self.means] or [False] * len(self.weights))
+
+    @cached_property
+    def weakest(self) -> Booleans:
+        """Where each model has its largest weighted rank, shape (N, K); nowhere if all are zero."""
+        return weakest(self.population.u * self.weights)
+
+    def by_metric(self, entries: ArrayLike) -> dict[str, Any]:
+        """Name the K entries of an array by their objectives."""
+        return dict(zip(self.population.metrics, np.asarray(entries).tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class Objectives:
+    """A population of models and how it came about.
+
+    Attributes
+    ----------
+    population : Population
+    values : ndarray, shape (N, K)
+        In original units; NaN where missing.
+    larger_is_better : ndarray of bool, shape (K,)
+        In original units.
+    constraints : tuple of Constraint
+    given_weights : mapping of str to float
+        Weights somebody gave, as an option or in the metrics file.
+    dropped : tuple of str
+        Models left out of the population.
+    warnings : tuple of str
+        Of the population.
+    columns : tuple of ObjectiveColumn
+        The scores of the models behind every objective; empty for a table without samples.
+    """
+
+    population: Population
+    values: Floats
+    larger_is_better: Booleans
+    constraints: tuple[Constraint, ...]
+    given_weights: Mapping[str, float]
+    dropped: tuple[str, ...]
+    warnings: tuple[str, ...]
+    columns: tuple[ObjectiveColumn, ...] = ()
+
+    def drawn(self, objective: int) -> Integers:
+        """The models whose value of an objective samples decide: none of a price, and never only one."""
+        # A model that lacks a score is the worst, whatever others it has.
+        there = np.flatnonzero(~self.population.missing[:, objective])
+        fixed = there.size < 2 or self.columns[objective].of(there.tolist()).fixed
+        return there[:0] if fixed else there
+
+    def weighted(self, weights: Floats) -> ObjectiveTable:
+        """The objectives with their weights."""
+        return ObjectiveTable(
+            population=self.population,
+            values=self.values,
+            larger_is_better=self.larger_is_better,
+            weights=weights,
+            constraints=[constraint.text(self.population.metrics) for constraint in self.constraints],
+            means=[_means(*one) for one in zip(self.columns, self.values.T, strict=True)]
+            if self.columns
+            else (),
+        )
+
+
+def _means(column: ObjectiveColumn, values: Floats) -> MetricMeans:
+    """An objective as it is shown: as many digits as are sure."""
+    there = np.flatnonzero(~np.isnan(values))  # who lacks scores may lack tasks
+    errors = np.full(values.shape, np.nan)
+    errors[there] = column.of(there.tolist()).errors()
+    scale = 100 if column.share else 1
+    # A price does not vary: what rounding leaves of its error is no error.
+    price = all(own.size > 1 and np.ptp(own) == 0 for own in (column.values[i] for i in there))
+    decimals = decimals_of_exact(scale * values) if price else decimals_of(scale * errors)
+    name, declared = column.name.name, column.spec.declared
+    return MetricMeans(name, column.lower, declared, column.share, values, errors, decimals, column.freedom)
+
+
+def objectives(table: ScoreTable, settings: ObjectiveSettings) -> Objectives:
+    """Average a table per model and metric, and rank every model in the population.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Read as the command needs it.
+    settings : ObjectiveSettings
+
+    Returns
+    -------
+    Objectives
+
+    Raises
+    ------
+    UsageError
+        For objectives without a direction, and constraints that are none.
+    InputError
+        For missing scores that nobody treated, and constraints no model meets.
+    """
+    require_directions(table, command="copa", metrics="objectives")
+    averages = model_averages(table)
+    kept = np.arange(len(table.models))
+    notes: list[str] = []
+    if averages.missing_scores:
+        kept, note = _treat_missing(table, averages, settings.missing)
+        notes.append(note)
+    models = tuple(table.models[i] for i in kept)
+    asked = objective_names(settings.objective, [spec.name for spec in table.metrics])
+    names, at = tuple(one.name for one in asked), [one.metric for one in asked]
+    columns: list[ObjectiveColumn] = []
+    oriented, values = averages.oriented[:, at], averages.raw[:, at]
+    if len(table.samples) > 1:
+        columns = [
+            one.of(kept.tolist()) for one in objective_columns(table, asked, random=draws_tasks(settings))
+        ]
+    elif settings.objective:
+        _require_samples(settings.objective)
+    oriented, values = oriented[kept], values[kept]
+    for k, column in enumerate(columns):
+        if column.name.name != column.spec.name:
+            oriented[:, k] = oriented_values(column, oriented[:, k])
+            values[:, k] = column.raw(oriented[:, k])
+    upward = averages.larger_is_better[at]
+    constraints = tuple(
+        parse_constraint(
+            text,
+            names,
+            values=values,
+            larger_is_better=upward,
+            shares=[column.share for column in columns],
+            metrics=[spec.name for spec in table.metrics],
+        )
+        for text in settings.require
+    )
+    ranked = population(
+        oriented,
+        names=models,
+        metrics=names,
+        feasible=feasible_models(values, constraints, names=models, metrics=names) if constraints else None,
+        ties=settings.ties,
+        denominator=settings.denominator,
+        missing="worst" if settings.missing == "worst" else "error",
+    )
+    return Objectives(
+        population=ranked,
+        values=values,
+        larger_is_better=upward,
+        constraints=constraints,
+        given_weights={
+            one.name: weight / at.count(one.metric)
+            for one in asked
+            if (weight := table.metrics[one.metric].weight) is not None
+        },
+        dropped=tuple(np.delete(table.models, kept).tolist()),
+        warnings=(*notes, *_population_warnings(ranked)),
+        columns=tuple(columns),
+    )
+
+
+def _require_samples(asked: Sequence[str]) -> None:
+    """A value a model is neither a tail nor a sum of anything; its mean is itself.
+
+    Raises
+    ------
+    UsageError
+    """
+    raise UsageError(
+        f"{option('objective', asked[0])} is a statistic of samples",
+        found="one value a model",
+        hint=f"leave out {option('objective')}, or name the column of the samples: "
+        f"{option('columns', 'sample=COL')}",
+    )
+
+
+def _treat_missing(table: ScoreTable, averages: ModelAverages, treatment: str) -> tuple[Integers, str]:
+    """The models that stay and what to warn of."""
+    lacking = np.isnan(averages.oriented)
+    cells = [f"{table.models[i]}/{table.metrics[k].name}" for i, k in np.argwhere(lacking)]
+    affected = np.flatnonzero(lacking.any(axis=1))
+    labels = listing(table.models[i] for i in affected)
+    models = f"{affected.size} of {len(table.models)} models"
+    own = f", {option('unpaired', True)} compares means over each model's own samples"
+    own = own if averages.other_samples else ""
+    if treatment == "worst":
+        count = "1 missing value counts" if len(cells) == 1 else f"{len(cells)} missing values count"
+        return np.arange(len(table.models)), f"{count} as the worst rank, u = 1: {listing(cells)}"
+    if treatment == "drop":
+        kept = np.flatnonzero(~lacking.any(axis=1))
+        if kept.size < 2:
+            raise InputError(
+                "fewer than two models have a score for every objective",
+                found=f"{models} lack one: {listing(cells)}",
+                hint=f"leave out an objective with {option('metric')}, or use {option('missing', 'worst')}"
+                + own,
+            )
+        return kept, f"dropped {models} from the population, they lack a score: {labels}"
+    model, sample, metric = averages.first_missing or ("", "", "")
+    where = f"model '{model}'" + (f", sample '{sample}'" if sample else "")
+    files = listing((file.path for file in table.inputs), 3)
+    raise InputError(
+        f"{files}: no score for {where}, metric '{metric}'",
+        found=f"{_how_many(table, averages, lacking)} missing, of {models}: {listing(cells)}",
+        hint=f"{option('missing', 'drop')} takes these models out of the population, "
+        f"{option('missing', 'worst')} ranks them last there{own}",
+    )
+
+
+def _how_many(table: ScoreTable, averages: ModelAverages, lacking: Booleans) -> str:
+    """What is missing: scores, or values of models that have no score of a metric at all, as no price."""
+    nowhere = all(np.isnan(table.column(k)[i]).all() for i, k in np.argwhere(lacking).tolist())
+    if nowhere and averages.expected_scores > lacking.size:
+        return f"{np.count_nonzero(lacking):,} of {lacking.size:,} values"
+    return f"{averages.missing_scores:,} of {averages.expected_scores:,} scores"
+
+
+def _population_warnings(ranked: Population) -> list[str]:
+    warnings = [
+        f"objective '{ranked.metrics[k]}' has the same value for every model: it says nothing"
+        for k in constant_objectives(ranked)
+    ]
+    copies = duplicated_models(ranked)
+    if copies:
+        groups = listing((" = ".join(ranked.names[i] for i in group) for group in copies), 3)
+        count = sum(len(group) for group in copies) - len(copies)
+        warnings.append(
+            f"{count} model{'s are copies' if count > 1 else ' is a copy'} of another, value by value, and "
+            f"shift{'' if count > 1 else 's'} the ranks of all others: {groups}"
+        )
+    return warnings

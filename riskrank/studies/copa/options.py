@@ -1,0 +1,239 @@
+"""How models are ranked on objectives without a common unit, and what to ask about the ranking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, nan
+from typing import ClassVar
+
+from riskrank.asked.baseline import margins
+from riskrank.asked.option import METHOD, ByName, Settings, ask, differing
+from riskrank.asked.reading import ReadOptions
+from riskrank.asked.resampling import FamilySettings
+from riskrank.asked.suites import TaskScopeSettings
+from riskrank.asked.values import parts_of
+from riskrank.errors import UsageError, listing, option
+
+# Settings that say something about some questions only; None stands for the ranking.
+_HOMES: tuple[tuple[str, tuple[str | None, ...]], ...] = (
+    ("steps", ("sweep", "sweep_p")),
+    ("top", (None, "compare")),
+    ("resample_models", (None,)),
+    ("ccdf", (None,)),
+)
+
+# What is asked of samples, which only the ranking looks at.
+OF_SAMPLES = ("margin", "resamples", "alpha", "correction", "seed", "no_test", "tasks")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveReading(ReadOptions):
+    """How score files are read where models are averaged."""
+
+    weight: dict[str, float] = ask(
+        (),
+        "Weight of an objective; the others share what is left of 1.",
+        metavar="NAME=VALUE",
+        unset="equal",
+        panel=METHOD,
+    )
+    repeats: str = ask(
+        "error",
+        "Several scores of a model on a sample: refuse, average, or take the worst run (min) or the best "
+        "(max).",
+        choices=("error", "mean", "min", "max"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveSettings(Settings):
+    """How models are ranked on objectives."""
+
+    missing: str = ask(
+        "error",
+        "A model without a score: refuse, drop the model, or rank it last there.",
+        choices=("error", "drop", "worst"),
+        panel="Input",
+    )
+    objective: tuple[str, ...] = ask(
+        (),
+        "An objective that is not the mean of its metric: NAME:tvar@0.05 (or cvar@0.05: the mean of the "
+        "worst 5 %), NAME:total; NAME:mean keeps the mean beside it.",
+        metavar="NAME:STATISTIC",
+    )
+    require: tuple[str, ...] = ask(
+        (),
+        "Choose only among such models, in the units of the file; they are ranked among all.",
+        metavar="'NAME <= VALUE'",
+    )
+    ties: str = ask(
+        "min",
+        "Whether none, half or all of the models of equal value count as better.",
+        choices=("min", "average", "max"),
+        common=False,
+    )
+    denominator: str = ask(
+        "n-1", "Ranks are shares of the other models, or of all.", choices=("n-1", "n"), common=False
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontSettings(TaskScopeSettings, FamilySettings):
+    """How to say who is on the front for sure, where there are samples."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    margin: ByName = ask(
+        (),
+        "Up to what a model counts as as good on an objective, in its units.",
+        metavar="NAME=VALUE",
+        unset="0",
+    )
+    no_test: bool = ask(False, "Values as they are: no tests of the front, no resampling.", common=False)
+    resamples: int | str = ask(
+        "auto",
+        "Resamples of the samples: a number, or as many as are needed.",
+        metavar="auto|B",
+        common=False,
+    )
+    seed: int = ask(0, "Seed of the random streams.", metavar="N", least=0, common=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._normalise("margin", margins(self.margin))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopaSettings(ObjectiveSettings, FrontSettings):
+    """The norm, and what to ask."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    p: tuple[float, ...] = ask(
+        (),
+        "Norm of the ranks: 1 is the mean rank and forgives a bad objective, inf looks at the worst one only "
+        "and alone can reach every model of the front. The first one decides.",
+        metavar="P",
+        unset="inf",
+        commas=True,
+        raw=True,
+    )
+    why: str | None = ask(
+        None, "Why this model ranks where it does, and what would choose it.", metavar="MODEL"
+    )
+    sweep: str | None = ask(
+        None, "Which model is chosen as an objective's weight goes from 0 to 1.", metavar="NAME"
+    )
+    sweep_p: bool = ask(False, "Which model is chosen as p goes from 1 to infinity.", common=False)
+    steps: int | None = ask(None, "Steps of a sweep.", metavar="N", unset="10000", least=1, common=False)
+    compare: bool = ask(False, "Set COPA beside the average, Δ, min-max, the usual p-norm, SAW, AHP, MEW.")
+    against: tuple[str, ...] = ask(
+        (),
+        "Compare with these only: average, delta, min-max, p-norm, saw, ahp, mew.",
+        metavar="NAME,...",
+        choices=("average", "delta", "min-max", "p-norm", "saw", "ahp", "mew"),
+        commas=True,
+        common=False,
+    )
+    resample_models: int | None = ask(
+        None,
+        "How often the choice stays in B populations of models drawn from these.",
+        metavar="B",
+        least=1,
+        common=False,
+    )
+    ccdf: bool = ask(False, "Show how each model's ranks spread over the objectives.", common=False)
+    top: int | None = ask(None, "Only the N best models, in every format.", metavar="N", least=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._normalise("p", tuple(dict.fromkeys(norm_order(given) for given in parts_of(self.p))))
+        self._refuse_two_questions()
+        self._refuse_what_says_nothing()
+
+    @property
+    def question(self) -> str | None:
+        """``why``, ``sweep``, ``sweep_p``, ``compare``, or None for the ranking itself."""
+        return next(iter(self._questions), None)
+
+    @property
+    def orders(self) -> tuple[float, ...]:
+        """The p's to rank by; the first one decides."""
+        return self.p or (inf,)
+
+    @property
+    def _questions(self) -> list[str]:
+        asked = {
+            "why": self.why is not None,
+            "sweep": self.sweep is not None,
+            "sweep_p": self.sweep_p,
+            "compare": self.compare or bool(self.against),
+        }
+        return [name for name, on in asked.items() if on]
+
+    def _refuse_two_questions(self) -> None:
+        if len(self._questions) > 1:
+            given = [option(name) for name in self._questions]
+            raise UsageError(
+                f"{' and '.join(given)} are different questions",
+                found=" ".join(given),
+                hint="ask one at a time",
+            )
+
+    def _refuse_what_says_nothing(self) -> None:
+        question = self.question
+        for name, homes in _HOMES:
+            if getattr(self, name) in (None, False) or question in homes:
+                continue
+            if question is None:
+                raise UsageError(
+                    f"{option(name)} needs a sweep",
+                    found=f"{option(name)} without {option('sweep')} or {option('sweep_p')}",
+                    hint=f"add {option('sweep', 'NAME')}, or leave it out",
+                )
+            raise _says_nothing(name, question)
+        told = differing(self) if question is not None else {}
+        for name in OF_SAMPLES:
+            if name in told:
+                raise _says_nothing(name, question)
+        if self.sweep_p and self.p:
+            raise UsageError(
+                f"{option('sweep_p')} takes every p, so that none can be given",
+                found=f"{option('sweep_p')} with {option('p', f'{self.p[0]:g}')}",
+                hint=f"leave out {option('p')}, or sweep a weight with {option('sweep', 'NAME')}",
+            )
+        if self.why is not None and len(self.p) > 1:
+            raise UsageError(
+                f"{option('why')} works with one p",
+                found=option("p", listing(f"{order:g}" for order in self.p)),
+                hint="ask them one by one",
+            )
+
+
+def _says_nothing(name: str, question: str | None) -> UsageError:
+    return UsageError(
+        f"{option(name)} says nothing about {option(str(question))}",
+        found=f"{option(name)} with {option(str(question))}",
+        hint=f"leave out {option(name)}",
+    )
+
+
+def norm_order(given: float | str) -> float:
+    """Read one order of a norm.
+
+    Raises
+    ------
+    UsageError
+        For anything but numbers from 1 and ``inf``.
+    """
+    try:
+        order = inf if given == "∞" else float(given)
+    except ValueError:
+        order = nan
+    if not order >= 1:
+        raise UsageError(
+            f"{option('p')} must be a number of at least 1, or inf",
+            found=option("p", given),
+            hint="1 is the mean rank, 2 the Euclidean norm, inf the worst weighted rank",
+        )
+    return order

@@ -1,0 +1,89 @@
+"""COPA beside the classical scalarizations, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from riskrank.engine.copa.comparison import ScalarizationComparison
+from riskrank.errors import listing, option
+from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.studies.copa.comparison import ComparisonDocument, label, left_out
+from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.rounding import typeset
+
+_MOST_ROWS = 20
+
+
+def view(document: ComparisonDocument) -> list[Section]:
+    """Ranks by every scalarization, the models that move most, and how far they agree."""
+    table, found, top = document.objectives, document.comparison, document.top
+    shown = range(min(len(found.models), top or _MOST_ROWS))
+    sections: list[Section] = [_rank_table("Ranks by every criterion", table, found, shown)]
+    if len(shown) < len(found.models) and top is None:
+        text = (
+            f"the best {len(shown)} of {len(found.models):,} by {label(found.names[0])}; "
+            f"{option('top', 'N')} shows more."
+        )
+        sections.append(Line(text, "Shown:"))
+    movers = document.movers
+    if movers and len(found.models) > len(shown):
+        sections.append(_rank_table("Models that move most", table, found, movers))
+    sections += [_tau_table(found), *_words(document)]
+    return sections
+
+
+def _heads(found: ScalarizationComparison) -> list[Column]:
+    return [Column(label(name).replace(" ", "\n", 1)) for name in found.names]
+
+
+def _rank_table(
+    title: str, table: ObjectiveTable, found: ScalarizationComparison, shown: Iterable[int]
+) -> Table:
+    rank, movement = found.comparison.rank, found.comparison.movement
+    rows: list[tuple[Cell | str, ...]] = []
+    for j in shown:
+        cells = [Cell(str(r), "green" if r == 1 else "") for r in rank[:, j]]
+        rows.append((table.name(found.models[j]), *cells, str(movement[j])))
+    return Table(title, (Column("model", "left"), *_heads(found), Column("moves\nby")), tuple(rows))
+
+
+def _tau_table(found: ScalarizationComparison) -> Table:
+    rows = tuple(
+        (label(name), *("–" if np.isnan(tau) else typeset(f"{tau:.2f}") for tau in row))
+        for name, row in zip(found.names, found.comparison.tau, strict=True)
+    )
+    return Table("Kendall's tau-b between the criteria", (Column("", "left"), *_heads(found)), rows)
+
+
+def _words(document: ComparisonDocument) -> list[Line]:
+    table, found = document.objectives, document.comparison
+    rank = found.comparison.rank
+    winners: dict[str, list[str]] = {}
+    for m, name in enumerate(found.names):
+        for j in np.flatnonzero(rank[m] == 1)[:1]:
+            winners.setdefault(table.name(found.models[j]), []).append(label(name))
+    if len(winners) == 1:
+        text = f"every criterion puts {next(iter(winners))} first."
+    else:
+        text = "; ".join(f"{model} by {listing(names, 12)}" for model, names in winners.items()) + "."
+    lines = [Line(text, "First:")]
+    movers = document.movers
+    if movers:
+        j = movers[0]
+        best, worst = int(np.argmin(rank[:, j])), int(np.argmax(rank[:, j]))
+        text = (
+            f"{table.name(found.models[j])} is rank {rank[best, j]:,} by {label(found.names[best])} and "
+            f"{rank[worst, j]:,} by {label(found.names[worst])}."
+        )
+        lines.append(Line(text, "Moves most:", "yellow"))
+    if found.left_out:
+        reasons = (text.removeprefix("left out ") for text in left_out(found))
+        lines.append(Line("; ".join(reasons) + ".", "Left out:", "yellow"))
+    text = (
+        "average is the weighted sum of the raw values, Δ the relative distance to the best value, min–max "
+        "the distance in ranges of the column, usual p the norm with its weights outside the power; SAW, AHP "
+        "and MEW as in the paper's minimisation form. All use the same weights. tau 1: the same order."
+    )
+    return [*lines, Line(text, "Reading:")]

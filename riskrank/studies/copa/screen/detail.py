@@ -1,0 +1,217 @@
+"""COPA's ranking in detail: ranks and values, ties, the front, and what would change the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
+from riskrank.engine.copa.stability import ChoiceBootstrap, ModelInfluence
+from riskrank.errors import by_door, listing, option
+from riskrank.shown import numbers
+from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
+from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.ranking import CCDF_PROBABILITIES, CopaDocument
+from riskrank.studies.copa.screen.doubt import doubt_sections
+from riskrank.studies.copa.screen.objectives import (
+    objective_cells,
+    objective_columns,
+    usual_rows,
+    weakest_objective,
+)
+
+_MOST_NAMES = 4
+
+
+def details(document: CopaDocument) -> list[Section]:
+    """The ranking, the choice in words, and what would change it."""
+    table, leading, top = document.objectives, document.leading, document.top
+    models = document.listed[: top or usual_rows(table)]
+    sections: list[Section] = [_ranking_table(document, models)]
+    rest = len(table.population.names) - len(models)
+    if rest and top is None:
+        whole = by_door(f"{option('format', 'csv')} or json", "to_csv() or to_json()")
+        text = f"the best {len(models)} of {len(table.population.names):,}; "
+        text += f"{option('top', 'N')} shows more or fewer, {whole} gives all."
+        sections.append(Line(text, "Shown:"))
+    if document.ccdf:
+        sections.append(_ccdf_table(document, models))
+    sections += _tie_lines(table, leading)
+    sections.append(_front_line(table))
+    if document.doubt is not None:
+        sections += doubt_sections(document, document.doubt, models)
+    if len(document.sweeps) > 1:
+        sections.append(_knob_table(document))
+    sections.append(Line(_other_orders(document), "Other p:"))
+    if document.influence is not None:
+        sections.append(Line(_influence(table, document.influence), "Influence:"))
+    if document.populations is not None:
+        sections.append(Line(_stability(table, document.populations), "Stability:"))
+    sections.append(_reading(table, leading))
+    return sections
+
+
+def _ranking_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    table, leading = document.objectives, document.leading
+    several = len(document.rankings) > 1
+    head = [Column("model", "left")]
+    for ranking in document.rankings:
+        label = f"p = {numbers.order(ranking.p)}\n" if several else ""
+        head += [Column(f"{label}rank"), Column(f"{label}norm")]
+    head.append(Column("front", "center"))
+    if table.constraints:
+        head.append(Column("meets", "center"))
+    if document.populations is not None:
+        head.append(Column("chosen\nin"))
+    head.append(Column("weakest", "left"))
+    rows = []
+    for i in models:
+        cells: list[Cell | str] = [Cell(table.name(i), "bold" if i == leading.chosen else "")]
+        for ranking in document.rankings:
+            cells += [str(ranking.place(i) or "–"), numbers.score(ranking.norm[i])]
+        cells.append("yes" if table.population.front[i] else "–")
+        if table.constraints:
+            cells.append("yes" if table.population.feasible[i] else Cell("no", "yellow"))
+        if document.populations is not None:
+            cells.append(_percent(document.populations.share(i)))
+        cells.append(weakest_objective(table, i))
+        rows.append(cells)
+    by = f"p = {numbers.order(leading.p)}"
+    objectives = f"{len(table.weights)} objective{'s' if len(table.weights) > 1 else ''}"
+    title = f"COPA, {by}: {len(table.population.names):,} models, {objectives}"
+    values = objective_cells(table, models)
+    return Table(
+        title,
+        (*head, *objective_columns(table)),
+        tuple((*own, *more) for own, more in zip(rows, values, strict=True)),
+    )
+
+
+def _ccdf_table(document: CopaDocument, models: Sequence[int]) -> Table:
+    table, quantiles, mean = document.objectives, document.ccdf_quantiles, document.ccdf_mean
+    heads = [f"Q {probability:g}" for probability in CCDF_PROBABILITIES]
+    columns = (Column("model", "left"), Column("mean"), *(Column(head) for head in heads))
+    rows = tuple(
+        (table.name(i), numbers.ratio(mean[i]), *(numbers.ratio(value) for value in quantiles[i]))
+        for i in models
+    )
+    return Table("Share of models that do not do better (1 − u), over the objectives", columns, rows)
+
+
+def _tie_lines(table: ObjectiveTable, ranking: CopaRanking) -> list[Line]:
+    tied = ranking.tied_with(ranking.chosen)
+    if not len(tied):
+        return []
+    names = listing((table.name(i) for i in tied), _MOST_NAMES)
+    have = "has" if len(tied) == 1 else "have"
+    first, second = (f"p = {q:g}" for q in TIE_BREAKING_P)
+    text = (
+        f"{names} {have} the same norm. Ties go to models on the front, then by the norm of {first}, "
+        f"then of {second}, then by name."
+    )
+    return [Line(text, "Tied:", "yellow")]
+
+
+def _front_line(table: ObjectiveTable) -> Line:
+    population = table.population
+    front, able, all_ = int(population.front.sum()), int(population.feasible.sum()), len(population.names)
+    text = f"{front:,} of {able:,} models are Pareto-optimal: "
+    if table.constraints:
+        text = (
+            f"{able:,} of {all_:,} models meet {' and '.join(table.constraints)} (ranks are among all). "
+            + (f"{front:,} of them {'is' if front == 1 else 'are'} Pareto-optimal: ")
+        )
+    text += "no other is at least as good everywhere and better somewhere."
+    if front == able > 1:
+        text += " Objectives alone rule nobody out, the weights and p decide."
+    return Line(text, "Front:")
+
+
+def _knob_table(document: CopaDocument) -> Table:
+    table = document.objectives
+    columns = headed("weight of", right=("now", "choice stays\nbetween", "models chosen\nfrom 0 to 1"))
+    rows = []
+    for k, found in enumerate(document.weight_ranges):
+        firm = found.low == 0 and found.high == 1
+        rows.append(
+            (
+                table.population.metrics[k],
+                numbers.ratio(table.weights[k]),
+                Cell(
+                    "any weight" if firm else numbers.interval(found.low, found.high),
+                    "" if firm else "yellow",
+                ),
+                str(found.models_chosen),
+            )
+        )
+    return Table("What each weight does, the others in proportion", columns, tuple(rows))
+
+
+def _other_orders(document: CopaDocument) -> str:
+    table = document.objectives
+    orders: dict[int, list[str]] = {}
+    for other in document.others:
+        orders.setdefault(other.chosen, []).append(numbers.order(other.p))
+    if len(orders) == 1:
+        return f"p = {', '.join(next(iter(orders.values())))} choose the same model."
+    texts = [
+        f"p = {', '.join(ps)} choose{'' if len(ps) > 1 else 's'} {table.name(i)}" for i, ps in orders.items()
+    ]
+    return "; ".join(texts) + ". Small p forgives a bad objective, large p does not."
+
+
+def _influence(table: ObjectiveTable, influence: ModelInfluence) -> str:
+    parts = []
+    if influence.successor >= 0:
+        parts.append(f"without the chosen model, {table.name(influence.successor)} is chosen.")
+    others = influence.influential
+    if not len(others):
+        parts.append("No other model's absence changes the choice.")
+        return " ".join(parts)
+    together: dict[int, list[str]] = {}
+    for i in others:
+        together.setdefault(int(influence.choice[i]), []).append(table.name(i))
+    named = (
+        f"without {listing(names, 3).replace(', ', ' or ')} it is {table.name(choice)}"
+        for choice, names in together.items()
+    )
+    models = "model" if len(others) == 1 else "models"
+    parts.append(
+        f"The choice also hangs on the presence of {len(others):,} other {models}, for ranks are relative: "
+        + "; ".join(list(named)[:_MOST_NAMES])
+        + "."
+    )
+    return " ".join(parts)
+
+
+def _stability(table: ObjectiveTable, bootstrap: ChoiceBootstrap) -> str:
+    text = (
+        f"{table.name(bootstrap.chosen)} stays the choice in {_percent(bootstrap.survival)} of "
+        f"{bootstrap.resamples:,} resampled populations"
+    )
+    others = bootstrap.runners_up
+    if not len(others):
+        return text + "."
+    named = (f"{table.name(i)} ({_percent(bootstrap.share(i))})" for i in others)
+    return f"{text}; otherwise {listing(named, _MOST_NAMES)}."
+
+
+def _percent(share: float) -> str:
+    percent = 100 * share
+    if 0 < percent < 0.1:
+        return "<0.1 %"
+    return f"{percent:.1f} %" if 0 < percent < 1 or 99 < percent < 100 else f"{percent:.0f} %"
+
+
+def _reading(table: ObjectiveTable, ranking: CopaRanking) -> Line:
+    weighted = "equal weights" if np.ptp(table.weights) < 1e-12 else "the weights above"
+    norm = {1.0: "the mean", np.inf: "the largest"}.get(ranking.p, f"the p = {ranking.p:g} norm")
+    text = (
+        "beside each value stands its top-%: how many of the other models do better there (best: none). "
+        f"The norm is {norm} of these ranks times {weighted}, small is better; weakest is the objective with "
+        "the largest of them. ↑ more is better, ↓ less is better. "
+        f"{option('sweep', 'NAME')} and {option('sweep_p', True)} turn the knobs, "
+        f"{option('why', 'MODEL')} asks about one model."
+    )
+    return Line(text, "Reading:")

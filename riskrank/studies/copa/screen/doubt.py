@@ -1,0 +1,89 @@
+"""How sure COPA's front is: who is on it, off it or open, on what evidence, and intervals of the values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.engine.copa.front_states import OFF, OPEN
+from riskrank.shown import numbers
+from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.studies.copa.doubt import FrontDoubt
+from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.ranking import CopaDocument
+from riskrank.studies.copa.screen.objectives import objective_columns
+from riskrank.studies.copa.verdict import dominating, why_open
+
+_STYLES = {"on": "green", "off": "dim", "open": "yellow"}
+
+
+def front_cell(doubt: FrontDoubt, model: int) -> Cell:
+    """Whether a model is on the front."""
+    state = doubt.states.state[model]
+    return Cell(state, _STYLES[state])
+
+
+def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[int]) -> list[Section]:
+    """The evidence on every model, and where its values lie."""
+    table = document.objectives
+    percent = f"{100 * (1 - doubt.alpha):g} %"
+    heads = (Column("model", "left"), Column("front", "center"), Column("p"), Column("because", "left"))
+    rows = tuple(
+        (table.name(i), front_cell(doubt, i), _p_value(doubt, i), _because(table, doubt, i)) for i in models
+    )
+    spans = tuple(
+        (table.name(i), *(_span(table, doubt, i, k) for k in range(len(table.weights)))) for i in models
+    )
+    barred = ", and none where a constraint decides" if table.constraints else ""
+    return [
+        Table("Who is on the front", heads, rows),
+        Table(
+            f"Where the values lie, {percent} each",
+            (Column("model", "left"), *objective_columns(table)),
+            spans,
+        ),
+        Line(
+            "off: another model is shown to be as good on every objective, among all ordered pairs; on: "
+            "against every other model some objective is shown to be better, among all models. p is of what "
+            f"the front says, adjusted for all of these; of open models it is that of being on it{barred}. "
+            f"{doubt.resamples:,} resamples of {doubt.samples}, the same for all objectives.",
+            "Evidence:",
+        ),
+    ]
+
+
+def _p_value(doubt: FrontDoubt, model: int) -> str:
+    """Of what the front says of a model; where a constraint decides, no test of the front does."""
+    states = doubt.states
+    dominator = int(states.dominator[model])
+    if dominator >= 0:
+        return numbers.p_value(float(states.dominates[dominator, model]))
+    stands = float(states.stands[model])
+    if states.state[model] == OFF or (states.state[model] == OPEN and stands <= doubt.alpha):
+        return "–"
+    return numbers.p_value(stands)
+
+
+def _because(table: ObjectiveTable, doubt: FrontDoubt, model: int) -> str:
+    """The evidence in words."""
+    states = doubt.states
+    dominator, rival = int(states.dominator[model]), int(states.rival[model])
+    if dominator >= 0:
+        return dominating(table, doubt, model)
+    if states.state[model] == "off":
+        return "it violates a constraint"
+    if rival < 0:
+        return "no other model may be chosen"
+    if states.state[model] == "on":
+        objective = int(states.best_on[model, rival])
+        return f"better than {table.name(rival)} on {table.population.metrics[objective]}, the nearest"
+    return why_open(table, doubt, model)
+
+
+def _span(table: ObjectiveTable, doubt: FrontDoubt, model: int, k: int) -> str:
+    low, high = doubt.low[model, k], doubt.high[model, k]
+    if np.isnan(low) or np.isnan(high):
+        return "–"
+    said = table.means[k].said
+    return said(float(low)) if low == high else f"{said(float(low))} to {said(float(high))}"

@@ -1,0 +1,157 @@
+"""Why COPA ranks a model where it does, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.engine.copa.explanation import CopaExplanation
+from riskrank.engine.types import Floats
+from riskrank.errors import by_door, listing, option
+from riskrank.shown import numbers
+from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
+from riskrank.studies.copa.explanation import ExplanationDocument
+from riskrank.studies.copa.objectives import ObjectiveTable
+
+_MOST_NAMES = 5
+
+
+def view(document: ExplanationDocument) -> list[Section]:
+    """The objectives of a model, what holds it back, and what would choose it."""
+    table, found = document.objectives, document.explanation
+    sections: list[Section] = [_objective_table(document), Line(_place(document), "Place:")]
+    sections.append(Line(_binding(table, found), "Binding:"))
+    if document.broken:
+        text = f"it does not meet {' and '.join(document.broken)}, so that no weights choose it."
+        sections.append(Line(text, "Barred:", "yellow"))
+    sections.append(_dominance_line(document))
+    if found.model != found.ranking.chosen and table.population.front[found.model]:
+        sections += _remedies(document)
+    sections.append(_reading(found))
+    return sections
+
+
+def _objective_table(document: ExplanationDocument) -> Table:
+    table, found, i = document.objectives, document.explanation, document.explanation.model
+    share = "of the\nlargest" if np.isinf(found.ranking.p) else "of the\nnorm^p"
+    columns = (
+        *headed("objective", right=("value", "top-%", "weight", "weighted\nrank", share)),
+        Column("chosen for\nweights", "left"),
+    )
+    rows = []
+    for k, metric in enumerate(table.population.metrics):
+        value, u = table.values[i, k], table.population.u[i, k]
+        binds = k in found.binding
+        style = "yellow" if binds else "green" if u == 0 else ""
+        ranges = [numbers.interval(low, high) for low, high in document.intervals(k)]
+        rows.append(
+            (
+                f"{metric} {'↑' if table.larger_is_better[k] else '↓'}",
+                "missing" if np.isnan(value) else numbers.score(value),
+                Cell(numbers.top_share(u), style),
+                numbers.ratio(table.weights[k]),
+                numbers.score(found.weighted[k]),
+                Cell(f"{100 * found.contribution[k]:.0f} %", style),
+                listing(ranges, 2) if ranges else "–",
+            )
+        )
+    title = f"{table.name(i)}, p = {numbers.order(found.ranking.p)}"
+    return Table(title, columns, tuple(rows))
+
+
+def _place(document: ExplanationDocument) -> str:
+    table, found = document.objectives, document.explanation
+    i, ranking = found.model, found.ranking
+    norm = numbers.score(ranking.norm[i])
+    if i == ranking.chosen:
+        return f"it is the choice among {len(ranking.order):,} models, norm {norm}."
+    chosen = f"{table.name(ranking.chosen)} is chosen with {numbers.score(ranking.norm[ranking.chosen])}"
+    if not ranking.rank[i]:
+        return f"no rank, for it does not meet the constraints; norm {norm}, {chosen}."
+    tied = ranking.tied_with(i)
+    text = f"rank {ranking.rank[i]:,} of {len(ranking.order):,}, norm {norm}; {chosen}."
+    if len(tied):
+        text += f" The same norm: {listing((table.name(j) for j in tied), _MOST_NAMES)}."
+    return text
+
+
+def _binding(table: ObjectiveTable, found: CopaExplanation) -> str:
+    if not (found.weighted > 0).any():
+        return "nothing: no model is better on any objective that has a weight."
+    names = listing(table.population.metrics[k] for k in found.binding)
+    if np.isinf(found.ranking.p):
+        return f"{names}. At p = ∞ only the worst weighted rank counts; nothing else would help."
+    share = 100 * found.contribution[found.binding].sum()
+    return f"{names}, {share:.0f} % of what makes up the norm; improving there helps most."
+
+
+def _dominance_line(document: ExplanationDocument) -> Line:
+    table, found = document.objectives, document.explanation
+    if table.population.front[found.model]:
+        return Line(
+            "no model is at least as good everywhere and better somewhere: it is on the front.", "Front:"
+        )
+    if not len(found.dominators):
+        return Line("no model that meets the constraints dominates it.", "Front:")
+    verb = "is" if len(found.dominators) == 1 else "are"
+    names = listing((table.name(j) for j in found.dominators), _MOST_NAMES)
+    text = (
+        f"{names} {verb} at least as good everywhere and better somewhere. While there "
+        f"{verb}, no positive weights choose it, at any p."
+    )
+    return Line(text, "Dominated:", "yellow")
+
+
+def _remedies(document: ExplanationDocument) -> list[Line]:
+    """Say which weights would choose a model of the front."""
+    table, found, p = document.objectives, document.explanation, document.explanation.ranking.p
+    lines = []
+    if found.weights is not None:
+        lines.append(Line(_weights_text(table, found.weights, p), "To be chosen:", "green"))
+    elif document.worst_case_weights is not None:
+        others = _weights_text(table, document.worst_case_weights, np.inf)
+        text = f"no weights choose it at p = {p:g}, but {others}"
+        lines.append(Line(text, "To be chosen:", "yellow"))
+    else:
+        text = "no weights choose it: another model of the same values comes first by its name."
+        lines.append(Line(text, "To be chosen:", "yellow"))
+    alone = [
+        f"{metric} {listing((numbers.interval(*ends) for ends in document.intervals(k)), 3)}"
+        for k, metric in enumerate(table.population.metrics)
+        if document.intervals(k)
+    ]
+    text = "moving one weight and leaving the others in proportion does it for " + listing(alone, 4) + "."
+    if not alone:
+        text = "moving one weight and leaving the others in proportion never chooses it."
+    return [*lines, Line(text, "One weight:")]
+
+
+def _weights_text(table: ObjectiveTable, weights: Floats, p: float) -> str:
+    named = _named_weights(table.population.metrics, weights)
+    flags = " ".join(option("weight", f"{metric}={weight}") for metric, weight in named)
+    mapping = ", ".join(f"{metric!r}: {weight}" for metric, weight in named)
+    return f"for example {option('p', f'{p:g}')} " + by_door(flags, f"weight={{{mapping}}}")
+
+
+def _named_weights(metrics: Sequence[str], weights: Floats) -> list[tuple[str, str]]:
+    """Weights as one would type them: those that are equal need not be named."""
+    rounded = [f"{weight:.6g}" for weight in weights]
+    usual = max(rounded, key=rounded.count)
+    left_out = usual if rounded.count(usual) > 1 else None
+    named = zip(metrics, rounded, strict=True)
+    return [(metric, weight) for metric, weight in named if weight != left_out]
+
+
+def _reading(found: CopaExplanation) -> Line:
+    share = (
+        "compared with the largest of them"
+        if np.isinf(found.ranking.p)
+        else "as a share of the norm's p-th power"
+    )
+    text = (
+        "top-% is the share of the other models that do better (best: none); times its weight it is the "
+        f"weighted rank, then {share}. The last column: for which weights of that objective, the others in "
+        "proportion, the model would be chosen."
+    )
+    return Line(text, "Reading:")

@@ -1,0 +1,160 @@
+"""The first screen of COPA: who is chosen, the objectives in their units, and how firm the choice is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
+from riskrank.shown.view import (
+    MOST_METRICS,
+    MOST_ROWS,
+    Cell,
+    Column,
+    Line,
+    OfModel,
+    Section,
+    Table,
+    asked_for,
+    by_model,
+)
+from riskrank.studies.copa.meeting import together
+from riskrank.studies.copa.objectives import ObjectiveTable
+from riskrank.studies.copa.ranking import CopaDocument
+from riskrank.studies.copa.screen.detail import details
+from riskrank.studies.copa.screen.doubt import front_cell
+from riskrank.studies.copa.screen.objectives import objective_columns
+from riskrank.studies.rounding import decimals_apart, rounded
+from riskrank.studies.wording import names
+
+_MEETS = {"shown": "", "violated": "yellow", "open": "dim"}
+
+
+def view(document: CopaDocument) -> list[Section]:
+    """The best models, what the front and the weights say, and what to ask next; then the rest."""
+    table = document.objectives
+    models = document.listed[: document.top or MOST_ROWS]
+    every = len(table.population.names)
+    asked = [option("sweep", _swept(document)), option("sweep_p", True), option("explain", True)]
+    return [
+        _table(document, models),
+        *unshown(every - len(models), "model", option("top", every)),
+        *unshown(len(table.weights) - MOST_METRICS, "objective"),
+        *map(Line, [*_suite(document), _front(document), *_firm(document)]),
+        Line(", ".join(asked), "Also:"),
+        *asked_for(details(document)),
+    ]
+
+
+def _table(document: CopaDocument, models: Sequence[int]) -> Table:
+    table, leading = document.objectives, document.leading
+    shown = _told(table)
+    columns: list[OfModel] = [
+        (Column("place"), lambda i: str(leading.place(i) or "–")),
+        (Column("model", "left"), lambda i: Cell(table.name(i), "bold" if i == leading.chosen else "")),
+    ]
+    for k in shown:
+        column = objective_columns(table)[k]
+        columns.append((column, _values(table, k)))
+    columns += _of_front(document)
+    if document.populations is not None:
+        share = document.populations.share
+        head = "chosen in" if document.doubt is None else "of populations\nchosen in"
+        columns.append((Column(head), lambda i: f"{100 * share(i):.0f} %"))
+    return by_model("", columns, models)
+
+
+def _of_front(document: CopaDocument) -> list[OfModel]:
+    """Who is on the front, and who meets the constraints: as measured, or as far as samples show."""
+    table, doubt = document.objectives, document.doubt
+    front, able = table.population.front, table.population.feasible
+    if doubt is None:
+        found: list[OfModel] = [(Column("front", "center"), lambda i: "*" if front[i] else "")]
+        if table.constraints:
+            found.append((Column("allowed", "center"), lambda i: "yes" if able[i] else Cell("no", "yellow")))
+        return found
+    meets = [together(answers) for answers in doubt.answers]
+    found = [(Column("front", "center"), lambda i: front_cell(doubt, i))]
+    if table.constraints:
+        found.append((Column("allowed", "center"), lambda i: Cell(meets[i], _MEETS[meets[i]])))
+    shares = doubt.shares
+    found.append((Column("on front\nin"), lambda i: f"{100 * shares.front[i]:.0f} %"))
+    found.append((Column("chosen\nin"), lambda i: f"{100 * shares.chosen[i]:.0f} %"))
+    return found
+
+
+def _told(table: ObjectiveTable) -> list[int]:
+    """The objectives a screen has room for, those of most weight."""
+    order = np.argsort(-np.asarray(table.weights), kind="stable")[:MOST_METRICS]
+    return sorted(order.tolist())
+
+
+def _values(table: ObjectiveTable, k: int) -> Callable[[int], str]:
+    """Means as sure as they are; other values with the digits that tell neighbours apart."""
+    values = table.values[:, k]
+    plain = partial(rounded, decimals=decimals_apart(values.tolist()))
+    said = table.means[k].said if table.means else plain
+    return lambda i: "missing" if np.isnan(values[i]) else said(float(values[i]))
+
+
+def _front(document: CopaDocument) -> str:
+    """What the mark of the front means, and how many models have it."""
+    table, doubt = document.objectives, document.doubt
+    population = table.population
+    if doubt is not None:
+        count = f"{doubt.resamples:,} resamples of {doubt.samples}"
+        return f"on, off: shown at {doubt.alpha:g} for all models together; shares: of {count}."
+    front, able = int(population.front.sum()), int(population.feasible.sum())
+    text = (
+        f"* front: no other model is at least as good everywhere and better somewhere ({front:,} of {able:,})"
+    )
+    if table.constraints:
+        text += f"; {able:,} of {len(population.names):,} models meet {names(table.constraints, 3)}"
+    return f"{text}."
+
+
+def _suite(document: CopaDocument) -> list[str]:
+    """Of a suite, what its values are, and what is asked."""
+    if not document.tasks:
+        return []
+    asked = "tasks like these" if document.doubt is not None and document.doubt.of_tasks else "these tasks"
+    return [f"Values are means over {document.tasks}; asked of {asked}."]
+
+
+def _firm(document: CopaDocument) -> list[str]:
+    """The weight that the choice hangs on most, and other p's that choose otherwise."""
+    table, chosen = document.objectives, document.leading.chosen
+    parts = []
+    if document.weight_ranges:
+        k = _narrowest(document)
+        found = document.weight_ranges[k]
+        if found.low > 0 or found.high < 1:
+            place = numbers.interval(found.low, found.high)
+            now = numbers.ratio(table.weights[k])
+            parts.append(f"while the weight of {table.population.metrics[k]} is {place} (now {now})")
+        else:
+            parts.append("whatever weight any one objective has")
+    other = [ranking for ranking in document.others if ranking.chosen != chosen]
+    if other:
+        ps = ", ".join(numbers.order(ranking.p) for ranking in other)
+        which = names([table.name(i) for i in dict.fromkeys(ranking.chosen for ranking in other)], 3)
+        less = "which forgives" if len(other) == 1 else "which forgive"
+        more = max(ranking.p for ranking in other) < document.leading.p
+        why = f", {less} a bad objective," if more else ""
+        parts.append(f"but p = {ps}{why} would choose {which}")
+    return [f"The choice holds {', '.join(parts)}."] if document.weight_ranges else []
+
+
+def _narrowest(document: CopaDocument) -> int:
+    widths = [found.high - found.low for found in document.weight_ranges]
+    return int(np.argmin(widths))
+
+
+def _swept(document: CopaDocument) -> str:
+    """The objective whose weight is worth turning."""
+    at = _narrowest(document) if document.weight_ranges else 0
+    return document.objectives.population.metrics[at]

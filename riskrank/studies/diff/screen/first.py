@@ -1,0 +1,121 @@
+"""The first screen of a diff: how many cases changed, and those that lost most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.all_rows import all_rows, unshown
+from riskrank.shown.view import MOST_ROWS, Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.diff.document import CaseRow, Change, DiffDocument
+from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
+from riskrank.studies.wording import counted
+
+# Cases that a page may hold beside those that matter; of more, files are the list.
+_LISTED = 1_000
+
+
+def view(document: DiffDocument) -> list[Section]:
+    """Counts, the cases that lost most, and where the others are; what was won for who asks."""
+    changes = document.changes
+    shown = changes if len(changes) <= MOST_ROWS else _gravest(changes)
+    lost = document.lost
+    texts = texts_of_cases(lost[: document.cases], document.new, document.old, document.texts)
+    sections: list[Section] = [_counts(document, shown), *unshown(len(changes) - len(shown), "line")]
+    if lost and document.cases:
+        title = f"Cases that {document.new} lost"
+        sections.append(cases_table(lost[: document.cases], document.new, document.old, title))
+        sections += _unlisted(len(lost) - document.cases, "worse", option("cases", len(lost)))
+        sections += texts if document.cases_asked else asked_for(texts)
+    return [
+        *sections,
+        Line(all_rows(f"all {len(document.rows):,} cases") + "."),
+        Line(option("explain", True), "Also:"),
+        *asked_for(_details(document, every_change=len(changes) > len(shown))),
+    ]
+
+
+def _gravest(changes: Sequence[Change]) -> list[Change]:
+    """All together, then the groups with the smallest p-values."""
+    together = [one for one in changes if one.group is None][:MOST_ROWS]
+    groups = sorted((one for one in changes if one.group is not None), key=lambda one: one.p_adjusted)
+    return [*together, *groups[: MOST_ROWS - len(together)]]
+
+
+def _counts(document: DiffDocument, changes: Sequence[Change], title: str = "") -> Table:
+    grouped = any(one.group is not None for one in document.changes)
+    several = len({one.metric for one in document.changes}) > 1
+    columns = [
+        *([Column("metric", "left")] if several else []),
+        *([Column("cases of", "left")] if grouped else []),
+        Column("worse"),
+        Column("better"),
+        Column("same"),
+        Column("p", name="p, exact sign test"),
+        *([Column("worse by\nchance", name="worse by chance")] if document.repeated else []),
+        *([Column("shown\nworse", name="shown worse")] if document.repeated else []),
+    ]
+    rows: tuple[tuple[Cell | str, ...], ...] = tuple(
+        (
+            *([one.metric] if several else []),
+            *([one.group or "all together"] if grouped else []),
+            Cell(f"{one.worse:,}", "red" if one.lost(document.alpha) else ""),
+            f"{one.better:,}",
+            f"{one.same:,}",
+            numbers.p_value(one.p_adjusted),
+            *(
+                ["–" if one.worse_by_chance is None else f"{one.worse_by_chance:.1f}"]
+                if document.repeated
+                else []
+            ),
+            *([f"{one.shown_worse or 0:,}"] if document.repeated else []),
+        )
+        for one in changes
+    )
+    return Table(title, tuple(columns), rows, stub=1)
+
+
+def _unlisted(count: int, how: str, asked: str) -> list[Line]:
+    """How many cases more changed; of thousands nothing but a file is a list."""
+    where = f": {asked}" if count <= _LISTED else ""
+    return [Line(f"… {counted(count, 'case')} more that got {how}{where}")] if count > 0 else []
+
+
+def _details(document: DiffDocument, *, every_change: bool) -> list[Section]:
+    """All counts where some were left out, what was won, how to read it, and the other cases."""
+    new, old, lost, won = document.new, document.old, document.lost, document.won
+    best = won[: document.cases]
+    return [
+        *([_counts(document, document.changes, "Changes")] if every_change else []),
+        *([cases_table(best, new, old, f"Cases that {new} won")] if best else []),
+        *([] if len(won) - len(best) <= _LISTED else _unlisted(len(won) - len(best), "better", "")),
+        Line(_reading(document), "Reading:"),
+        *_others(document, lost[document.cases :], "lost"),
+        *_others(document, won[document.cases :], "won"),
+    ]
+
+
+def _others(document: DiffDocument, cases: Sequence[CaseRow], how: str) -> list[Section]:
+    """The cases that no table before had room for, as long as somebody may read through them."""
+    if not 0 < len(cases) <= _LISTED:
+        return []
+    title = (
+        f"{'The other' if document.cases else 'The'} {counted(len(cases), 'case')} that {document.new} {how}"
+    )
+    return [replace(cases_table(cases, document.new, document.old, title), folded=True)]
+
+
+def _reading(document: DiffDocument) -> str:
+    text = (
+        f"p of the counts is that of the exact sign test (McNemar's for 0/1 scores), adjusted for "
+        f"{counted(len(document.changes), 'line')}"
+    )
+    if document.repeated:
+        text += (
+            "; worse by chance is how many cases one run of the old model loses against another; p of a case "
+            "is that of an exact test of its runs, by Benjamini and Hochberg, so that of the cases called "
+            f"shown about {100 * document.alpha:g} % at most are expected to be none"
+        )
+    return f"{text}."

@@ -1,0 +1,61 @@
+"""Pictures of dominance: ratios of all pairs, and the curves of one."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from riskrank.engine.dominance.claims import DIRECT, Claim
+from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.shown.figures.heat_map import draw_heat_map, heat_map
+from riskrank.shown.figures.key import in_focus
+from riskrank.shown.figures.marks import renumbered
+from riskrank.shown.figures.pair import draw_pair
+from riskrank.shown.figures.picture import Picture
+from riskrank.shown.figures.style import Plot
+from riskrank.shown.means import in_words
+from riskrank.studies.dominance.study import DominanceColumn, DominanceDocument
+
+
+def pictures(document: DominanceDocument) -> list[Picture]:
+    """Heat maps, a column and claim each, and the pair of the first two; of two models the pair first."""
+    models = document.provenance.models
+    maps, pairs = [], []
+    for found in document.by_column:
+        column, study = found.name, found.study
+        of = f"@{column}" if len(document.by_column) > 1 else ""
+        for tests in sorted(study.tests, key=lambda tests: -tests.claim.order):
+            method = claim_name(tests.claim)
+            caption = f"Violation ratios of all ordered pairs of models, {method} on {column}."
+            drawing = partial(_map, document, tests, f"Violation ratios, {method} of {in_words(column)}")
+            maps.append(Picture(f"heatmap@{method}{of}", caption, drawing))
+        i, j = _pair_of(document, study)
+        caption = f"Quantile functions of {models[i]} and {models[j]}, with the area that violates dominance."
+        pairs.append(Picture(f"pair{of}", caption, partial(_pair, document, found)))
+    return [*pairs, *maps] if len(models) == 2 else [*maps, *pairs]
+
+
+def claim_name(claim: Claim) -> str:
+    """``SSD`` for the direct claim, ``SSD(0.25)`` for an absolute one, ``R-SSD`` for the relative one."""
+    if claim.kind == DIRECT:
+        return "FSD" if claim.order == 1 else "SSD"
+    return claim.method
+
+
+def _map(document: DominanceDocument, tests: DominanceTests, title: str) -> Plot:
+    return draw_heat_map(heat_map(tests), document.provenance.models, title, tested=document.inference.test)
+
+
+def _pair_of(document: DominanceDocument, study: DominanceStudy) -> tuple[int, int]:
+    """The first two; or the model of a report's verdict, and the first of the others."""
+    named = document.named[:1]
+    return (named[0], in_focus(named, study.leading_pair)[1]) if named else study.leading_pair
+
+
+def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
+    i, j = _pair_of(document, found.study)
+    models = document.provenance.models
+    inference = document.inference
+    curves = found.pair_curves(i, j, inference)
+    drawn = draw_pair(curves, (models[i], models[j]), in_words(found.name), level=1 - inference.alpha)
+    return renumbered(drawn, (i, j))

@@ -1,0 +1,73 @@
+"""Which dominance to test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from riskrank.asked.option import METHOD, TESTS, ask
+from riskrank.asked.resampling import LimitedSettings
+from riskrank.asked.suites import SuiteSettings, TaskTableSettings
+from riskrank.errors import UsageError, option
+from riskrank.studies.portfolio.options import PortfolioSettings
+
+DIRECT, ABSOLUTE, RELATIVE = "direct", "absolute", "relative"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DominanceTestSettings(LimitedSettings):
+    """Which dominance to test, and how."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    default_kinds: ClassVar[tuple[str, ...]] = (DIRECT, ABSOLUTE)
+
+    order: str | int = ask("both", "Order of dominance.", choices=("1", "2", "both"))
+    test: str | None = ask(
+        None,
+        f"Claims: one model against the other alone, a ratio below {option('threshold')}, against the field.",
+        choices=(DIRECT, ABSOLUTE, RELATIVE, "all"),
+        unset="dominance: direct and absolute; rank: relative",
+        common=False,
+    )
+    threshold: tuple[float, ...] = ask(
+        (),
+        "Largest violation ratio of absolute tests.",
+        metavar="TAU",
+        unset="0.08, 0.25, 0.4",
+        example="0.25",
+        common=False,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.threshold and self.test in (DIRECT, RELATIVE):
+            raise UsageError(
+                f"{option('threshold')} belongs to absolute tests",
+                found=f"{option('test', self.test)} with {option('threshold', f'{self.threshold[0]:g}')}",
+                hint=f"use {option('test', ABSOLUTE)} or all, or leave out {option('threshold')}",
+            )
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of claims to test."""
+        if self.test == "all":
+            return (DIRECT, ABSOLUTE, RELATIVE)
+        if self.test is not None:
+            return (self.test,)
+        return tuple(dict.fromkeys((*self.default_kinds, *((ABSOLUTE,) if self.threshold else ()))))
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """Orders of dominance to test."""
+        return (1, 2) if self.order == "both" else (int(self.order),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DominanceSettings(DominanceTestSettings, PortfolioSettings, SuiteSettings, TaskTableSettings):
+    """What to test."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    per_metric: bool = ask(False, "Test every metric on its own instead of the portfolio.")
+    ratios: bool = ask(False, "Also show the full matrix of ratios of every test.", common=False)

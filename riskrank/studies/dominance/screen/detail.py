@@ -1,0 +1,236 @@
+"""Tests of dominance in detail: a row a pair, every claim, and how to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.engine.dominance.claims import ABSOLUTE, DIRECT, RELATIVE
+from riskrank.engine.dominance.column import DominanceStudy
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.types import Booleans
+from riskrank.shown import numbers
+from riskrank.shown.means import in_words
+from riskrank.shown.text_pictures import interval_bars
+from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.dominance.study import DominanceDocument
+from riskrank.studies.rounding import decimals_apart, rounded
+from riskrank.studies.wording import design
+
+ORDERS = {1: "FSD", 2: "SSD"}
+WHY_COUNTS_DIFFER = (
+    "The two need not count the same pairs: a mean over the field is steadier than one comparison, and it "
+    "hangs on who is in the field."
+)
+CORRECTIONS = {
+    "bonferroni": "Bonferroni",
+    "holm": "Holm",
+    "bh": "Benjamini-Hochberg",
+    "none": "no correction",
+}
+
+
+def details(document: DominanceDocument) -> list[Section]:
+    """Tables in words: a row a pair, the better model first."""
+    models, inference = document.provenance.models, document.inference
+    sections: list[Section] = []
+    for column in document.by_column:
+        sections.append(_pair_table(column, models))
+        if document.ratios:
+            sections += [_matrix(column.name, tests, models) for tests in column.study.tests]
+    first = document.by_column[0]
+    sections += reading(document)
+    sections.append(inference_line(first.study, inference, models, first.target.scores))
+    return sections
+
+
+def inference_line(
+    study: DominanceStudy, inference: Inference, models: Sequence[str], scores: ClusteredScores
+) -> Line:
+    """State the design, the resampling and the family of tests."""
+    size = design(scores)
+    if not inference.test:
+        return Line(f"{size}; no test was asked for, verdicts describe these samples only.", "Data:")
+    pairs = len(models) * (len(models) - 1)
+    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
+    source = "asymptotic standard errors"
+    if inference.resampled:
+        source = f"{study.resamples or 0:,} bootstrap resamples, seed {inference.seed}"
+    text = (
+        f"{size}, {source}; {rule} over the "
+        f"{pairs} ordered pairs of each order, test and threshold, level {inference.alpha:g}."
+    )
+    return Line(text, "Tests:")
+
+
+def reading(document: DominanceDocument) -> list[Line]:
+    """How to read the tables."""
+    first, tested = document.by_column[0], document.inference.test
+    kinds = {tests.claim.kind for tests in first.study.tests}
+    significantly = "significantly below" if tested else "below"
+    parts = ["ε is the violation ratio of “better dominates worse”: 0 everywhere better, 0.5 a draw."]
+    if DIRECT in kinds:
+        parts.append(
+            f"ahead (FSD, SSD): ε {significantly} ½, better violates dominance less than worse does, whoever "
+            "else is in the table; dominates: ahead, and ε is 0."
+        )
+    if RELATIVE in kinds:
+        parts.append(
+            "R-FSD, R-SSD: relative to the field; ahead: better violates dominance over it "
+            + ("significantly less than worse does." if tested else "less than worse does.")
+        )
+    if {DIRECT, RELATIVE} <= kinds:
+        parts.append(WHY_COUNTS_DIFFER)
+    if ABSOLUTE in kinds:
+        parts.append(f"τ: smallest threshold that ε is {significantly}, at which better almost dominates.")
+    if any(_backwards(column).any() for column in document.by_column):
+        parts.append(
+            "mean worse: the mean points the other way"
+            + (", the whole interval of the difference does." if tested else ".")
+        )
+    if tested:
+        parts.append("p: adjusted p-value" + (" of the direct claim" if DIRECT in kinds else "") + "; ")
+        parts[-1] += "~ marks one from the extrapolated tail, ? one that more resamples would decide."
+    parts.append(
+        f"difference: of the means of {first.units.label}, better minus worse"
+        + (", with an interval for this pair alone." if document.inference.resampled else ".")
+    )
+    if document.ratios:
+        parts.append(f"In a matrix, * marks that ε of row against column is {significantly} its threshold.")
+    return [Line(" ".join(parts), "Reading:")]
+
+
+def _pair_table(column: DominanceColumn, models: Sequence[str]) -> Table:
+    study = column.study
+    orders = sorted({tests.claim.order for tests in study.tests})
+    leading = study.estimates.ratios[orders[-1] - 1]
+    overall = leading.sum(axis=1)
+    columns = [Column("better", "left"), Column("worse", "left")]
+    for order in orders:
+        name = ORDERS[order]
+        columns.append(Column(f"{name}\nε"))
+        deciding, absolute = _tests_of(study, order)
+        for tests in deciding:
+            head = tests.claim.method if tests.claim.kind == RELATIVE else name
+            columns += [Column(f"{head}\np")] if tests.p_value is not None else []
+        if absolute:
+            columns.append(Column(f"{name}\nτ"))
+    columns += [Column("difference"), Column("interval", "left")][: 1 + (column.differences.low is not None)]
+    columns.append(Column("verdict", "left"))
+    pairs = [
+        (int(i), int(j))
+        if leading[i, j] < 0.5 or (leading[i, j] == 0.5 and overall[i] <= overall[j])
+        else (int(j), int(i))
+        for i, j in zip(*np.triu_indices(len(models), 1), strict=True)
+    ]
+    pairs.sort(key=lambda pair: (overall[pair[0]], pair[0], overall[pair[1]], pair[1]))
+    rows = [_pair_row(column, orders, i, j, models) for i, j in pairs]
+    bars = _bars(column, pairs)
+    if bars:
+        columns.append(Column("difference", "left", only="terminal"))
+        rows = [(*row, bar) for row, bar in zip(rows, bars, strict=True)]
+    return Table(f"Stochastic dominance on {in_words(column.name)}", tuple(columns), tuple(rows), stub=2)
+
+
+def _tests_of(study: DominanceStudy, order: int) -> tuple[list[DominanceTests], list[DominanceTests]]:
+    """Tests of one order: the direct and the relative one, and the absolute ones by threshold."""
+    found = [tests for tests in study.tests if tests.claim.order == order]
+    deciding = [tests for tests in found if tests.claim.kind != ABSOLUTE]
+    deciding.sort(key=lambda tests: tests.claim.kind == RELATIVE)
+    absolute = [tests for tests in found if tests.claim.kind == ABSOLUTE]
+    return deciding, sorted(absolute, key=lambda tests: tests.claim.boundary)
+
+
+def _pair_row(
+    column: DominanceColumn, orders: Sequence[int], i: int, j: int, models: Sequence[str]
+) -> tuple[Cell | str, ...]:
+    cells: list[Cell | str] = [models[i], models[j]]
+    for order in orders:
+        deciding, absolute = _tests_of(column.study, order)
+        cells.append(numbers.ratio(column.study.estimates.ratios[order - 1, i, j]))
+        cells += [_p_cell(tests, i, j) for tests in deciding if tests.p_value is not None]
+        if absolute:
+            held = [tests.claim.boundary for tests in absolute if tests.dominates[i, j]]
+            cells.append(f"{held[0]:g}" if held else "–")
+    return (*cells, *_difference_cells(column, i, j), _answer(column, orders, i, j))
+
+
+def _p_cell(tests: DominanceTests, i: int, j: int) -> str:
+    assert tests.p_adjusted is not None
+    mark = "~" if tests.extrapolated[i, j] else "" if tests.decided[i, j] else "?"
+    return mark + numbers.p_value(tests.p_adjusted[i, j])
+
+
+def _difference_cells(column: DominanceColumn, i: int, j: int) -> list[str]:
+    """Difference of the means in the units of the file, and its interval."""
+    difference = column.differences
+    estimate = column.units.of(difference.estimate)
+    low, high = column.units.interval(difference.low, difference.high)
+    if low is None or high is None:
+        return [rounded(float(estimate[i, j]), decimals_apart(estimate.ravel().tolist()))]
+    decimals = numbers.decimals_of_ends(low, high)
+    return [rounded(float(estimate[i, j]), decimals), numbers.ends(low[i, j], high[i, j], decimals)]
+
+
+def _bars(column: DominanceColumn, pairs: Sequence[tuple[int, int]]) -> list[str]:
+    """Differences with their intervals as bars on one scale; none without intervals."""
+    difference = column.differences
+    low, high = column.units.interval(difference.low, difference.high)
+    if low is None or high is None or not pairs:
+        return []
+    at = tuple(np.array(pairs).T)
+    return interval_bars(column.units.of(difference.estimate)[at], low[at], high[at], mark=0.0)
+
+
+def _answer(column: DominanceColumn, orders: Sequence[int], i: int, j: int) -> Cell:
+    """What was shown of a pair, in words that claim no more: an ε of 0 alone is dominance."""
+    if column.study.estimates.identical[i, j]:
+        return Cell("same distribution", "dim")
+    found: dict[str, list[str]] = {}
+    undecided = False
+    for order in orders:
+        deciding, absolute = _tests_of(column.study, order)
+        looked_at = deciding[:1] or absolute
+        claim = looked_at[0].claim
+        name = claim.method if claim.kind == RELATIVE else ORDERS[order]
+        almost = claim.kind == ABSOLUTE
+        if any(tests.dominates[i, j] for tests in looked_at):
+            full = claim.kind == DIRECT and looked_at[0].ratios[i, j] == 0
+            word = "dominates" if full else "almost dominates" if almost else "ahead"
+            found.setdefault(word, []).append(name)
+        if any(tests.dominates[j, i] for tests in looked_at):
+            found.setdefault("almost dominated" if almost else "behind", []).append(name)
+        undecided |= any(not tests.decided[i, j] for tests in looked_at)
+    if not found:
+        return Cell("not decided" if undecided else "not separated", "dim")
+    text = ", ".join(f"{word} ({', '.join(names)})" for word, names in found.items())
+    mixed = bool(_backwards(column)[i, j]) or "behind" in found or "almost dominated" in found
+    text += ", mean worse" if _backwards(column)[i, j] else ""
+    return Cell(text, "yellow" if mixed else "green")
+
+
+def _backwards(column: DominanceColumn) -> Booleans:
+    """Pairs ``[i, j]`` of which i is ahead of j although its mean is worse; significantly, where tested."""
+    difference, tests = column.differences, column.study.tests
+    ahead = np.logical_or.reduce([one.dominates for one in tests])
+    if tests[0].p_value is None:
+        return np.asarray(ahead & (difference.estimate < 0))
+    if difference.high is None:
+        return np.zeros_like(ahead)
+    return np.asarray(ahead & (difference.high < 0))
+
+
+def _matrix(metric: str, tests: DominanceTests, models: Sequence[str]) -> Table:
+    columns = [Column("", "left"), *(Column(str(number)) for number in range(1, len(models) + 1))]
+    rows = []
+    for i, model in enumerate(models):
+        cells = [
+            "·" if i == j else numbers.ratio(tests.ratios[i, j]) + ("*" if tests.dominates[i, j] else " ")
+            for j in range(len(models))
+        ]
+        rows.append((f"{i + 1} {model}", *cells))
+    return Table(f"{tests.claim.method}@{metric}: violation ratios", tuple(columns), tuple(rows))

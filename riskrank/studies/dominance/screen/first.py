@@ -1,0 +1,183 @@
+"""The first screen of dominance: raw means, whom each model is ahead of, and how many pairs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
+from riskrank.shown.means import also, combined, head, seen, side_by_side, worst
+from riskrank.shown.view import (
+    MOST_METRICS,
+    MOST_ROWS,
+    Cell,
+    Column,
+    Line,
+    OfModel,
+    Section,
+    Table,
+    asked_for,
+    by_model,
+    headed,
+)
+from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.dominance.screen.detail import details
+from riskrank.studies.dominance.study import DominanceDocument
+from riskrank.studies.dominance.verdict import winner
+from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.suites.screen import details as task_details
+from riskrank.studies.suites.screen import screen as task_screen
+from riskrank.studies.wording import claim_words, counted, tests_words
+
+# A list of numbers no longer than this, and metrics beside which the first order has room.
+_SHORT, _FEW_METRICS = 9, 3
+
+
+def view(document: DominanceDocument) -> list[Section]:
+    """One table, the tests in a line, and what to ask next; then everything for who asks."""
+    pair = len(document.provenance.models) == 2
+    if len(document.by_column) == 1:
+        shown = _alone(document, document.by_column[0])
+    else:
+        shown = [_metrics_of_two(document)] if pair else [_side_by_side(document)]
+    chapter: list[Section] = []
+    if document.suite is not None:
+        shown += _tasks(document, document.suite)
+        chapter = task_details(document.suite, per_task=document.per_task)
+    return [
+        *shown,
+        _tests(document),
+        _next(document),
+        *asked_for([*also(document.more), *chapter, *details(document)]),
+    ]
+
+
+def _tasks(document: DominanceDocument, suite: SuiteChapter) -> list[Section]:
+    """What single tasks say of every column."""
+    shown = {column.name: column.standing[:MOST_ROWS] for column in document.by_column}
+    return task_screen(suite, shown, document.more, per_task=document.per_task)
+
+
+def _alone(document: DominanceDocument, one: DominanceColumn) -> list[Section]:
+    """One column: means of all metrics, worst cases, and whom each model is ahead of by its number."""
+    models, means = document.provenance.models, document.means
+    order = one.standing
+    shown, number = order[:MOST_ROWS], {i: at for at, i in enumerate(order, 1)}
+    columns: list[OfModel] = [
+        (Column("model", "left"), lambda i: models[i]),
+        *((Column(head(mean)), mean.of) for mean in means[:MOST_METRICS]),
+        *worst(one.name, means, one.tail),
+    ]
+    stub = 1
+    if len(models) > 2:
+        columns.insert(0, (Column(""), lambda i: str(number[i])))
+        stub = 2
+        columns.append((Column("ahead of", "left"), _ahead_of(one.leading, number, shown)))
+        first = one.orders.get(1, one.leading)
+        if len(means) <= _FEW_METRICS and not np.array_equal(first.dominates, one.leading.dominates):
+            columns.append(
+                (Column("ahead of\n(order 1)", "left", spare=True), _ahead_of(first, number, shown))
+            )
+    table = by_model("", columns, shown, stub=stub)
+    below = unshown(len(order) - len(shown), "model")
+    hidden = len(means) - MOST_METRICS
+    if hidden > 0:
+        below.append(Line(f"{counted(hidden, 'metric')} more: {option('metric', means[-1].name)}"))
+    meant = combined(one.name, document.provenance, by_task=document.suite is not None)
+    return [table, *below, *meant]
+
+
+def _ahead_of(tests: DominanceTests, number: dict[int, int], shown: Sequence[int]) -> Callable[[int], str]:
+    """Numbers of the models that one is ahead of, or how many where they are no short list."""
+    found = {
+        i: numbers.ranges(number[j] for j in np.flatnonzero(tests.dominates[i]).tolist()) or "–"
+        for i in shown
+    }
+    if max(map(len, found.values())) <= _SHORT:
+        return found.__getitem__
+    return lambda i: f"{int(tests.dominates[i].sum())} of {len(number) - 1}"
+
+
+def _side_by_side(document: DominanceDocument) -> Table:
+    """Several columns: each model's mean with the number of others it is ahead of."""
+    columns = document.by_column[:MOST_METRICS]
+    together = np.sum([one.study.estimates.ratios[one.leading.claim.order - 1] for one in columns], axis=0)
+    order = np.argsort(together.sum(axis=1), kind="stable")[:MOST_ROWS].tolist()
+
+    def ahead_of(at: int, i: int) -> str:
+        return str(columns[at].leading.dominates[i].sum())
+
+    models, names = document.provenance.models, [one.name for one in columns]
+    return side_by_side(models, document.means, names, order, ahead_of, "ahead of")
+
+
+def _metrics_of_two(document: DominanceDocument) -> Table:
+    """Two models on several columns: a row a metric, with the difference and who is ahead."""
+    models, by_name = document.provenance.models, {mean.name: mean for mean in document.means}
+    rows: list[tuple[Cell | str, ...]] = []
+    for one in document.by_column[:MOST_ROWS]:
+        mean = by_name.get(one.name)
+        if mean is None:
+            values = ("", "", "")
+        else:
+            low, high = one.units.interval(one.differences.low, one.differences.high)
+            if low is None or high is None or one.units.label != mean.name:
+                span = mean.said(float(mean.mean[0] - mean.mean[1]))
+            else:
+                span = mean.span(float(low[0, 1]), float(high[0, 1]))
+            values = (mean.of(0), mean.of(1), span)
+        leader = winner(one.leading)
+        rows.append(
+            (one.name if mean is None else head(mean), *values, "–" if leader is None else models[leader])
+        )
+    columns = (*headed("metric", right=(models[0], models[1], "difference")), Column("ahead", "left"))
+    return Table("", columns, tuple(rows))
+
+
+def _tests(document: DominanceDocument) -> Line:
+    """Samples and what they cannot see, pairs told apart, and by which tests."""
+    columns, inference = document.by_column, document.inference
+    size = seen(columns[0].scores)
+    if not inference.test:
+        return Line(f"{size}; nothing was tested.")
+    rule = "k²" if inference.paper_exact else inference.correction.capitalize()
+    k = len(document.provenance.models)
+    if k == 2 and len(columns) == 1:
+        return Line(f"{size}; {_p_values(columns[0])} (α {inference.alpha:g}, {rule}).")
+    told = [int(np.triu(one.leading.dominates | one.leading.dominates.T, 1).sum()) for one in columns]
+    apart, on = str(told[0]), f" on {columns[0].name}"
+    if len(told) > 1:
+        apart, on = ", ".join(f"{one.name} {count}" for one, count in zip(columns, told, strict=True)), ""
+    leading = columns[0].leading
+    how = f"{tests_words(claim_words(leading.claim), leading)}{on}, α {inference.alpha:g}, {rule}"
+    undecided = sum(int(np.count_nonzero(~one.leading.decided)) for one in columns)
+    left = f", {undecided} not decided for lack of resamples" if undecided else ""
+    return Line(f"{size}; {apart} of {counted(k * (k - 1) // 2, 'pair')} told apart{left} ({how}).")
+
+
+def _p_values(one: DominanceColumn) -> str:
+    """Of a pair, the p-value of every claim that was looked at, of the side that is ahead or nearer to it."""
+    found = []
+    for _, tests in sorted(one.orders.items()):
+        assert tests.p_adjusted is not None
+        p = min(float(tests.p_adjusted[0, 1]), float(tests.p_adjusted[1, 0]))
+        found.append(f"{tests_words(claim_words(tests.claim), tests)} on {one.name} p = {numbers.p_value(p)}")
+    return ", ".join(found)
+
+
+def _next(document: DominanceDocument) -> Line:
+    """What to ask next."""
+    asked = [option("explain", True)]
+    if len(document.means) > 1 and len(document.by_column) == 1:
+        asked.insert(0, option("per_metric", True))
+    if document.suite is not None and not document.per_task:
+        asked.insert(0, option("per_task", True))
+    models = document.provenance.models
+    if len(models) > 2:
+        first = document.by_column[0].standing[:2]
+        asked.insert(0, option("models", ",".join(models[i] for i in first)))
+    return Line(", ".join(asked), "Also:")

@@ -1,0 +1,279 @@
+"""Who is ahead of whom by stochastic dominance, pair by pair: the study behind ``dominance``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from riskrank.engine.dominance.column import DominanceStudy, study_dominance
+from riskrank.engine.dominance.effect_sizes import Differences, pairwise_differences
+from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.dominance.pair_freedom import behind_pairs
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.sampling.design import ClusteredScores
+from riskrank.engine.sampling.freedom import Freedom
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.document import Provenance
+from riskrank.studies.dominance.case import DominanceCase
+from riskrank.studies.dominance.columns import DominanceColumn
+from riskrank.studies.dominance.options import DominanceSettings
+from riskrank.studies.dominance.verdict import dominance_verdict
+from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
+from riskrank.studies.judged.chapter import (
+    JudgedChapter,
+    JudgedEntry,
+    judged_chapter,
+    judged_meta,
+    refuse_with_judge,
+)
+from riskrank.studies.metric_means import MetricMeans, metric_means
+from riskrank.studies.provenance import portfolio_settings, provenance
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import claims_of, described_tests, inference_of
+from riskrank.studies.suites.chapter import First, SuiteChapter, suite_chapter
+from riskrank.studies.suites.column import better_by
+from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
+from riskrank.studies.tails import TailMeans, worst_of
+from riskrank.studies.targets import check_portfolio, check_range, score_tables, targets
+from riskrank.studies.task_scale import on_task_scale
+from riskrank.studies.units import units_of
+
+
+@dataclass(frozen=True, slots=True)
+class DominanceRow:
+    """One ordered pair under one test; ``winner`` is the model whose dominance is tested.
+
+    ``group`` is None for all samples together.
+    """
+
+    metric: str
+    order: int
+    test: str
+    threshold: float
+    winner: str
+    loser: str
+    violation_ratio: float
+    statistic: float
+    standard_error: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    extrapolated: bool
+    decided: bool
+    dominates: bool
+    identical: bool
+    mean_difference: float
+    difference_low: float | None
+    difference_high: float | None
+    group: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DominanceDocument(GroupedDocument[DominanceRow]):
+    """Tests of all ordered pairs.
+
+    Attributes
+    ----------
+    by_column : tuple of DominanceColumn
+    means : tuple of MetricMeans
+        Raw means of every metric.
+    inference : Inference
+    paired : bool
+    ratios : bool
+        Whether the matrices of ratios are shown as well.
+    suite : SuiteChapter or None
+        Of a suite, what single tasks say.
+    per_task : bool
+        Whether its table of tasks and models is to be seen.
+    judged : JudgedChapter or None
+        Of a judge and people, what they are worth together.
+    """
+
+    schema: ClassVar[str] = "dominance"
+    row_type: ClassVar[type] = DominanceRow
+    entries: ClassVar[Mapping[str, type]] = {"suite": SuiteEntry, "judge": JudgedEntry}
+
+    by_column: tuple[DominanceColumn, ...]
+    means: tuple[MetricMeans, ...]
+    inference: Inference
+    paired: bool
+    ratios: bool
+    suite: SuiteChapter | None = None
+    per_task: bool = False
+    judged: JudgedChapter | None = None
+
+    def matrix(self) -> dict[str, list[Any]] | None:
+        """The means of every model on every task, where they were asked for."""
+        return None if self.suite is None or not self.per_task else by_task(self.suite)
+
+    def meta(self) -> Mapping[str, Any]:
+        """The suite, the judge and the groups, where there are some."""
+        return {**suite_meta(self.suite), **judged_meta(self.judged), **super().meta()}
+
+
+def standings(document: DominanceDocument) -> dict[str, Standing]:
+    """How mean violation ratios against the others rank the models, and the first claim's tests."""
+    found: dict[str, Standing] = {}
+    for column in document.by_column:
+        for tests in column.study.tests:
+            name = f"{'FSD' if tests.claim.order == 1 else 'SSD'}@{column.name}"
+            ratios = np.where(np.eye(len(tests.ratios), dtype=bool), 0.0, tests.ratios)
+            beats = tests.dominates if document.inference.test else None
+            p = None if beats is None else tests.p_value
+            alpha = document.inference.alpha
+            found.setdefault(name, Standing(-ratios.sum(axis=1), beats, p, alpha))
+    # Second order, what a careful reader asks for, first.
+    return dict(sorted(found.items(), key=lambda entry: entry[0].startswith("FSD")))
+
+
+def dominance(
+    table: ScoreTable, settings: DominanceSettings | None = None, runtime: Runtime | None = None
+) -> DominanceDocument:
+    """Test by stochastic dominance which model is ahead of which, with exact violation ratios.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    settings : DominanceSettings, optional
+    runtime : Runtime, optional
+
+    Returns
+    -------
+    DominanceDocument
+
+    Raises
+    ------
+    InputError
+        If a test is asked for on fewer than 10 samples.
+    UsageError
+        If settings do not fit the table.
+    """
+    settings, runtime = settings or DominanceSettings(), runtime or Runtime()
+    if table.groups is not None:
+        return study_by_group(dominance, standings, table, settings, runtime)
+    refuse_with_judge(table, settings)
+    table = on_task_scale(table, settings)
+    check_portfolio(table, settings, per_metric=settings.per_metric)
+    inference = inference_of(settings, runtime.jobs)
+    found = []
+    for target in targets(table, settings, per_metric=settings.per_metric):
+        check_range(target.name, target.scores, table.models)
+        with runtime.progress(f"resampling {target.name}") as progress:
+            study = study_dominance(target.scores, claims_of(settings), inference, progress=progress)
+        units = units_of(target.name, table.metrics)
+        tail = TailMeans(target.name, worst_of(study), table.metrics)
+        differences = _differences(target.scores, study, inference)
+        found.append(DominanceColumn(target, study, differences, units, tail))
+    means = metric_means(table)
+    leaders = {
+        column.name: First(
+            column.standing[0],
+            column.leading.claim.order,
+            (column.standing[0], column.standing[1]),
+            better_by(column.orders.values()),
+        )
+        for column in found
+    }
+    suite = suite_chapter(table, score_tables(table, settings), leaders, inference, settings.tasks)
+    judged = judged_chapter(table)
+    said = dominance_verdict(DominanceCase(found, means, table.models, inference, suite, judged))
+    return DominanceDocument(
+        provenance=_provenance(table, settings, inference, found),
+        rows=[*_rows(found, table.models)],
+        verdict=said.verdict,
+        more=said.more,
+        means=means,
+        by_column=tuple(found),
+        inference=inference,
+        paired=table.paired,
+        ratios=settings.ratios,
+        suite=suite,
+        per_task=settings.per_task,
+        judged=judged,
+    )
+
+
+def _differences(scores: ClusteredScores, study: DominanceStudy, inference: Inference) -> Differences:
+    """Differences of the means of all pairs, larger is better."""
+    behind = behind_pairs(scores)
+    return pairwise_differences(
+        study.estimates.means,
+        samples=behind if isinstance(behind, Freedom) else study.estimates.samples,
+        replicates=None if study.replicates is None else study.replicates.means,
+        confidence=1 - inference.alpha,
+    )
+
+
+def _provenance(
+    table: ScoreTable,
+    settings: DominanceSettings,
+    inference: Inference,
+    columns: Sequence[DominanceColumn],
+) -> Provenance:
+    advice = list(dict.fromkeys(line for column in columns for line in column.study.advice))
+    described = described_tests(settings) | {"per_metric": settings.per_metric}
+    if not settings.per_metric and len(table.metrics) > 1:
+        described |= portfolio_settings(settings, table)
+    return provenance(
+        "dominance",
+        table,
+        settings,
+        described,
+        seed=settings.seed if inference.resampled else None,
+        resamples=most_resamples(column.study for column in columns),
+        warnings=advice,
+    )
+
+
+def most_resamples(studies: Iterable[DominanceStudy]) -> int | None:
+    """Resamples of the column that took the most; None where nothing was resampled."""
+    return max((study.resamples for study in studies if study.resamples is not None), default=None)
+
+
+def _rows(columns: Sequence[DominanceColumn], models: Sequence[str]) -> Iterator[DominanceRow]:
+    for column in columns:
+        mean = column.units.of(column.differences.estimate)
+        low, high = column.units.interval(column.differences.low, column.differences.high)
+        for tests in column.study.tests:
+            for i, winner in enumerate(models):
+                for j, loser in enumerate(models):
+                    if i != j:
+                        ends = None if low is None or high is None else (low[i, j], high[i, j])
+                        yield _row(column.name, tests, i, j, winner, loser, mean[i, j], ends)
+
+
+def _row(
+    metric: str,
+    tests: DominanceTests,
+    i: int,
+    j: int,
+    winner: str,
+    loser: str,
+    difference: float,
+    ends: tuple[float, float] | None,
+) -> DominanceRow:
+    def tested(values: np.ndarray | None) -> float | None:
+        return None if values is None else float(values[i, j])
+
+    return DominanceRow(
+        metric=metric,
+        order=tests.claim.order,
+        test=tests.claim.kind,
+        threshold=tests.claim.boundary,
+        winner=winner,
+        loser=loser,
+        violation_ratio=float(tests.ratios[i, j]),
+        statistic=float(tests.statistic[i, j]),
+        standard_error=tested(tests.standard_error),
+        p_value=tested(tests.p_value),
+        p_adjusted=tested(tests.p_adjusted),
+        extrapolated=bool(tests.extrapolated[i, j]),
+        decided=bool(tests.decided[i, j]),
+        dominates=bool(tests.dominates[i, j]),
+        identical=bool(tests.identical[i, j]),
+        mean_difference=float(difference),
+        difference_low=None if ends is None else float(ends[0]),
+        difference_high=None if ends is None else float(ends[1]),
+    )

@@ -1,0 +1,196 @@
+"""Claims about two models, and how to decide them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from riskrank.asked.baseline import BASELINE, margins
+from riskrank.asked.option import METHOD, TESTS, ByName, ask
+from riskrank.asked.resampling import CORRECTIONS, FamilySettings
+from riskrank.asked.suites import SuiteSettings
+from riskrank.asked.values import names
+from riskrank.errors import UsageError, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionSettings(FamilySettings):
+    """How to decide a family of claims."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    correction: str = ask("holm", "Correction for many claims.", choices=CORRECTIONS, common=False)
+    inconclusive: str | None = ask(
+        None,
+        "What a claim counts as that is neither shown nor refuted.",
+        choices=("pass", "fail"),
+        unset="an outcome of its own: exit status 4",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimSettings(SuiteSettings, DecisionSettings):
+    """Claims about two models, and how to decide them."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    better: tuple[str, ...] = ask((), "Claim: NEW is better than OLD.", metavar="NEW:OLD", truth=True)
+    not_worse: tuple[str, ...] = ask((), "Claim: NEW is not worse than OLD.", metavar="NEW:OLD", truth=True)
+    new: tuple[str, ...] = ask(
+        (),
+        f"The new model, with {option('old')} and {option('better', True)}, {option('not_worse', True)} or "
+        f"both; with neither it is {option('not_worse', True)}.",
+        instead="not_worse",
+    )
+    old: str | None = ask(None, f"The old model that {option('new')} is compared with.", instead="not_worse")
+    on: tuple[str, ...] = ask(
+        (),
+        "mean, tvar@0.05 or cvar@0.05 (mean of the worst 5 %), fsd, ssd, pass^3 (all of 3 runs pass), pass@3 "
+        "(one does), each of all metrics or of one as in mean:NAME, or a metric for its mean; of a suite "
+        "macro, the mean over tasks, and task, each of them.",
+        metavar="STATISTIC",
+        unset="mean",
+    )
+    margin: ByName = ask(
+        (),
+        "Difference that matters, in the units of the metric: better by more, worse by less.",
+        metavar="[METRIC=]VALUE",
+        unset="0",
+    )
+    each_sample: float | None = ask(
+        None,
+        "Claim, in the place of others: every sample passes at least so often. Of repeated runs, scores of 0 "
+        "and 1.",
+        metavar="SHARE",
+        common=False,
+    )
+    baseline: str | None = ask(
+        None,
+        f"Scores that were blessed, by {option('bless')}: the model {BASELINE}, beside the new ones.",
+        metavar="FILE",
+        common=False,
+    )
+    anytime: bool = ask(
+        False,
+        "Answers that hold whenever one looks, and stops: for scores within bounds, on the same samples.",
+    )
+    largest_cluster: int | None = ask(
+        None,
+        f"With {option('anytime', True)}: the most samples a cluster may ever hold.",
+        metavar="N",
+        least=1,
+        common=False,
+    )
+    continues: str | None = ask(
+        None,
+        f"With {option('anytime', True)}: the JSON of an earlier look; refuses a table that lacks or changes "
+        "a sample of it.",
+        metavar="FILE",
+        common=False,
+    )
+    cases: int = ask(
+        0,
+        "Cases to list of every claim on means that did not pass, those that lost most first, as diff does.",
+        metavar="N",
+        least=0,
+        common=False,
+    )
+    comment: bool = ask(
+        False,
+        "Mark the Markdown, so that the next run can replace a comment.",
+        common=False,
+        decides=False,
+        panel="Output",
+    )
+
+    def __post_init__(self) -> None:
+        self._pair_up()
+        super().__post_init__()
+        for name in ("better", "not_worse", "on"):
+            self._normalise(name, tuple(dict.fromkeys(getattr(self, name))))
+        self._normalise("margin", margins(self.margin))
+        if self.each_sample is not None:
+            self._check_each_sample(self.each_sample)
+        elif not self.better and not self.not_worse:
+            raise UsageError(
+                "a gate needs a claim",
+                found=f"neither {option('better')} nor {option('not_worse')}",
+                hint=f"write {option('not_worse', f'NEW:{BASELINE}')} with one of the models"
+                if self.baseline
+                else f"write {option('not_worse', 'NEW:OLD')} with two of the models",
+            )
+        if self.baseline is not None and not any(map(_names_baseline, (*self.better, *self.not_worse))):
+            raise UsageError(
+                f"{option('baseline', self.baseline)} is compared with no model",
+                found=f"claims about {' and '.join((*self.better, *self.not_worse))}",
+                hint=f"its model is called {BASELINE}: {option('not_worse', f'NEW:{BASELINE}')}",
+            )
+        for name in ("largest_cluster", "continues"):
+            if getattr(self, name) is not None and not self.anytime:
+                raise UsageError(
+                    f"{option(name)} is about looking more than once",
+                    found=f"no {option('anytime', True)}",
+                    hint=f"add {option('anytime', True)}, or leave out {option(name)}",
+                )
+
+    @property
+    def needs(self) -> dict[str, Any]:
+        """What it needs of the reading: a claim on samples is about each model by itself."""
+        return {
+            "min_models": 2 if self.each_sample is None else 1,
+            "texts": self.cases > 0,
+            "grows": self.anytime,
+        }
+
+    def _check_each_sample(self, share: float) -> None:
+        """Refuse what is no share, and claims beside it."""
+        asked = option("each_sample", f"{share:g}")
+        if not 0 < share < 1:
+            raise UsageError(
+                f"{asked} is no share of runs that can be shown",
+                found=f"{share:g}",
+                hint=f"a share above 0 and below 1, such as {option('each_sample', '0.9')}: no number of "
+                "runs shows that a sample always passes",
+            )
+        for name in ("better", "not_worse", "on", "margin", "baseline", "anytime", "cases", "task_scale"):
+            given = getattr(self, name)
+            if given:
+                raise UsageError(
+                    f"{asked} is a claim by itself, on every sample, and contradicts {option(name)}",
+                    found="both",
+                    hint=f"run the gate twice; {option('models')} and {option('metric')} choose what "
+                    f"{option('each_sample')} is about",
+                )
+
+    def _pair_up(self) -> None:
+        """Write models that are named on their own as pairs, which is how claims are told."""
+        given: dict[str, Any] = {name: getattr(self, name) for name in ("better", "not_worse")}
+        true = [name for name, value in given.items() if value is True]
+        new = names(self.new)
+        if new and self.old is None and self.baseline is not None:
+            self._normalise("old", BASELINE)
+        if bool(new) != (self.old is not None) or (true and not new):
+            raise UsageError(
+                f"{option(true[0], True)} needs {option('new')} and {option('old')}"
+                if true
+                else f"{option('new')} and {option('old')} go together",
+                found="neither of them" if not new and self.old is None else "one of them",
+                hint=f'write new="NEW", old="OLD", or {option((true or ["not_worse"])[0], "NEW:OLD")}',
+            )
+        named = [name for name, value in given.items() if not isinstance(value, bool) and value]
+        if new and named:
+            raise UsageError(
+                f"{option(named[0])} names its models, and {option('new')} and {option('old')} do, too",
+                found="both",
+                hint=f"write {option(named[0], True)}, or leave out {option('new')} and {option('old')}",
+            )
+        pairs = tuple(f"{one}:{self.old}" for one in new)
+        for name, value in given.items():
+            wanted = name in true or (new and not true and name == "not_worse")
+            self._normalise(name, pairs if wanted else () if isinstance(value, bool) else value)
+        self._normalise("new", ())
+        self._normalise("old", None)
+
+
+def _names_baseline(pair: str) -> bool:
+    return pair.endswith(f":{BASELINE}") or pair.startswith(f"{BASELINE}:")

@@ -1,0 +1,173 @@
+"""The first screen of a gate: a line a claim, the answer first, and what would decide the open ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from riskrank.errors import one_line, option
+from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.diff.screen.cases import cases_table, texts_of_cases
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.screen.detail import STYLES, details
+from riskrank.studies.gate.statistics import MACRO
+from riskrank.studies.gate.words import beyond_labels, estimated, interval_of, looked_at, passes_if, unit_of
+
+# Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
+# not pass come first.
+_ROWS, _FEWER, _SHORT = 10, 5, 34
+_GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
+
+
+def view(document: GateDocument) -> list[Section]:
+    """Table of claims, the tests in a line, what to do about open claims; then everything for who asks."""
+    rows = document.rows
+    short = _common(rows) or max(len(f"{row.new} {_than(row)}") for row in rows) <= _SHORT
+    room = _ROWS if short else _FEWER
+    if len(rows) > room:
+        rows = sorted(rows, key=lambda row: _GRAVITY[row.verdict])[:room]
+    return [
+        _table(document, rows),
+        *unshown(len(document.rows) - len(rows), "claim"),
+        Line(_tests(document)),
+        *_baseline(document),
+        *_to_do(document),
+        *_lost(document),
+        Line(option("explain", True), "Also:"),
+        *asked_for(details(document)),
+    ]
+
+
+def _table(document: GateDocument, rows: Sequence[GateRow]) -> Table:
+    grouped = any(row.group is not None for row in document.rows)
+    tasks = any(row.task is not None for row in document.rows)
+    apart = len({row.samples for row in document.rows}) > 1
+    common, several = _common(document.rows), len({row.new for row in document.rows}) > 1
+    columns = [Column("answer", "left")]
+    columns += [Column("claim" if not common else "new", "left")] if several or not common else []
+    columns.append(Column("on", "left"))
+    columns += [Column("task", "left")] if tasks else []
+    columns += [Column("group", "left")] if grouped else []
+    columns += [
+        Column("new − old"),
+        Column("interval", "left"),
+        Column("passes if all", "left"),
+        *([Column("samples")] if apart else []),
+    ]
+    shown: tuple[tuple[Cell | str, ...], ...] = tuple(
+        (
+            Cell(row.verdict.upper(), STYLES[row.verdict]),
+            *([row.new if common else f"{row.new} {_than(row)}"] if several or not common else []),
+            f"{looked_at(row)} of {row.metric}",
+            *([row.task or ("" if row.statistic == MACRO else "all together")] if tasks else []),
+            *([row.group or "all together"] if grouped else []),
+            *_numbers(row),
+            *([f"{row.samples:,}"] if apart else []),
+        )
+        for row in rows
+    )
+    title = f"{'New' if several else document.rows[0].new} {_than(document.rows[0])}" if common else ""
+    return Table(title, tuple(columns), shown, stub=2)
+
+
+def _common(rows: Sequence[GateRow]) -> bool:
+    """Whether all claims compare with one old model, in one way."""
+    return len({(row.claim, row.old) for row in rows}) == 1
+
+
+def _than(row: GateRow) -> str:
+    """The claim without its margin, which has a column of its own."""
+    return f"{'better' if row.claim == 'better' else 'not worse'} than {row.old}"
+
+
+def _numbers(row: GateRow) -> tuple[str, str, str]:
+    """Difference, its interval, and on which side of what it has to lie, in the units of the file."""
+    if row.statistic in ("fsd", "ssd"):
+        return (f"ratio {estimated(row, numbers.ratio)}", "–", passes_if(row))
+    return estimated(row), interval_of(row, "–"), passes_if(row)
+
+
+def _tests(document: GateDocument) -> str:
+    """At which level intervals hold, and what the samples cannot see."""
+    rows = document.rows
+    together = len(rows) > 1 and document.correction in ("holm", "bonferroni")
+    level = f"{100 * (1 - document.alpha):g} %"
+    how = f"intervals hold together at {level}" if together else f"intervals at {level}"
+    many = f" ({document.correction.capitalize()} over {len(rows)} claims)" if together else ""
+    fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
+    units = {unit_of(row, document.unit) for row in rows}
+    unit = units.pop() if len(units) == 1 else "samples"
+    size = f"{fewest:,} {unit}" if fewest == most else f"{fewest:,} to {most:,} {unit}"
+    if document.judged is not None:
+        size = f"{fewest:,} of {document.judged.entry.samples:,} samples labelled"
+    again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
+    return f"{size} (blind to what happens less than once in {max(fewest // 3, 1):,}); {how}{many}{again}."
+
+
+def _baseline(document: GateDocument) -> list[Line]:
+    """Which scores were blessed, and how many of them are compared."""
+    one = document.overlap
+    if one is None:
+        return []
+    of = "all" if one.common == one.samples else f"{one.common:,}"
+    more = f", and {one.added:,} that were not blessed" if one.added else ""
+    who = f"{one_line(one.model)}, blessed in {one.path}"
+    text = f"{who}; the new scores have {of} of its {one.samples:,} samples{more}."
+    if one.same_files:
+        text += " They are the very files that were blessed: nothing was scored anew."
+    return [Line(text, "Baseline:", "" if of == "all" and not more and not one.same_files else "yellow")]
+
+
+def _lost(document: GateDocument) -> list[Section]:
+    """The cases behind what did not pass, claim by claim."""
+    sections: list[Section] = []
+    for one in document.lost:
+        title = f"Cases that {one.new} lost most {'in' if one.task else 'on'} {one.metric}{one.place}"
+        table = cases_table(one.cases, one.new, one.old, title)
+        texts = texts_of_cases(one.cases, one.new, one.old, document.texts)
+        sections += [replace(found, part="cases") for found in (table, *texts)]
+    return sections
+
+
+def _claim(rows: Sequence[GateRow], one: GateRow) -> str:
+    """Which of several claims: what it is about, and of which models where they are several."""
+    what = f"{looked_at(one)} of {one.metric}{one.place}"
+    alone = len({(row.claim, row.new, row.old) for row in rows}) == 1
+    return what if alone else f"{one.new} {_than(one)} on {what}"
+
+
+def _to_do(document: GateDocument) -> list[Line]:
+    """What would decide the claims that are open; nothing where one is refuted, which that does not mend."""
+    open_ = [row for row in document.rows if row.verdict == INCONCLUSIVE]
+    if not open_ or document.outcome == FAIL:
+        return []
+    needed = [row for row in open_ if row.samples_needed is not None]
+    parts = ["more samples" if document.judged is None else "more labels"]
+    chosen = any(row.chosen_p is not None for row in open_)
+    hanging = sum(row.hangs_on_missing for row in open_)
+    scored = None if document.judged is None else document.judged.entry.samples
+    beyond = [said for row in open_ if (said := beyond_labels(row, scored)) is not None]
+    if chosen:
+        parts = ["labels of samples drawn by chance"]
+    elif hanging:
+        which = "" if hanging == len(open_) else f" of {hanging} of them"
+        parts = [f"scores for what is missing, which alone makes the claim true or not{which}"]
+    elif beyond:
+        which = "" if len(beyond) == len(open_) else f" for {len(beyond)} of them"
+        parts = [f"more samples, as no number of {beyond[0]} would do{which}"]
+    elif needed:
+        most = max(needed, key=lambda row: row.samples_needed or 0)
+        size = f"{most.samples_needed:,} {unit_of(most, document.unit)}"
+        each = f"about {size}, were the difference found the true one"
+        parts = [f"{each} ({_claim(document.rows, most)})" if len(document.rows) > 1 else each]
+    if not chosen and any(row.claim != "better" and row.statistic not in ("fsd", "ssd") for row in open_):
+        parts.append(f"or a {option('margin')} that does not matter")
+    counted = ""
+    if document.inconclusive:
+        flag = option("inconclusive", document.inconclusive)
+        counted = f" ({flag} counts them as {document.inconclusive})"
+    else:
+        parts.append(f"or {option('inconclusive', 'pass')} lets them through")
+    return [Line(f"{', '.join(parts)}{counted}.", "To decide:", "yellow")]

@@ -1,0 +1,71 @@
+"""A gate as JUnit XML: a test case a claim, or a sample.
+
+A refuted claim is a failure. An inconclusive one is what it counts as: a failure, skipped where it may pass,
+and by default an error, so that no server takes it for a pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from riskrank.errors import one_line
+from riskrank.shown import numbers
+from riskrank.shown.junit import TestCase, junit
+from riskrank.studies.diff.screen.cases import told
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocument, GateRow
+from riskrank.studies.gate.each_sample import SampleDocument
+from riskrank.studies.gate.words import row_sentence
+
+
+def to_junit(document: GateDocument) -> bytes:
+    """Write a test case a claim."""
+    cases = [
+        TestCase(
+            _kind(row.verdict, document.inconclusive),
+            f"riskrank.gate.{row.claim}",
+            row.name,
+            row_sentence(row, document.metrics),
+            row.verdict,
+            tuple(_lost(document, row)),
+        )
+        for row in document.rows
+    ]
+    looks = document.looks
+    told = {} if looks is None else {"looks": f"{looks.number}; answers hold at every look"}
+    return junit("riskrank gate", cases, told)
+
+
+def _lost(document: GateDocument, row: GateRow) -> Iterator[str]:
+    """The cases behind a claim that did not pass, where they were asked for."""
+    if row.verdict == PASS:
+        return
+    place = (row.new, row.old, row.metric, row.group, row.task)
+    for lost in document.lost:
+        if (lost.new, lost.old, lost.metric, lost.group, lost.task) == place:
+            for case in lost.cases:
+                new, old = map(numbers.single_score, (case.new, case.old))
+                yield one_line(f"{case.sample}: {row.new} {new}, {row.old} {old}")
+                yield from (f"  {line}" for line in told(case, row.new, row.old))
+
+
+def samples_to_junit(document: SampleDocument) -> bytes:
+    """Write a test case a sample."""
+    cases = [
+        TestCase(
+            _kind(row.verdict, document.inconclusive),
+            "riskrank.gate.each-sample",
+            row.name,
+            row.sentence,
+            row.verdict,
+        )
+        for row in document.rows
+    ]
+    return junit("riskrank gate", cases)
+
+
+def _kind(verdict: str, inconclusive: str | None) -> str:
+    if verdict == FAIL:
+        return "failure"
+    if verdict == INCONCLUSIVE:
+        return {"pass": "skipped", "fail": "failure"}.get(inconclusive or "", "error")
+    return ""

@@ -1,0 +1,93 @@
+"""A gate on every sample: those that do not pass first, and how many runs would decide the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.all_rows import unshown
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS
+from riskrank.studies.gate.each_sample import SampleDocument, SampleRow, often
+from riskrank.studies.gate.screen.detail import STYLES
+
+# Samples a screen has room for.
+_ROWS = 10
+_GRAVITY = {FAIL: 0, INCONCLUSIVE: 1, PASS: 2}
+
+
+def view(document: SampleDocument) -> list[Section]:
+    """The samples that matter most, how they were tested, what would decide; then all of them."""
+    rows = sorted(document.rows, key=lambda row: (_GRAVITY[row.verdict], row.share))
+    shown = rows[:_ROWS]
+    return [
+        _table(document, shown),
+        *unshown(len(rows) - len(shown), "sample"),
+        Line(_tests(document)),
+        *_to_do(document),
+        Line(option("explain", True), "Also:"),
+        *asked_for([_table(document, rows, all_=True)]),
+    ]
+
+
+def _table(document: SampleDocument, rows: Sequence[SampleRow], *, all_: bool = False) -> Table:
+    models = len({row.model for row in document.rows}) > 1
+    metrics = len({row.metric for row in document.rows}) > 1
+    columns = [
+        Column("answer", "left"),
+        *([Column("model", "left")] if models else []),
+        *([Column("on", "left")] if metrics else []),
+        Column("sample", "left"),
+        Column("passed"),
+        Column("interval", "left"),
+        *([Column("p"), Column("runs\nneeded", name="runs needed")] if all_ else []),
+    ]
+    cells = tuple(
+        (
+            Cell(row.verdict.upper(), STYLES[row.verdict]),
+            *([row.model] if models else []),
+            *([row.metric] if metrics else []),
+            row.sample,
+            f"{row.passed:,} of {row.runs:,}",
+            f"{row.low:.2f} to {row.high:.2f}",
+            *(_more(row) if all_ else ()),
+        )
+        for row in rows
+    )
+    who = "Every sample" if models else f"Every sample of {document.rows[0].model}"
+    title = f"{who} passes at least {often(document.at_least)} of the time"
+    return Table("All samples" if all_ else title, tuple(columns), cells, stub=2)
+
+
+def _more(row: SampleRow) -> tuple[str, str]:
+    return numbers.p_value(row.p_adjusted), "–" if row.runs_needed is None else f"{row.runs_needed:,}"
+
+
+def _tests(document: SampleDocument) -> str:
+    rows = document.rows
+    fewest, most = min(row.runs for row in rows), max(row.runs for row in rows)
+    runs = f"{fewest:,} runs" if fewest == most else f"{fewest:,} to {most:,} runs"
+    together = len(rows) > 1 and document.correction in ("holm", "bonferroni")
+    how = "hold together " if together else ""
+    many = f" ({document.correction.capitalize()} over {len(rows):,} samples)" if together else ""
+    return f"{runs} a sample; exact binomial intervals {how}at {100 * (1 - document.alpha):g} %{many}."
+
+
+def _to_do(document: SampleDocument) -> list[Line]:
+    """How many runs would decide the samples that are open."""
+    open_ = [row for row in document.rows if row.verdict == INCONCLUSIVE]
+    if not open_:
+        return []
+    needed = [row.runs_needed for row in open_ if row.runs_needed is not None]
+    parts = []
+    if document.always is not None:
+        parts.append(f"{document.always:,} runs of a sample that always passes")
+    if needed:
+        parts.append(f"up to {max(needed):,} were the shares found the true ones")
+    text = ", ".join(parts) or "more runs"
+    if document.inconclusive:
+        text += f"; {option('inconclusive', document.inconclusive)} counts them as {document.inconclusive}"
+    else:
+        text += f"; or {option('inconclusive', 'pass')} lets them through"
+    return [Line(f"{text}.", "To decide:", "yellow")]

@@ -1,0 +1,86 @@
+"""What can be drawn of generalized stochastic dominance."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from riskrank.engine.gsd.analysis import GsdAnalysis
+from riskrank.shown.figures.marks import renumbered
+from riskrank.shown.figures.picture import Picture
+from riskrank.shown.figures.style import Plot
+from riskrank.studies.gsd.document import GsdDocument
+from riskrank.studies.gsd.figures.contamination import contamination, draw_contamination
+from riskrank.studies.gsd.figures.critical_difference import critical_difference, draw_critical_difference
+from riskrank.studies.gsd.figures.hasse import Hasse, draw_hasse, hasse
+from riskrank.studies.gsd.figures.null_distribution import draw_null_distribution
+
+
+def pictures(document: GsdDocument) -> list[Picture]:
+    """Diagrams of all thresholds; null distributions, contamination, baselines where asked for."""
+    models = document.provenance.models
+    caption = "Hasse diagram: a line from each model down to those it dominates, a diagram a threshold."
+    found = [Picture("hasse", caption, partial(_hasse, document))]
+    for analysis in document.analyses:
+        at = f"@{analysis.threshold}" if len(document.analyses) > 1 else ""
+        if contamination(analysis.tests.values(), analysis.alpha).pairs:
+            caption = "p-value of every significant pair, by the number of samples that may be arbitrary."
+            found.append(Picture(f"contamination{at}", caption, partial(_contamination, document, analysis)))
+        for i, j in _closest_calls(analysis):
+            caption = f"Optima of {models[i]} over {models[j]} on relabelled samples, with the observed one."
+            name = f"null@{models[i]}@{models[j]}{at}"
+            found.append(Picture(name, caption, partial(_null, document, analysis, i, j)))
+    if document.baselines is not None:
+        caption = "Mean ranks of the models on every criterion, joined where Nemenyi's test separates nobody."
+        found.append(Picture("ranks", caption, partial(_ranks, document)))
+    return found
+
+
+def diagrams(document: GsdDocument) -> list[Hasse]:
+    """Diagrams of all thresholds."""
+    return [
+        hasse(str(analysis.threshold), analysis.hasse, analysis.front, analysis.significant)
+        for analysis in document.analyses
+    ]
+
+
+def _closest_calls(analysis: GsdAnalysis) -> list[tuple[int, int]]:
+    """Tested pairs, those with dominance in the sample and the largest p-values first."""
+    dominates, tests = analysis.relation.dominates, analysis.tests
+    return sorted(tests, key=lambda pair: (not dominates[pair], -tests[pair].p_value, pair))
+
+
+def _hasse(document: GsdDocument) -> Plot:
+    tested = any(analysis.tests for analysis in document.analyses)
+    return draw_hasse(diagrams(document), document.provenance.models, tested=tested)
+
+
+def _contamination(document: GsdDocument, analysis: GsdAnalysis) -> Plot:
+    found = contamination(analysis.tests.values(), analysis.alpha)
+    return draw_contamination(
+        found,
+        document.provenance.models,
+        alpha=analysis.alpha,
+        samples=document.quality.samples,
+        label=str(analysis.threshold),
+    )
+
+
+def _null(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:
+    models, test = document.provenance.models, analysis.tests[i, j]
+    optima = document.null_optima(analysis, i, j)
+    drawn = draw_null_distribution(
+        optima, test.optimum, test.p_value, models[i], models[j], str(analysis.threshold)
+    )
+    return renumbered(drawn, (i, j))
+
+
+def _ranks(document: GsdDocument) -> Plot:
+    assert document.baselines is not None
+    alpha = document.relabelling.alpha
+    found = [
+        critical_difference(document.baselines, number, name, alpha)
+        for number, name in enumerate(document.criteria)
+    ]
+    return draw_critical_difference(
+        found, document.provenance.models, alpha=alpha, samples=document.quality.samples
+    )

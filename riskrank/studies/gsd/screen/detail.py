@@ -1,0 +1,171 @@
+"""Generalized stochastic dominance in detail: diagrams, pairs, tests, and how to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.engine.gsd.analysis import GsdAnalysis
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.view import Cell, Column, Line, Section, Table
+from riskrank.studies.dominance.screen.detail import CORRECTIONS
+from riskrank.studies.gsd.document import GsdDocument
+from riskrank.studies.gsd.screen.front import front_view
+from riskrank.studies.gsd.screen.hasse import hasse_table
+from riskrank.studies.gsd.screen.rank_tests import baseline_view
+from riskrank.studies.gsd.screen.witness import witness_view
+from riskrank.studies.wording import counted
+
+# The threshold the paper tests with: it hardly changes the relation ([GSD] remark 3).
+_SMALL_DELTA = 1e-5
+
+
+def details(document: GsdDocument) -> list[Section]:
+    """Diagram, incomparable pairs, front and tests, threshold by threshold; then what else was asked."""
+    models = document.provenance.models
+    sections: list[Section] = []
+    shown: list[GsdAnalysis] = []
+    for found in document.analyses:
+        sections += _relation_view(found, shown, models)
+        sections += _pair_view(found, document)
+        shown.append(found)
+    return [*sections, *what_else(document), *_reading(document), _tests_line(document)]
+
+
+def what_else(document: GsdDocument) -> list[Section]:
+    """What was asked for beside the relation."""
+    models, alpha = document.provenance.models, document.relabelling.alpha
+    sections: list[Section] = []
+    for front in document.front_tests:
+        sections += front_view(front, models, alpha)
+    for explanation in document.explanations:
+        sections += witness_view(explanation, models, document.criteria)
+    if document.baselines is not None:
+        sections += baseline_view(document.baselines, models, document.criteria, alpha)
+    return sections
+
+
+def _relation_view(study: GsdAnalysis, shown: Sequence[GsdAnalysis], models: Sequence[str]) -> list[Section]:
+    label = str(study.threshold)
+    for earlier in shown:
+        if np.array_equal(earlier.relation.dominates, study.relation.dominates):
+            return [Line(f"the same as at {earlier.threshold}.", f"Relation at {label}:")]
+    pairs = [f"{models[i]}–{models[j]}" for i, j in study.incomparable]
+    inside = [name for name, kept in zip(models, study.front, strict=True) if kept]
+    view: list[Section] = [hasse_table(study, models, title=f"Who dominates whom, {label}")]
+    view.append(Line(", ".join(pairs) + "." if pairs else "no pair.", "Incomparable:"))
+    view.append(Line(", ".join(inside) + ".", "Front:"))
+    if study.hasse.implied:
+        drawn = [f"{models[i]} over {models[j]}" for i, j in study.hasse.implied]
+        view.append(Line(f"{', '.join(drawn)} only through other models.", "Note:", "yellow"))
+    return view
+
+
+def _pair_view(study: GsdAnalysis, document: GsdDocument) -> list[Section]:
+    pairs = [
+        pair
+        for pair in np.ndindex(study.relation.optimum.shape)
+        if pair[0] != pair[1] and (study.relation.dominates[pair] or pair in study.tests)
+    ]
+    if not pairs:
+        return []
+    level = {model: study.hasse.levels[n] for n, node in enumerate(study.hasse.nodes) for model in node}
+    pairs.sort(key=lambda pair: (not study.relation.dominates[pair], level[pair[0]], pair[0], level[pair[1]]))
+    tested, how = bool(study.tests), document.relabelling
+    columns = [Column("better", "left"), Column("worse", "left"), Column("optimum")]
+    if tested:
+        columns += [Column("smaller", name="share smaller"), Column("p")]
+        columns += [] if how.correction == "none" else [Column("adjusted\np")]
+        columns += [Column("survives")] if how.contamination else []
+    columns.append(Column("verdict", "left"))
+    rows = tuple(_pair_row(study, pair, document) for pair in pairs)
+    return [Table(f"Dominance at {study.threshold!s}", tuple(columns), rows, stub=2)]
+
+
+def _pair_row(study: GsdAnalysis, pair: tuple[int, int], document: GsdDocument) -> tuple[Cell | str, ...]:
+    i, j = pair
+    how, test, models = document.relabelling, study.tests.get(pair), document.provenance.models
+    cells: list[Cell | str] = [
+        models[i],
+        models[j],
+        numbers.score(study.relation.optimum[pair]),
+    ]
+    if test is not None:
+        cells += [numbers.ratio(test.share_smaller), numbers.p_value(test.p_value)]
+        cells += [] if how.correction == "none" else [numbers.p_value(study.p_adjusted[pair])]
+        cells += [str(study.survives.get(pair, "–"))] if how.contamination else []
+    return (*cells, _answer(study, i, j))
+
+
+def _answer(study: GsdAnalysis, i: int, j: int) -> Cell:
+    dominates = study.relation.dominates
+    if not dominates[i, j]:
+        return Cell("no dominance", "dim")
+    if dominates[j, i]:
+        return Cell("equal for every utility", "dim")
+    if (i, j) not in study.tests:
+        return Cell("dominates")
+    if study.significant[i, j]:
+        return Cell("significant", "green")
+    return Cell("in the sample only", "dim")
+
+
+def _reading(document: GsdDocument) -> list[Line]:
+    how, first = document.relabelling, document.analyses[0]
+    parts = [
+        "Dominance: at least as good in expectation under every utility that respects the metrics. "
+        "Optimum: the least advantage any of them leaves, from −1 to 1."
+    ]
+    if how.pairs != "none":
+        parts.append("Smaller: share of relabellings with a smaller optimum; p: share with one as large.")
+    if how.contamination:
+        parts.append("Survives: how many samples may be arbitrary before the result is significant no more.")
+    room = "ξ" if first.threshold.rows == "r1+r2" else "δ_max"
+    parts.append(f"Largest threshold there can be, {room}: {numbers.score(first.relation.delta_max)}.")
+    lines = [Line(" ".join(parts), "Reading:")]
+    tests = [test for study in document.analyses for test in study.tests.values()]
+    if tests and max(test.optimum for test in tests) == 0:
+        lines.append(_small_delta_hint(first.relation.delta_max))
+    return lines
+
+
+def small_delta(largest: float) -> str:
+    """A threshold that hardly changes the relation."""
+    better = _SMALL_DELTA if largest >= 10 * _SMALL_DELTA else largest / 10
+    return np.format_float_positional(better, precision=1, fractional=False, trim="-")
+
+
+def _small_delta_hint(largest: float) -> Line:
+    text = (
+        "the optimum of every dominance is 0, so tests cannot tell a clear one from a narrow one; "
+        f"{option('delta', small_delta(largest))} hardly changes the relation and makes them much stronger."
+    )
+    return Line(text, "Note:", "yellow")
+
+
+def _tests_line(document: GsdDocument) -> Line:
+    how = document.relabelling
+    samples, unit = counted(document.provenance.samples, document.unit), document.unit
+    programs = f"{document.lps_solved:,} linear programs solved"
+    if how.pairs == "none":
+        return Line(
+            f"{samples}; no test was asked for, the relation is that of these {unit}s only. "
+            f"{programs.capitalize()}.",
+            "Data:",
+        )
+    tests = [test for study in document.analyses for test in study.tests.values()]
+    tests += [test for front in document.front_tests for test in front.tests]
+    kind = (
+        f"swaps of two models' scores within {unit}s" if how.resampling == "swap" else "deals of all scores"
+    )
+    count = f"{how.resamples:,} random {kind}, seed {how.seed}"
+    if tests and tests[0].exact:
+        count = f"all {tests[0].resamples + 1:,} {kind}"
+    k = len(document.provenance.models)
+    text = (
+        f"{samples}, {count}; {CORRECTIONS[how.correction]} over the {k * (k - 1)} ordered "
+        f"pairs of each threshold, level {how.alpha:g}. {programs.capitalize()}."
+    )
+    return Line(text, "Tests:")

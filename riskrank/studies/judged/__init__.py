@@ -1,0 +1,1 @@
+"""A judge whose scores people's correct: the chapter that studies share."""

@@ -1,0 +1,56 @@
+"""What a few labels moved, model by model: means by the judge alone, by the labels alone, and corrected."""
+
+from __future__ import annotations
+
+from riskrank.shown.numbers import decimals_of_ends
+from riskrank.shown.view import Column, Line, Section, Table
+from riskrank.studies.judged.chapter import JudgedChapter
+from riskrank.studies.rounding import rounded
+
+
+def lead(chapter: JudgedChapter) -> list[Section]:
+    """What the judge is good for."""
+    entry = chapter.entry
+    scale = ", mapped onto people's scale," if entry.mapped else ""
+    return [
+        Line(
+            f"{entry.judge}{scale} scored all {entry.samples:,} samples, people {entry.labelled:,} of them. "
+            f"{chapter.worth}"
+        )
+    ]
+
+
+def table(chapter: JudgedChapter) -> Table:
+    """Every model's means, the best first, and what the judge adds to them."""
+    entry = chapter.entry
+    models = sorted(entry.models, key=lambda one: one.mean if entry.lower else -one.mean)
+    columns = (
+        Column("model", "left"),
+        Column("judge\nalone"),
+        Column("labels\nalone"),
+        Column("corrected"),
+        Column("95 % interval"),
+        Column("λ"),
+        Column("worth to its\nmean, labels"),
+    )
+    decimals = decimals_of_ends([one.low for one in models], [one.high for one in models])
+    rows = tuple(
+        (
+            one.model,
+            rounded(one.judge_mean, decimals),
+            rounded(one.labelled_mean, decimals),
+            rounded(one.mean, decimals),
+            f"{rounded(one.low, decimals)} to {rounded(one.high, decimals)}",
+            f"{one.power:.2f}",
+            f"{one.worth:,.0f}",
+        )
+        for one in models
+    )
+    return Table(f"Mean {entry.human}, model by model", columns, rows)
+
+
+READING = Line(
+    "each interval is of its mean by itself. λ is how much of the judge is taken, as much as is good for "
+    "differences of models; worth are the labels that would tell as much of this mean without the judge.",
+    "Reading:",
+)

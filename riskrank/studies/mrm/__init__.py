@@ -1,0 +1,1 @@
+"""Mean minus risk: the room of ``mrm``."""

@@ -1,0 +1,54 @@
+"""Which risks to subtract from the mean, and on what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from riskrank.asked.option import METHOD, TESTS, ask
+from riskrank.asked.resampling import ResamplingSettings
+from riskrank.asked.suites import SuiteSettings
+from riskrank.errors import UsageError, option
+from riskrank.studies.portfolio.options import PortfolioSettings
+from riskrank.studies.rank.options import AGGREGATORS
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalSettings(ResamplingSettings):
+    """Whether there are intervals."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    no_test: bool = ask(False, "Statistics only: no resampling, no intervals.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanRiskSettings(PortfolioSettings, SuiteSettings, IntervalSettings):
+    """Which risks to subtract from the mean, and on what."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    per_metric: bool = ask(False, "Every metric on its own instead of the portfolio.")
+    with_portfolio: bool = ask(False, f"With {option('per_metric')}: the portfolio as well.", common=False)
+    risk: tuple[str, ...] = ask(
+        (),
+        "Only this risk, such as semideviation, negative-tvar or gini-tail.",
+        metavar="NAME",
+        unset="all",
+    )
+    level: tuple[float, ...] = ask((), "Levels of the tail risks.", metavar="P,...", unset="0.05, 0.1, 0.25")
+    aggregate: str = ask(
+        "kemeny",
+        "Distance by which the rankings of consistent risks become one.",
+        choices=AGGREGATORS,
+        common=False,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.with_portfolio and not self.per_metric:
+            raise UsageError(
+                f"{option('with_portfolio', True)} adds to {option('per_metric', True)}",
+                found=f"{option('with_portfolio', True)} alone",
+                hint="leave it out: the portfolio is the default",
+            )

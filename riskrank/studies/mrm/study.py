@@ -1,0 +1,276 @@
+"""Mean-risk models, every risk of the literature side by side: the study behind ``mrm``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from riskrank.engine.aggregation.rank_aggregation import Aggregation
+from riskrank.engine.portfolio.mean_risk_intervals import (
+    MeanRiskStudy,
+    aggregate_over_metrics,
+    study_mean_risk,
+)
+from riskrank.engine.portfolio.risks import DEFAULT_LEVELS, RISKS, RiskColumn, risk_columns
+from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores
+from riskrank.engine.types import Floats
+from riskrank.errors import one_of
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.aggregation import described_aggregation
+from riskrank.studies.document import Provenance, entries
+from riskrank.studies.groups.study import GroupedDocument, Standing, study_by_group
+from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_chapter, judged_meta
+from riskrank.studies.judged.tails import tails_left_out, with_labels
+from riskrank.studies.metric_means import MetricMeans, metric_means
+from riskrank.studies.mrm.options import MeanRiskSettings
+from riskrank.studies.mrm.verdict import MeanRiskCase, mrm_verdict
+from riskrank.studies.provenance import portfolio_settings, provenance
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
+from riskrank.studies.tails import TailMeans, Worst
+from riskrank.studies.targets import Target, check_portfolio, check_range, targets
+from riskrank.studies.task_scale import on_task_scale
+from riskrank.studies.weights import portfolio_weights
+
+# Other names of a risk.
+_SAME = {"negative-cvar": "negative-tvar"}
+# The risk that is a mean of the worst share of scores.
+TAIL = "negative-tvar"
+
+
+def columns_of(settings: MeanRiskSettings) -> tuple[RiskColumn, ...]:
+    """Risks at their levels.
+
+    Raises
+    ------
+    UsageError
+        If a risk is unknown, or a level none.
+    """
+    names = [_SAME.get(name, name) for name in settings.risk]
+    for name in names:
+        one_of("risk", name, tuple(RISKS))
+    return risk_columns(tuple(dict.fromkeys(names)), settings.level or DEFAULT_LEVELS)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanRiskRow:
+    """One model under one risk; ``value`` is mean minus risk, ``group`` None for all samples together."""
+
+    metric: str
+    model: str
+    risk: str
+    level: float | None
+    mean: float
+    risk_value: float
+    value: float
+    value_low: float | None
+    value_high: float | None
+    rank: int
+    ssd_consistent: bool
+    group: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanRiskDocument(GroupedDocument[MeanRiskRow]):
+    """Rankings by mean minus risk.
+
+    Attributes
+    ----------
+    by_column : tuple of (str, MeanRiskStudy)
+        Every column of scores, by the name it is reported under.
+    tails : dict of str to TailMeans
+        Of the same columns, where a mean of the worst share was asked for.
+    means : tuple of MetricMeans
+        Raw means of every metric.
+    scores : ClusteredScores
+        Of one column: they all have the same samples.
+    aggregations : tuple of (str, Aggregation)
+        Rankings under the consistent risks made one, by their method's name.
+    judged : JudgedChapter or None
+        Of a judge and people, what they are worth together.
+    suite : SuiteOutline or None
+        The tasks of a suite.
+    """
+
+    schema: ClassVar[str] = "mrm"
+    row_type: ClassVar[type] = MeanRiskRow
+    entries: ClassVar[Mapping[str, type]] = {"judge": JudgedEntry}
+
+    by_column: tuple[tuple[str, MeanRiskStudy], ...]
+    tails: Mapping[str, TailMeans]
+    means: tuple[MetricMeans, ...]
+    scores: ClusteredScores
+    aggregations: tuple[tuple[str, Aggregation], ...]
+    judged: JudgedChapter | None = None
+    suite: SuiteOutline | None = None
+
+    def meta(self) -> Mapping[str, Any]:
+        """Aggregations with their distances, the judge and the groups."""
+        models = self.provenance.models
+        found = [described_aggregation(name, found, models) for name, found in self.aggregations]
+        return {"aggregations": found, **judged_meta(self.judged), **super().meta()}
+
+
+def standings(document: MeanRiskDocument) -> dict[str, Standing]:
+    """How all risks together, and each risk and level, rank the models; nothing is tested."""
+    aggregated = {name: Standing(-one.ranks) for name, one in document.aggregations}
+    models = list(document.provenance.models)
+    found: dict[str, np.ndarray] = {}
+    for row in document.rows:
+        level = "" if row.level is None else f"({row.level:g})"
+        scores = found.setdefault(f"{row.risk}{level}@{row.metric}", np.zeros(len(models)))
+        scores[models.index(row.model)] = -row.rank
+    return aggregated | {name: Standing(scores) for name, scores in found.items()}
+
+
+def mrm(
+    table: ScoreTable, settings: MeanRiskSettings | None = None, runtime: Runtime | None = None
+) -> MeanRiskDocument:
+    """Rank models by mean minus risk under every risk, with bootstrap intervals.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    settings : MeanRiskSettings, optional
+    runtime : Runtime, optional
+
+    Returns
+    -------
+    MeanRiskDocument
+
+    Raises
+    ------
+    UsageError
+        If settings do not fit the table.
+    """
+    settings, runtime = settings or MeanRiskSettings(), runtime or Runtime()
+    if table.groups is not None:
+        return study_by_group(mrm, standings, table, settings, runtime)
+    table = on_task_scale(table, settings)
+    check_portfolio(table, settings, per_metric=settings.per_metric and not settings.with_portfolio)
+    chosen = targets(table, settings, per_metric=settings.per_metric)
+    if settings.with_portfolio and len(table.metrics) > 1:
+        chosen = targets(table, settings) + chosen
+    by_column = [(target.name, _studied(target, table.models, settings, runtime)) for target in chosen]
+    means, aggregations = metric_means(table), tuple(_aggregations(table, settings, by_column))
+    judged = judged_chapter(table)
+    case = MeanRiskCase(by_column, means, table.models, dict(aggregations), 1 - settings.alpha, judged)
+    said = mrm_verdict(case)
+    return MeanRiskDocument(
+        provenance=_provenance(table, settings, chosen),
+        rows=[*_rows(by_column, table.models)],
+        verdict=said.verdict,
+        more=said.more,
+        means=means,
+        scores=chosen[0].scores,
+        tails={
+            name: TailMeans(name, worst, table.metrics)
+            for name, study in by_column
+            if (worst := _worst(study)) is not None
+        },
+        by_column=tuple(by_column),
+        aggregations=aggregations,
+        judged=judged,
+        suite=suite_outline(table),
+    )
+
+
+def _worst(study: MeanRiskStudy) -> Worst | None:
+    """Means of the smallest worst share that was looked at."""
+    tails = [at for at, column in enumerate(study.models.columns) if column.risk.name == TAIL]
+    if not tails:
+        return None
+    at = min(tails, key=lambda at: study.models.columns[at].level or 1.0)
+    error: Sequence[float] | Floats = ()
+    if study.value_low is not None and study.value_high is not None:
+        error = (study.value_high[:, at] - study.value_low[:, at]) / 4
+    return Worst(study.models.columns[at].level or 1.0, -study.models.risk[:, at], error)
+
+
+def _studied(
+    target: Target, models: Sequence[str], settings: MeanRiskSettings, runtime: Runtime
+) -> MeanRiskStudy:
+    check_range(target.name, target.scores, models)
+    if not settings.no_test and target.scores.strata is not None:
+        target.scores.strata.require_testable()
+    with runtime.progress(f"resampling {target.name}") as progress:
+        return study_mean_risk(
+            target.scores,
+            with_labels(columns_of(settings), target.scores),
+            names=models,
+            resamples=0 if settings.no_test else settings.resamples,
+            alpha=settings.alpha,
+            seed=settings.seed,
+            jobs=runtime.jobs,
+            aggregator=settings.aggregate,
+            progress=progress,
+        )
+
+
+def _aggregations(
+    table: ScoreTable, settings: MeanRiskSettings, by_column: Sequence[tuple[str, MeanRiskStudy]]
+) -> Iterator[tuple[str, Aggregation]]:
+    for name, study in by_column:
+        if study.aggregation is not None:
+            yield f"RA(MRM@{name})", study.aggregation
+    if settings.per_metric and len(table.metrics) > 1:
+        single = [study for _, study in by_column[-len(table.metrics) :]]
+        together = aggregate_over_metrics(
+            single, portfolio_weights(table), names=table.models, aggregator=settings.aggregate
+        )
+        if together is not None:
+            yield "RA(MRM@M)", together
+
+
+def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[Target]) -> Provenance:
+    least = min((target.scores for target in chosen), key=lambda scores: scores.effective_size)
+    fewest, unit = least.effective_size, least.unit
+    advice = []
+    if not settings.no_test and fewest < FEW_SAMPLES:
+        advice.append(f"only {fewest} {unit}: bootstrap intervals below {FEW_SAMPLES} {unit} are fragile")
+    columns = with_labels(columns_of(settings), least)
+    advice += tails_left_out(columns_of(settings), least)
+    described = {
+        "risks": list(dict.fromkeys(column.risk.name for column in columns)),
+        "levels": sorted({column.level for column in columns if column.level is not None}),
+        **entries(settings, "aggregate", "alpha", "no_test", "per_metric", "with_portfolio"),
+    }
+    if len(table.metrics) > 1 and (settings.with_portfolio or not settings.per_metric):
+        described |= portfolio_settings(settings, table)
+    return provenance(
+        "mrm",
+        table,
+        settings,
+        described,
+        seed=None if settings.no_test else settings.seed,
+        resamples=None if settings.no_test else settings.resamples,
+        warnings=advice,
+    )
+
+
+def _rows(by_column: Sequence[tuple[str, MeanRiskStudy]], models: Sequence[str]) -> Iterator[MeanRiskRow]:
+    """One row a metric, risk and model, models by rank."""
+    for metric, study in by_column:
+        for at, column in enumerate(study.models.columns):
+            for i in study.models.order(at):
+                yield _row(metric, models[i], study, at, column, int(i))
+
+
+def _row(metric: str, model: str, study: MeanRiskStudy, at: int, column: RiskColumn, i: int) -> MeanRiskRow:
+    found = study.models
+    return MeanRiskRow(
+        metric=metric,
+        model=model,
+        risk=column.risk.name,
+        level=column.level,
+        mean=float(found.mean[i]),
+        risk_value=float(found.risk[i, at]),
+        value=float(found.value[i, at]),
+        value_low=None if study.value_low is None else float(study.value_low[i, at]),
+        value_high=None if study.value_high is None else float(study.value_high[i, at]),
+        rank=int(found.rank[i, at]),
+        ssd_consistent=column.risk.ssd_consistent,
+    )

@@ -1,0 +1,1 @@
+"""Metrics folded into one score: the room of ``portfolio``."""

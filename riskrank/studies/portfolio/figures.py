@@ -1,0 +1,23 @@
+"""Pictures of portfolio scores ([RAB] Fig. 1a, 1b and 9)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from riskrank.shown.figures.curves import CAPTIONS, draw_curves
+from riskrank.shown.figures.picture import Picture
+from riskrank.shown.figures.style import Plot
+from riskrank.studies.portfolio.study import PortfolioDocument, PortfolioSummaryDocument
+
+
+def pictures(document: PortfolioDocument | PortfolioSummaryDocument) -> list[Picture]:
+    """Curves of three kinds."""
+    models = document.provenance.models
+
+    def drawing(kind: str) -> Plot:
+        return draw_curves(kind, document.curves, models, "the portfolio")
+
+    return [
+        Picture(kind, caption.format("the portfolio"), partial(drawing, kind))
+        for kind, caption in CAPTIONS.items()
+    ]

@@ -1,0 +1,48 @@
+"""Pictures of power ([RAB] Fig. 6 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from riskrank.engine.power.planning import PowerStudy
+from riskrank.shown.figures.error_bars import ErrorBars, TargetLine, draw_error_bars
+from riskrank.shown.figures.picture import Picture
+from riskrank.shown.figures.style import Plot
+from riskrank.studies.power.document import PowerDocument
+
+
+def pictures(document: PowerDocument) -> list[Picture]:
+    """Power over sizes."""
+    models = document.provenance.models
+    caption = "Share of simulated data sets in which each claim is significant, by the number of samples."
+    return [Picture("curves", caption, partial(_draw, document.study, models))]
+
+
+def power_curves(study: PowerStudy) -> ErrorBars:
+    """Power of every claim, and of all of them together where there are several; the most powerful first."""
+    curve = study.curve
+    values, errors = curve.power.T, curve.standard_error.T
+    order = curve.easiest_first.tolist()
+    if len(values) > 1:
+        values, errors = np.vstack([values, curve.together]), np.vstack([errors, curve.together_error])
+        order = [len(values) - 1, *order]
+    return ErrorBars(curve.sizes, values, errors, tuple(order))
+
+
+def _draw(study: PowerStudy, models: Sequence[str]) -> Plot:
+    found, required = power_curves(study), study.required
+    names = [f"{models[i]} over {models[j]}" for i, j in study.plan.pairs]
+    names += ["all together"] if len(found.values) > len(names) else []
+    need = "no size tried reaches it" if required.size is None else f"{required.size:,} samples reach it"
+    return draw_error_bars(
+        found,
+        names,
+        "Power by the number of samples",
+        f"Bars: Monte Carlo error of {study.curve.repeats:,} simulated data sets a size. Dashed: power "
+        f"{required.target:g}; {need}.",
+        ylabel="power",
+        target=TargetLine(required.target, required.size),
+    )

@@ -1,0 +1,148 @@
+"""The one test whose power is wanted, and the sizes to try."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from riskrank.asked.option import METHOD, TESTS, ask, options_of
+from riskrank.asked.resampling import RejectionSettings
+from riskrank.asked.suites import SuiteSettings
+from riskrank.errors import UsageError, listing, option
+from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE
+from riskrank.studies.portfolio.options import PortfolioSettings
+
+_OF_DOMINANCE = ("order", "test", "threshold", "resamples", "variance", "correction", "paper_exact", "copula")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedTestSettings(RejectionSettings):
+    """The one test whose power is wanted."""
+
+    PANEL: ClassVar[str] = TESTS
+
+    order: str | int = ask("2", "Order of dominance.", choices=("1", "2"))
+    test: str | None = ask(
+        None,
+        "Kind of claim.",
+        choices=(DIRECT, RELATIVE, ABSOLUTE),
+        unset=f"direct with {option('pair')}, absolute with {option('threshold')}, else relative",
+    )
+    threshold: tuple[float, ...] = ask(
+        (), "Largest violation ratio of an absolute test.", metavar="TAU", example="0.25", common=False
+    )
+    resamples: int | str = ask(
+        "auto", "Bootstrap resamples of each test, or as many as the family needs.", metavar="auto|B"
+    )
+    variance: str = ask(
+        "bootstrap",
+        "Test by resampling, or by the limit theorem, many times faster.",
+        choices=("bootstrap", "clt"),
+        common=False,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.test in (DIRECT, RELATIVE) and self.threshold:
+            raise UsageError(
+                f"{option('threshold')} belongs to an absolute test",
+                found=f"{option('test', self.test)} with {option('threshold', f'{self.threshold[0]:g}')}",
+                hint=f"use {option('test', 'absolute')}, or leave out {option('threshold')}",
+            )
+        if len(self.threshold) > 1 or (self.test == ABSOLUTE and not self.threshold):
+            raise UsageError(
+                "an absolute test needs one threshold",
+                found=listing(f"{tau:g}" for tau in self.threshold),
+                hint=f"give one, e.g. {option('threshold', 0.25)}, and run again for another",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerSettings(PortfolioSettings, PlannedTestSettings, SuiteSettings):
+    """The one test whose power is wanted, and the sizes to try."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    sizes: tuple[int, ...] = ask(
+        (),
+        "Samples per model to simulate; of a suite samples a task, or tasks; with a judge labels.",
+        metavar="N,N,...",
+        unset="100,500,1000; 20,50,100 samples a task; 10,20,50 tasks; labels around those needed",
+    )
+    pair: str | None = ask(None, "One pair instead of the whole order.", metavar="BETTER:WORSE")
+    target: float = ask(0.8, "Power to find the sample size of.", metavar="POWER")
+    limit: int | None = ask(
+        None,
+        "Largest size to try.",
+        metavar="N",
+        unset=f"5 times the largest of {option('sizes')}; of labels all but 2 samples",
+        common=False,
+    )
+    simulations: int = ask(100, "Data sets to simulate per size.", metavar="R", least=1)
+    anytime: bool = ask(
+        False,
+        f"Samples until a gate with {option('anytime', True)} answers, for the effect of the pilot or of two "
+        "distributions: better, or not worse by a margin.",
+        common=False,
+    )
+    margin: float = ask(
+        0.0,
+        f"With {option('anytime', True)} or {option('judge')}: the claim is not worse by so much, in the "
+        "place of better.",
+        metavar="VALUE",
+        common=False,
+    )
+    every: int = ask(
+        50, f"With {option('anytime', True)}: samples between two looks.", metavar="N", least=1, common=False
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.anytime:
+            self.refuse_dominance(option("anytime", True), "a gate that is looked at again")
+        elif self._differs("every"):
+            raise UsageError(
+                f"{option('every')} is about a gate that is looked at again",
+                found=f"no {option('anytime', True)}",
+                hint=f"add {option('anytime', True)}",
+            )
+        if not (math.isfinite(self.margin) and self.margin >= 0):
+            raise UsageError(
+                f"{option('margin')} is a difference that does not matter, a number not below 0",
+                found=f"{self.margin:g}",
+                hint=f"write it in the units of the scores, as in {option('margin', '0.02')}",
+            )
+
+    def refuse_dominance(self, asked: str, gate: str) -> None:
+        """Refuse what is asked of tests of dominance where a gate on means is planned.
+
+        Raises
+        ------
+        UsageError
+        """
+        for name in _OF_DOMINANCE:
+            if self._differs(name):
+                raise UsageError(
+                    f"{option(name)} is about dominance, and {gate} is about means",
+                    found=asked,
+                    hint="leave one of the two out",
+                )
+
+    def refuse_margin(self) -> None:
+        """Refuse a margin where dominance is planned.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self._differs("margin"):
+            raise UsageError(
+                f"{option('margin')} is about a gate, and dominance has none",
+                found=f"neither {option('anytime', True)} nor {option('judge')}",
+                hint=f"add {option('anytime', True)}, or leave out {option('margin')}",
+            )
+
+    def _differs(self, name: str) -> bool:
+        standard = {one.name: one.default for one in options_of(PowerSettings)}
+        return bool(getattr(self, name) != standard[name])

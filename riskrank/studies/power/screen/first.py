@@ -1,0 +1,162 @@
+"""Power by sample size, and the size that is needed, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from riskrank.engine.power.planning import PowerStudy
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.numbers import power_share
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.dominance.screen.detail import CORRECTIONS
+from riskrank.studies.power.document import PowerDocument
+from riskrank.studies.power.verdict import sizes_possible, unit_words
+from riskrank.studies.wording import claim_words
+
+# A longer table hides the pairs that decide.
+_MOST_PAIRS = 12
+
+
+def view(document: PowerDocument) -> list[Section]:
+    """Pairs by power, the hardest first, and whose word it is; how it was simulated is for who asks."""
+    study, models, pilot = document.study, document.provenance.models, document.metric is not None
+    truth = "the pilot is taken as the truth: what it overstates looks easier to find than it is"
+    given = "the distributions are taken as given"
+    table = _curve_table(document.metric, study, models)
+    on = "" if document.metric is None else f" on {document.metric}"
+    # Which ratio it is and which test finds it takes words of its own.
+    first = replace(table, title=f"How often it is found{on}").with_columns(
+        [at for at, column in enumerate(table.columns) if column.head != "ε"]
+    )
+    return [
+        first,
+        Line(f"{_shares(study)}; {truth if pilot else given}."),
+        *_pilot(study),
+        Line(option("explain", True), "Also:"),
+        *asked_for(
+            [
+                table,
+                _needed(study),
+                _reading(study, pilot=pilot, chosen=document.provenance.settings.get("pair") is None),
+                _simulated(study, pilot=pilot),
+                *([] if document.split is None else [Line(document.split.sentence, "Repeats:")]),
+            ]
+        ),
+    ]
+
+
+def _shares(study: PowerStudy) -> str:
+    """How many tables were simulated; where Student's test stands for them, how often resamples agreed."""
+    said = f"Shares of {study.curve.repeats:,} simulated tables"
+    if not study.by_means:
+        return said
+    said += f" by Student's t of their macro means, ± {100 * study.curve.largest_error:.1f} points at most"
+    found = study.agreement
+    if found is None:
+        return f"{said}; resamples, which have to agree, can only take away"
+    return f"{said}; resamples agreed in {found.agreed[-1]} of {found.looked[-1]} with {found.size:,} tasks"
+
+
+def _curve_table(metric: str | None, study: PowerStudy, models: Sequence[str]) -> Table:
+    curve, pairs, ratios = study.curve, study.plan.pairs, study.plan.reference.ratios
+    columns = [Column("better", "left"), Column("worse", "left"), Column("ε")]
+    columns += [Column(f"n =\n{size:,}") for size in curve.sizes.tolist()]
+    by_power = curve.hardest_first
+    shown = by_power if len(pairs) <= _MOST_PAIRS + 1 else by_power[:_MOST_PAIRS]
+    rows: list[tuple[Cell | str, ...]] = [
+        (
+            models[pairs[number][0]],
+            models[pairs[number][1]],
+            numbers.ratio(float(ratios[pairs[number]])),
+            *(power_share(share) for share in curve.power[:, number]),
+        )
+        for number in shown
+    ]
+    rest = by_power[len(shown) :]
+    if len(rest):
+        least = (power_share(share) for share in curve.least(rest))
+        rows.append((f"{len(rest)} easier pairs", "each at least", "", *least))
+    if len(pairs) > 1:
+        all_of_them = (power_share(share) for share in curve.together)
+        rows.append((Cell(f"all {len(pairs)} pairs", "bold"), "at once", "", *all_of_them))
+    name = claim_words(study.plan.claim) + ("" if metric is None else f"@{metric}")
+    return Table(f"How often {name} is significant", tuple(columns), tuple(rows), stub=2)
+
+
+def _needed(study: PowerStudy) -> Line:
+    required, what = study.required, "the pair" if len(study.plan.pairs) == 1 else "all pairs at once"
+    wanted = f"{100 * required.target:g} %"
+    reached = f"{power_share(required.power)} ± {100 * required.standard_error:.0f}"
+    if study.plan.unattainable:
+        number = "tasks like these" if study.by_means else "samples"
+        text = f"no number of {number} gives {what} a power of {wanted}; see the warning."
+        return Line(text, "Needed:", "yellow")
+    if required.size is None:
+        text = (
+            f"more than {required.sizes[-1]:,} {unit_words(study)} for {what} at {wanted} (there: {reached})."
+        )
+        return Line(text, "Needed:", "yellow")
+    size = f"{required.size:,} {unit_words(study)}"
+    if required.power >= required.target and required.size == required.sizes[0]:
+        return Line(f"at most {size} for {what} at {wanted} (there: {reached}).", "Needed:")
+    doubt = "" if required.confirmed else f", not within two errors: try more {option('simulations')}"
+    return Line(f"about {size} for {what} at {wanted} (simulated there: {reached}{doubt}).", "Needed:")
+
+
+def _pilot(study: PowerStudy) -> list[Line]:
+    """What else the pilot could have suggested."""
+    pilot, interval = study.plan.pilot, study.interval
+    if pilot is None or interval is None:
+        return []
+    size = int(pilot.units.sum())
+    possible = sizes_possible(interval) or f"more than {interval.limit:,}"
+    level = f"{100 * interval.level:g} % interval from resamples of the pilot"
+    need = f"a need of {possible} {study.plan.unit.removeprefix('samples ')}"
+    return [Line(f"{size:,} samples, compatible with {need} ({level}).", "Pilot:")]
+
+
+def _reading(study: PowerStudy, *, pilot: bool, chosen: bool) -> Line:
+    error = 100 * study.curve.largest_error
+    parts = [
+        f"the share of simulated data sets of n {unit_words(study)} in which the dominance is significant; "
+        f"its standard error is {error:.1f} points at most."
+    ]
+    if pilot:
+        parts.append(
+            "ε is the pilot's violation ratio. The pilot is taken as the truth: differences it overstates "
+            "look easier to find than they are."
+        )
+        if chosen:
+            parts.append(
+                "Pairs were chosen because they are significant in it: that flatters them, beyond what the "
+                "interval knows."
+            )
+    else:
+        parts.append("ε is the violation ratio of the distributions.")
+    return Line(" ".join(parts), "Reading:")
+
+
+def _simulated(study: PowerStudy, *, pilot: bool) -> Line:
+    inference = study.plan.inference
+    if inference.variance == "clt":
+        how = "tested by the limit theorem"
+    else:
+        many = inference.resamples
+        how = "tested with as many bootstrap resamples as the family needs"
+        if many != "auto":
+            how = f"tested with {many:,} bootstrap resamples"
+    if study.by_means:
+        found = study.agreement
+        how = f"by Student's t, {0 if found is None else int(found.looked[-1])} of them {how}"
+    rule = "the paper's k² rule" if inference.paper_exact else CORRECTIONS[inference.correction]
+    design = "independent"
+    if pilot:
+        design = "paired" if study.plan.paired else "unpaired"
+    family = "one test asked for" if study.plan.family == 1 else f"{study.plan.family} ordered pairs"
+    text = (
+        f"{study.curve.repeats:,} {design} data sets a size, {how}, seed {inference.seed}; {rule} over the "
+        f"{family}, level {inference.alpha:g}."
+    )
+    return Line(text, "Simulated:")

@@ -1,0 +1,285 @@
+"""Rankings in detail: every figure of a method, all methods side by side, risks, and how to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from string import ascii_lowercase
+
+import numpy as np
+
+from riskrank.engine.dominance.column_ranking import SAMPLE_WIN_RATE, RankStudy
+from riskrank.engine.dominance.hidden_risk import NOT_DECIDED, NOT_SHOWN, RISK
+from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.ranking import Ranking
+from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.shown import numbers
+from riskrank.shown.agreement import aggregation_lines, agreement_table
+from riskrank.shown.text_pictures import beaten_letters, interval_bars
+from riskrank.shown.view import Cell, Column, Line, OfModel, Section, Table, by_model
+from riskrank.studies.dominance.screen.detail import inference_line
+from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.rounding import decimals_apart, rounded
+from riskrank.studies.wording import names, not_decided
+
+# Terminals from here on have room for letters.
+_WIDE = 160
+# A list of hidden risks longer than this hides them again.
+_MOST_RISKS = 8
+
+
+def details(document: RankDocument) -> list[Section]:
+    """Per column of scores the leading method in detail and hidden risks; then how to read it all."""
+    study, inference, models = document.study, document.inference, document.provenance.models
+    sections: list[Section] = []
+    for metric, found in study.studies.items():
+        shown = {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}
+        if not shown:
+            continue  # tested only for an aggregation over the metrics
+        leading = leading_method(shown)
+        sections.append(detail_table(document, metric, leading))
+        if leading in found.separations and inference.test:
+            sections.append(separation_line(found, leading))
+        sections += risk_lines(document, metric)
+    if study.studies:
+        column, first = next(iter(study.studies.items()))
+        names = [name for found in study.studies.values() for name in found.rankings]
+        sections.append(reading(document, names))
+        sections.append(inference_line(first.dominance, inference, models, document.scores[column]))
+    return sections
+
+
+def methods_beside(document: RankDocument) -> list[Section]:
+    """Ranks by all methods on every column, by aggregation, and how far they agree."""
+    study, models = document.study, document.provenance.models
+    sections: list[Section] = []
+    for metric, found in study.studies.items():
+        shown = {name: r for name, r in found.rankings.items() if f"{name}@{metric}" in study.rankings}
+        if len(shown) > 1:
+            title, leading = f"Ranks by every method @{metric}", leading_method(shown)
+            sections.append(side_by_side(title, shown, shown[leading], models, document.top))
+    sections += aggregated(study, models, document.top)
+    if len(study.studies) + len(study.aggregations) > 1 and len(study.rankings) > 1:
+        sections.append(agreement_table(study))
+    return sections
+
+
+def aggregated(study: MethodStudy, models: Sequence[str], top: int | None) -> list[Section]:
+    """Ranks by methods that aggregate over metrics or risks, and how they were found."""
+    rankings = {name: study.rankings[name] for name in study.aggregations}
+    if not rankings:
+        return []
+    leading = rankings.get("RA(R-SSD@M)", next(iter(rankings.values())))
+    table = side_by_side("Ranks by aggregation", rankings, leading, models, top)
+    return [table, *aggregation_lines(list(study.aggregations.items()), models, orders=False)]
+
+
+def leading_method(rankings: Mapping[str, Ranking]) -> str:
+    """The method whose ranking stands in detail: the most careful one."""
+    for name in ("R-SSD", "R-FSD"):
+        if name in rankings:
+            return name
+    return next(iter(rankings))
+
+
+def detail_table(document: RankDocument, metric: str, name: str) -> Table:
+    """Place, rank set, wins and losses, ε, and what the difference to the first is worth."""
+    found, units, models = document.study.studies[metric], document.units[metric], document.provenance.models
+    ranking, effects = found.rankings[name], found.effects[name]
+    difference = effects.mean_difference
+    low, high = units.interval(difference.low, difference.high)
+    mean, tail, gap = units.of(effects.mean), document.tails[metric], units.of(difference.estimate)
+    decimals = mean_decimals(document, metric)
+    columns: list[OfModel] = [
+        (Column("rank"), lambda i: str(ranking.rank[i])),
+        (
+            Column("model", "left"),
+            lambda i: Cell(models[i], "bold" if i in document.leading[metric].named else ""),
+        ),
+    ]
+    if ranking.rank_low is not None and ranking.rank_high is not None:
+        first, last = ranking.rank_low, ranking.rank_high
+        columns.append((Column("rank\nset"), lambda i: numbers.rank_interval(first[i], last[i])))
+    if ranking.wins is not None and ranking.losses is not None:
+        wins, losses = ranking.wins, ranking.losses
+        columns.append((Column("beats"), lambda i: str(wins[i])))
+        columns.append((Column("beaten\nby"), lambda i: str(losses[i])))
+    if ranking.tier is not None:
+        tier = ranking.tier
+        columns.append((Column("tier"), lambda i: str(tier[i])))
+    head = "ε" if ranking.wins is not None else "win\nrate"
+    columns.append((Column(head), lambda i: numbers.ratio(ranking.score[i])))
+    columns.append((Column("mean"), lambda i: rounded(float(mean[i]), decimals)))
+    columns.append((Column(f"worst\n{percent(effects.level)}"), tail.of))
+    columns.append((Column("to the\nfirst"), lambda i: _difference(gap[i], decimals)))
+    if low is not None and high is not None:
+        columns.append((Column("interval"), lambda i: _interval(low[i], high[i], decimals)))
+    columns += _pictures(document, metric, name)
+    return by_model(f"Ranking by {name}@{metric}", columns, ranking.order[: document.top].tolist())
+
+
+def _pictures(document: RankDocument, metric: str, name: str) -> list[OfModel]:
+    """Rank sets and differences as bars, and letters for who is beaten, for terminals with room for them."""
+    found, units = document.study.studies[metric], document.units[metric]
+    ranking, difference = found.rankings[name], found.effects[name].mean_difference
+    columns: list[OfModel] = []
+    if ranking.rank_low is not None and ranking.rank_high is not None:
+        places = interval_bars(ranking.rank, ranking.rank_low, ranking.rank_high)
+        columns.append((Column("places, first to last", "left", only="terminal"), lambda i: places[i]))
+    low, high = units.interval(difference.low, difference.high)
+    if low is not None and high is not None:
+        # One scale of the models that are shown: the others would only make it coarser.
+        shown = ranking.order[: document.top]
+        drawn = interval_bars(units.of(difference.estimate)[shown], low[shown], high[shown], mark=0.0)
+        gaps = dict(zip(shown.tolist(), drawn, strict=True))
+        columns.append((Column("difference", "left", only="terminal"), lambda i: gaps[i]))
+    tests = found.tests_of(name)
+    if tests is not None and document.inference.test:
+        columns += _letters(tests, ranking)
+    return columns
+
+
+def _letters(tests: DominanceTests, ranking: Ranking) -> list[OfModel]:
+    """Who beats whom on wide terminals; sets that no test separates, as papers write them, in LaTeX."""
+    columns: list[OfModel] = []
+    beaten = beaten_letters(tests.dominates, ranking.order)
+    if beaten is not None:
+        by_model = dict(zip(ranking.order.tolist(), beaten, strict=True))
+        head = Column("significantly better than", "left", only="terminal", least=_WIDE)
+        columns.append((head, lambda i: by_model[i]))
+    sets = tests.letter_groups(ranking.order)
+    if len(sets) <= len(ascii_lowercase):
+        shared = [
+            "".join(letter for letter, one in zip(ascii_lowercase, sets, strict=False) if i in one)
+            for i in range(len(ranking.order))
+        ]
+        columns.append((Column("letters", "left", only="latex"), lambda i: shared[i]))
+    return columns
+
+
+def percent(level: float) -> str:
+    """A share in percent."""
+    return f"{100 * level:.3g} %"
+
+
+def mean_decimals(document: RankDocument, metric: str) -> int:
+    """Decimals of means and of their differences: as many as intervals of the differences support."""
+    effects = document.study.studies[metric].effects[document.leading[metric].method]
+    difference, unit = effects.mean_difference, document.units[metric]
+    low, high = unit.interval(difference.low, difference.high)
+    if low is None or high is None:
+        return decimals_apart(unit.of(effects.mean).tolist())
+    return numbers.decimals_of_ends(low, high)
+
+
+def _difference(value: float, decimals: int) -> str:
+    return "–" if value == 0 else rounded(float(value), decimals)
+
+
+def _interval(low: float, high: float, decimals: int) -> str:
+    return "–" if low == high == 0 else numbers.ends(low, high, decimals)
+
+
+def separation_line(found: RankStudy, name: str) -> Line:
+    """The share of separated pairs and neighbours, and what the resamples left open."""
+    counted, tests = found.separations[name], found.tests_of(name)
+    text = f"{counted.separated} of {counted.pairs} pairs of models"
+    if counted.neighbours > 1:
+        text += f", {counted.separated_neighbours} of {counted.neighbours} neighbours in the ranking"
+    undecided = 0 if tests is None else int((~tests.decided).sum())
+    if tests is not None and undecided:
+        text += f"; {not_decided(undecided, tests.family, found.dominance.resamples or 0, name)}"
+    return Line(f"{text}.", "Told apart:")
+
+
+def side_by_side(
+    title: str, rankings: Mapping[str, Ranking], leading: Ranking, models: Sequence[str], top: int | None
+) -> Table:
+    """Ranks of every model by several methods, models in the order of the leading one."""
+    columns = [Column("model", "left")]
+    columns += [Column(_short(name), name=name) for name in rankings]
+    rows = [
+        (models[i], *(str(ranking.rank[i]) for ranking in rankings.values())) for i in leading.order[:top]
+    ]
+    return Table(title, tuple(columns), tuple(rows))
+
+
+def _short(name: str) -> str:
+    """Name of a method on two lines: ``SSD(0.25)`` as SSD over 0.25, ``RA(R-SSD@M)`` as RA over the rest."""
+    if name.startswith("RA("):
+        statistic, _, scope = name[3:-1].partition("@")
+        return f"RA {statistic}\n@{scope}"
+    return name.replace("R-", "R-\n").replace("(", "\n").rstrip(")")
+
+
+def risk_lines(document: RankDocument, metric: str) -> list[Line]:
+    """Name the models whose mean hides a worse tail, or whose metrics have one, with the numbers."""
+    found, models = document.study.studies[metric], document.provenance.models
+    risks = found.hidden_risks
+    if risks is None:
+        return [Line("not looked for, as nothing was resampled.", "Hidden risks:")]
+    proven = np.flatnonzero(risks.status == RISK)
+    named = [_risk(document, metric, int(i)) for i in proven[:_MOST_RISKS]]
+    rest, on_metric = len(proven) - len(named), document.worse_cases.get(metric)
+    none = "none is proven" if on_metric is None else "none on the combined score"
+    text = "; ".join(named) + (f"; and {rest} more" if rest > 0 else "") or none
+    for status, words in (
+        (NOT_SHOWN, "not shown, though the tail is worse in these samples"),
+        (NOT_DECIDED, f"not decided at {found.dominance.resamples or 0:,} resamples"),
+    ):
+        open_to_doubt = [models[int(i)] for i in np.flatnonzero(risks.status == status)]
+        text += f"; {words}: {names(open_to_doubt)}" if open_to_doubt else ""
+    lines = [Line(f"{text}.", "Hidden risks:", "yellow" if named else "")]
+    if on_metric is not None:
+        worse = f"{models[on_metric.first]}: {on_metric.words(models)}."
+        lines.append(Line(worse, "Worse bad cases on single metrics:", "yellow"))
+    return lines
+
+
+def _risk(document: RankDocument, metric: str, i: int) -> str:
+    found, models = document.study.studies[metric], document.provenance.models
+    risks, tail = found.hidden_risks, document.tails[metric]
+    assert risks is not None
+    place = int(risks.place[i])
+    mean = rounded(float(document.units[metric].of(risks.mean)[i]), mean_decimals(document, metric))
+    other = int(risks.against[i])
+    worst = f"worst {percent(found.dominance.estimates.tail_level)}"
+    return f"{models[i]}: mean {mean} (place {place}), {worst}: {tail.against(i, other)} of {models[other]}"
+
+
+def reading(document: RankDocument, names: Collection[str]) -> Line:
+    """How to read the tables, of which ``names`` are the methods."""
+    inference = document.inference
+    parts = [
+        "ε is a model's mean violation ratio against the others: 0 if it dominates all of them, 1 if all of "
+        "them dominate it."
+    ]
+    if inference.test:
+        parts.append(
+            f"Rank sets hold the true places of all models together with {percent(1 - inference.alpha)} "
+            "confidence; beats and beaten by count significant differences; no test separates the models "
+            "of a tier."
+        )
+    else:
+        parts.append("beats counts the models it is ahead of in these samples.")
+    unit = {found.label for found in document.units.values()}
+    what = f" of {unit.pop()}" if len(unit) == 1 else ""
+    parts.append(
+        f"mean{what}, worst (the mean of a model's worst scores, TVaR) and the difference to the first are "
+        "in the units of the scores"
+        + (
+            "; its intervals hold together, whichever model these data put first."
+            if inference.resampled
+            else "."
+        )
+    )
+    if any(name.startswith("R-") for name in names):
+        parts.append("R-FSD, R-SSD: relative dominance of the first and second order (SSD minds the tail).")
+    if any(name[0] in "FS" for name in names):
+        parts.append("A number under FSD or SSD is the threshold ε has to stay below.")
+    parts.append("MWR: mean win rate, by the models' means")
+    if SAMPLE_WIN_RATE in names:
+        parts[-1] += (
+            "; sample: share of samples it is best on; pairwise: share of the others beaten on a sample"
+        )
+    parts[-1] += "."
+    return Line(" ".join(parts), "Reading:")

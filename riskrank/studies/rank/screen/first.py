@@ -1,0 +1,189 @@
+"""The first screen of a ranking: places, raw means in the file's units, worst cases, and what to mind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskrank.errors import option
+from riskrank.shown import numbers
+from riskrank.shown.agreement import stability_table
+from riskrank.shown.all_rows import unshown
+from riskrank.shown.bars import with_bars
+from riskrank.shown.means import PORTFOLIOS, also, combined, head, seen, side_by_side, worst
+from riskrank.shown.view import (
+    MOST_METRICS,
+    MOST_ROWS,
+    Cell,
+    Column,
+    Line,
+    OfModel,
+    Section,
+    Table,
+    asked_for,
+    by_model,
+)
+from riskrank.studies.rank.catches import listed
+from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.screen.detail import details, methods_beside
+from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.suites.screen import details as task_details
+from riskrank.studies.suites.screen import screen as task_screen
+from riskrank.studies.wording import counted, method_words, tests_words
+
+# Marks that are explained below the table.
+_MARKS = 3
+
+
+def view(document: RankDocument) -> list[Section]:
+    """Every column's table, the tests in a line, and what to ask next; then everything for who asks."""
+    sections: list[Section] = []
+    if len(document.leading) > 1:
+        sections.append(_side_by_side(document))
+    elif document.leading:
+        sections += _alone(document, next(iter(document.leading.values())))
+    if document.suite is not None:
+        sections += _tasks(document, document.suite)
+    if len(document.leading) == 1:
+        sections += _meant(document, next(iter(document.leading)))
+    if document.leading:
+        sections.append(_tests(document))
+    beside = methods_beside(document)
+    if document.methods_asked or not document.leading:
+        sections, beside = [*sections, *beside], []
+    if document.steady is not None:
+        sections.append(stability_table(document.steady))
+    chapter = [] if document.suite is None else task_details(document.suite, per_task=document.per_task)
+    rest = [*also(document.more), *other_metrics(document), *chapter, *details(document), *beside]
+    return [*sections, _next(document), *asked_for(rest)]
+
+
+def _tasks(document: RankDocument, suite: SuiteChapter) -> list[Section]:
+    """What single tasks say of every column."""
+    shown = {one.column: _shown(document, one) for one in document.leading.values()}
+    return task_screen(suite, shown, document.more, per_task=document.per_task)
+
+
+def _alone(document: RankDocument, one: Leading) -> list[Section]:
+    """One column: its table, and the models to look at twice."""
+    models, marks = document.provenance.models, document.marks[one.column]
+    shown = _shown(document, one)
+    marked = {i: why for i, why in marks.items() if i in shown}
+    meant = _meant(document, one.column)
+    lines = listed(marked, models, _MARKS)
+    if meant and len(lines) > 1:
+        # The line on the combined score takes the room of some.
+        lines = [lines[0], "; ! ".join(lines[1:])]
+    below = [f"! {line}" for line in lines]
+    hidden = len(document.means[MOST_METRICS:])
+    if hidden:
+        below.append(f"{counted(hidden, 'metric')} more: {option('explain', True)}")
+    more = unshown(len(models) - len(shown), "model", option("top", len(models)))
+    return [_table(document, one, shown), *more, *map(Line, below)]
+
+
+def _meant(document: RankDocument, column: str) -> list[Line]:
+    return combined(column, document.provenance, by_task=document.suite is not None)
+
+
+def other_metrics(document: RankDocument) -> list[Section]:
+    """Raw means of the metrics that the first screen has no room for."""
+    if len(document.leading) != 1 or len(document.means) <= MOST_METRICS:
+        return []
+    one, models = next(iter(document.leading.values())), document.provenance.models
+    order = one.ranking.order.tolist()
+    columns: list[OfModel] = [(Column("model", "left"), lambda i: models[i])]
+    for mean in document.means[MOST_METRICS:]:
+        columns.append(with_bars((Column(head(mean)), mean.of), mean, order))
+    return [by_model("Raw means of the other metrics", columns, order, stub=1)]
+
+
+def _side_by_side(document: RankDocument) -> Table:
+    """Several columns: every model's mean on each with its place, models by their places together."""
+    columns = [*document.leading.values()][:MOST_METRICS]
+    together = np.argsort(np.sum([one.ranking.rank for one in columns], axis=0), kind="stable").tolist()
+    models, names = document.provenance.models, [one.column for one in columns]
+    shown = together[: document.top or MOST_ROWS]
+    return side_by_side(models, document.means, names, shown, lambda at, i: _place(columns[at], i), "place")
+
+
+def _shown(document: RankDocument, one: Leading) -> list[int]:
+    """The best models, and whatever else the verdict speaks of."""
+    order = one.ranking.order.tolist()
+    room = MOST_ROWS if len(order) <= MOST_ROWS else MOST_ROWS - 1  # a line says how many more
+    rows = order[: document.top or room]
+    found = one.recommendation
+    spoken = [] if found is None or found.choice is None else [found.choice]
+    return [*rows, *(i for i in spoken if i not in rows)]
+
+
+def _table(document: RankDocument, one: Leading, shown: Sequence[int]) -> Table:
+    models, marks = document.provenance.models, document.marks[one.column]
+    tail, metrics = document.tails[one.column], document.means
+    columns: list[OfModel] = [
+        (Column("place"), lambda i: _place(one, i)),
+        (Column("", "left"), lambda i: Cell("!", "yellow") if i in marks else ""),
+        (Column("model", "left"), lambda i: Cell(models[i], "bold" if i in one.named else "")),
+    ]
+    tones = ["lead" if i in one.named else "risk" if i in marks else "" for i in range(len(models))]
+    for mean in metrics[:MOST_METRICS]:
+        columns.append(with_bars((Column(head(mean)), mean.of), mean, shown, tones))
+    columns += worst(one.column, metrics, tail)
+    rows = tuple(tuple(cell(i) for _, cell in columns) for i in shown)
+    return Table("", tuple(column for column, _ in columns), rows, stub=3)
+
+
+def _place(one: Leading, model: int) -> str:
+    """The places the tests leave to a model, or its rank where nothing was tested."""
+    low, high = one.ranking.rank_low, one.ranking.rank_high
+    if low is None or high is None:
+        return str(one.ranking.rank[model])
+    return numbers.rank_interval(low[model], high[model])
+
+
+def _tests(document: RankDocument) -> Line:
+    """Samples and what they cannot see, pairs told apart, and by which tests."""
+    one = next(iter(document.leading.values()))
+    scores, inference = document.scores[one.column], document.inference
+    size = seen(scores)
+    if not inference.test:
+        return Line(f"{size}; nothing was tested.")
+    told = {
+        name: each.found.separations[each.method]
+        for name, each in document.leading.items()
+        if each.method in each.found.separations
+    }
+    if not told:
+        return Line(f"{size}; {one.method} tests no pairs.")
+    pairs = next(iter(told.values())).pairs
+    rule = "k²" if inference.paper_exact else inference.correction.capitalize()
+    apart, on = f"{told.get(one.column, next(iter(told.values()))).separated}", f" {_of(one.column)}"
+    if len(told) > 1:
+        apart, on = ", ".join(f"{name} {found.separated}" for name, found in told.items()), ""
+    tests, made = one.found.tests_of(one.method), method_words(one.method)
+    made = made if tests is None else tests_words(made, tests)
+    how = f"{made}{on}, α {inference.alpha:g}, {rule}"
+    undecided = sum(map(_undecided, document.leading.values()))
+    left = f", {undecided} not decided for lack of resamples" if undecided else ""
+    return Line(f"{size}; {apart} of {pairs} pairs told apart{left} ({how}).")
+
+
+def _of(column: str) -> str:
+    return "of the combined score" if column in PORTFOLIOS else f"on {column}"
+
+
+def _undecided(one: Leading) -> int:
+    tests = one.found.tests_of(one.method)
+    return 0 if tests is None else int(np.count_nonzero(~tests.decided))
+
+
+def _next(document: RankDocument) -> Line:
+    """What to ask next."""
+    asked = [option("explain", True)]
+    if len(document.means) > 1 and len(document.leading) == 1:
+        asked.insert(0, option("per_metric", True))
+    if document.suite is not None and not document.per_task:
+        asked.insert(0, option("per_task", True))
+    return Line(", ".join(asked), "Also:")

@@ -1,0 +1,1 @@
+"""One page for a decision: the room of ``report``."""

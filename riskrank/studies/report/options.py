@@ -1,0 +1,89 @@
+"""What goes into the report, and how to test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from riskrank.asked.option import METHOD, ask
+from riskrank.asked.resampling import LimitedSettings
+from riskrank.asked.suites import RANDOM, SuiteSettings
+from riskrank.studies.copa.options import CopaSettings
+from riskrank.studies.dominance.options import DIRECT, DominanceSettings
+from riskrank.studies.gsd.options import GsdSettings
+from riskrank.studies.mrm.options import MeanRiskSettings
+from riskrank.studies.portfolio.options import PortfolioSettings
+from riskrank.studies.rank.options import RankSettings
+
+# Resamples of what needs intervals only, whatever the tests take.
+_INTERVAL_RESAMPLES = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportSettings(PortfolioSettings, LimitedSettings, SuiteSettings):
+    """What goes into the report, and how to test."""
+
+    PANEL: ClassVar[str] = METHOD
+
+    gsd: bool = ask(False, "A chapter on generalized stochastic dominance, for few samples.")
+    copa: bool = ask(False, "A chapter on COPA, for metrics without a common unit.")
+    title: str | None = ask(None, "Head of the page.", metavar="TEXT")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.ranking, self.pairs  # what they refuse is refused at the door
+
+    @property
+    def ranking(self) -> RankSettings:
+        """Settings of the ranking itself."""
+        return RankSettings(**self._portfolio, **self._tests)
+
+    @property
+    def pairs(self) -> DominanceSettings:
+        """Settings of the comparison pair by pair."""
+        return DominanceSettings(**self._portfolio, **self._tests, test=DIRECT)
+
+    @property
+    def risks(self) -> MeanRiskSettings:
+        """Settings of the mean-risk models."""
+        drawn = self.resamples if isinstance(self.resamples, int) else _INTERVAL_RESAMPLES
+        return MeanRiskSettings(
+            **self._portfolio, resamples=drawn, alpha=self.alpha, seed=self.seed, no_test=self.no_test
+        )
+
+    @property
+    def relation(self) -> GsdSettings:
+        """Settings of generalized stochastic dominance."""
+        return GsdSettings(
+            alpha=self.alpha,
+            seed=self.seed,
+            no_test=self.no_test,
+            tasks=RANDOM if self.tasks == RANDOM else None,
+        )
+
+    @property
+    def choice(self) -> CopaSettings:
+        """Settings of the choice without a common unit."""
+        if self.no_test:
+            return CopaSettings(no_test=True)
+        names = ("alpha", "seed", "correction", "tasks")
+        return CopaSettings(**{name: getattr(self, name) for name in names})
+
+    @property
+    def _portfolio(self) -> dict[str, Any]:
+        names = ("copula", "copula_scope", "tasks", "task_scale")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def _tests(self) -> dict[str, Any]:
+        names = (
+            "resamples",
+            "alpha",
+            "seed",
+            "correction",
+            "variance",
+            "paper_exact",
+            "no_test",
+            "work_limit",
+        )
+        return {name: getattr(self, name) for name in names}

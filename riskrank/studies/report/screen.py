@@ -1,0 +1,300 @@
+"""A report in words and tables, chapter by chapter, and the pictures that belong to each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from riskrank.engine.dominance.hidden_risk import NONE, RISK
+from riskrank.shown import numbers
+from riskrank.shown.agreement import agreement_with
+from riskrank.shown.contents import ChapterPart, Entry, Words, parts_of
+from riskrank.shown.means import means_say_it, only_share
+from riskrank.shown.view import Cell, Line, Section, Table, headed
+from riskrank.studies.copa.screen import detail as copa
+from riskrank.studies.document import Document
+from riskrank.studies.dominance.screen import detail as dominance
+from riskrank.studies.dominance.study import DominanceDocument
+from riskrank.studies.groups.screen import group_sections
+from riskrank.studies.gsd.screen import detail as gsd
+from riskrank.studies.judged import screen as judged
+from riskrank.studies.mrm.screen import detail as mean_risk
+from riskrank.studies.rank.document import RankDocument
+from riskrank.studies.rank.screen.detail import (
+    detail_table,
+    leading_method,
+    mean_decimals,
+    percent,
+    reading,
+    risk_lines,
+    separation_line,
+)
+from riskrank.studies.rank.screen.first import other_metrics
+from riskrank.studies.report.disagreement import disagreement
+from riskrank.studies.report.study import CHAPTERS, ReportDocument
+from riskrank.studies.rounding import rounded
+from riskrank.studies.suites.screen import details as task_details
+from riskrank.studies.tails import bad_cases
+from riskrank.studies.wording import unseen_in
+
+_LEFT_ENDS = Line(
+    "What the ranking is made of. Look at the left ends: there are the samples that a model does worst on. A "
+    "curve that lies above another everywhere is better whatever the attitude to risk."
+)
+
+_FIELD = Line(
+    "These tests ask whether a model is better against the field than another is. Part Pairs asks whether "
+    "it is ahead of the other, these two alone, and so counts differently."
+)
+
+
+def view(document: ReportDocument) -> list[Section]:
+    """All parts one below the other, without pictures."""
+    return [section for part in parts(document) for section in (*part.lead, *part.words)]
+
+
+def parts(document: ReportDocument) -> list[ChapterPart]:
+    """Parts of a report, those that there is something to say in."""
+    return parts_of(document, REPORT)
+
+
+def _in_short(study: Document, _: ReportDocument) -> list[Line]:
+    """What the study's own command says first."""
+    return [Line(study.verdict, "In short:")]
+
+
+def _left_ends(_study: RankDocument, _: ReportDocument) -> list[Line]:
+    return [_LEFT_ENDS]
+
+
+def _suite_line(ranking: RankDocument, _: ReportDocument) -> Iterator[Line]:
+    if ranking.suite is not None:
+        yield Line(f"{ranking.suite.words}; models are ranked {ranking.suite.on}.", "Suite:")
+
+
+def _tasks(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
+    if ranking.suite is not None:
+        for section in task_details(ranking.suite, per_task=False):
+            yield replace(section, more=False)
+
+
+def _of_scores(name: str) -> Callable[[ReportDocument], Any]:
+    """A study of how scores are distributed, where their mean does not say it all."""
+    return lambda document: None if only_share(document.ranking) else getattr(document, name)
+
+
+def _groups_title(study: RankDocument) -> str:
+    return CHAPTERS["by_group"] + ("" if study.groups is None else f" by {study.groups.column}")
+
+
+def _groups(study: RankDocument, _: ReportDocument) -> list[Section]:
+    return [] if study.groups is None else group_sections(study.groups)
+
+
+def _two_tests(pairs: DominanceDocument, document: ReportDocument) -> Iterator[Line]:
+    """The verdict on pairs, with a word on why it counts otherwise than the ranking does."""
+    yield Line(pairs.verdict, "In short:")
+    metric, method = _leading(document.ranking)
+    counted = document.ranking.study.studies[metric].separations.get(method)
+    direct = pairs.by_column[0].study.tests[-1]
+    if counted is None or not document.ranking.inference.test or counted.pairs < 2:
+        return
+    apart = int(np.triu(direct.dominates | direct.dominates.T, 1).sum())
+    yield Line(
+        "The ranking asks of each model whether it is better against the field than another is (relative "
+        f"claims: {method} tells {counted.separated} of {counted.pairs} pairs apart). Here two models are "
+        f"compared with each other alone (direct claims: {apart} of {counted.pairs} pairs). "
+        f"{dominance.WHY_COUNTS_DIFFER}",
+        "Two tests:",
+    )
+
+
+def _leading(document: RankDocument) -> tuple[str, str]:
+    """Column and method that the ranking is about."""
+    metric, study = next(iter(document.study.studies.items()))
+    return metric, leading_method(study.rankings)
+
+
+def _ranking(document: RankDocument, _: ReportDocument) -> list[Section]:
+    metric, method = _leading(document)
+    study, models = document.study.studies[metric], document.provenance.models
+    found: list[Section] = [*other_metrics(document), detail_table(document, metric, method)]
+    if method in study.separations and document.inference.test:
+        found.append(separation_line(study, method))
+        if study.separations[method].pairs > 1:
+            found.append(_FIELD)
+    found.append(reading(document, [method]))
+    line = dominance.inference_line(study.dominance, document.inference, models, document.scores[metric])
+    return [*found, line]
+
+
+def _risks(document: RankDocument, _: ReportDocument) -> list[Section]:
+    """A row a model that another of no larger mean beats in the tail."""
+    metric, _method = _leading(document)
+    study, models = document.study.studies[metric], document.provenance.models
+    risks = study.hidden_risks
+    if risks is None:
+        return [*risk_lines(document, metric)]
+    if not bad_cases(study.dominance.estimates.tail_level):
+        return [Line("not looked for: a tail would hold more than half of the scores.", "Hidden risks:")]
+    level = percent(study.dominance.estimates.tail_level)
+    words: list[Section] = [
+        Line(
+            f"A hidden risk is a model with a mean at least as high as another's that comes before it, and a "
+            f"significantly worse mean of its worst {level}. Sorting by the mean would not show it."
+        )
+    ]
+    shown = np.flatnonzero(risks.status != NONE).tolist()
+    if not shown or document.worse_cases.get(metric) is not None:
+        words += risk_lines(document, metric)
+    if not shown:
+        return words
+    tail, decimals = document.tails[metric], mean_decimals(document, metric)
+    mean = [rounded(value, decimals) for value in document.units[metric].of(risks.mean).tolist()]
+    rows = []
+    for i in sorted(shown, key=lambda i: (risks.status[i] != RISK, risks.p_adjusted[i], i)):
+        other, proven = int(risks.against[i]), risks.status[i] == RISK
+        rows.append(
+            (
+                models[i],
+                Cell("hidden risk", "yellow") if proven else Cell(str(risks.status[i]), "dim"),
+                mean[i],
+                tail.of(i),
+                models[other],
+                mean[other],
+                tail.of(other),
+                numbers.p_value(float(risks.p_adjusted[i])),
+            )
+        )
+    columns = (
+        *headed("model", "verdict", right=("mean", f"worst\n{level}")),
+        *headed("against", right=("its\nmean", f"its worst\n{level}", "p")),
+    )
+    return [*words, Table(f"Hidden risks on {metric}", columns, tuple(rows))]
+
+
+def _depends(what: str, about: str) -> Words:
+    """A word on what a table of agreement is."""
+    line = Line(
+        f"How far the ranking depends on the {what}: ranks by {about}, from the same samples, without tests. "
+        "τ is 1 for the same order and −1 for the opposite one."
+    )
+    return lambda _study, _document: [line]
+
+
+def _other_firsts(methods: RankDocument, document: ReportDocument) -> Iterator[Section]:
+    """What that table is, and where it would decide otherwise: no test says so, hence not in the verdict."""
+    yield from _depends("method", "methods")(methods, document)
+    if found := " ".join(disagreement(methods, document.ranking)):
+        yield Line(found, "In short:")
+
+
+def _agreement(what: str) -> Words:
+    """Ranks by other methods or metrics, with their agreement with the ranking."""
+
+    def words(others: RankDocument, document: ReportDocument) -> tuple[Table, Table]:
+        column, method = _leading(document.ranking)
+        return agreement_with(f"{method}@{column}", document.ranking, others, what)
+
+    return words
+
+
+def _unseen(ranking: RankDocument, _: ReportDocument) -> list[Section]:
+    metric, _method = _leading(ranking)
+    study = ranking.study.studies[metric].dominance.estimates
+    level, samples = study.tail_level, study.samples
+    tail = max(round(level * samples), 1)
+    return [
+        Line(
+            f"{unseen_in(ranking.scores[metric])} What never happened in n independent samples may "
+            "still happen in up to about 3 in n of all cases, with 95 % confidence."
+        ),
+        Line(
+            f"The mean of the worst {percent(level)} is a mean of about {tail:,} "
+            f"sample{'s' * (tail != 1)} of each model; what is rarer than that, no row here tells."
+        ),
+        Line(
+            "Tests and intervals speak of samples like these. They say nothing about other tasks, other "
+            "users, or a metric that misses what matters."
+        ),
+    ]
+
+
+def _of_judge(document: ReportDocument) -> Document | None:
+    return None if document.ranking.judged is None else document.ranking
+
+
+def _judge(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
+    if ranking.judged is not None:
+        yield from judged.lead(ranking.judged)
+
+
+def _judged_means(ranking: RankDocument, _: ReportDocument) -> Iterator[Section]:
+    if ranking.judged is not None:
+        yield judged.table(ranking.judged)
+        yield judged.READING
+
+
+def _of_suite(document: ReportDocument) -> Document | None:
+    return None if document.ranking.suite is None else document.ranking
+
+
+REPORT = (
+    Entry(
+        *("why", "ranking", CHAPTERS["ranking"], attrgetter("ranking"), ("forest",)),
+        lead=means_say_it,
+        words=_ranking,
+    ),
+    Entry(
+        *("why", "judge", "The judge and the labels", _of_judge, ("judge",)),
+        lead=_judge,
+        words=_judged_means,
+    ),
+    Entry(
+        *("why", "curves", "Distributions", _of_scores("ranking"), ("quantiles", "tvar")),
+        lead=_left_ends,
+    ),
+    Entry("why", "risks", "Hidden risks", _of_scores("ranking"), words=_risks),
+    Entry(
+        *("why", "mean-risk", CHAPTERS["risks"], _of_scores("risks"), ("scatter", "radar")),
+        lead=_in_short,
+        words=lambda study, _: mean_risk.details(study),
+    ),
+    Entry(
+        *("who", "pairs", CHAPTERS["pairs"], attrgetter("pairs"), ("heatmap", "pair")),
+        lead=_two_tests,
+        words=lambda study, _: dominance.details(study),
+    ),
+    Entry(
+        *("by-task", "tasks", "Tasks", _of_suite, ("taskmap", "taskforest", "strip", "profile")),
+        lead=_suite_line,
+        words=_tasks,
+    ),
+    Entry("by-group", "groups", _groups_title, attrgetter("by_group"), ("groups",), words=_groups),
+    Entry(
+        *("method", "methods", CHAPTERS["methods"], attrgetter("methods"), ("bump",)),
+        lead=_other_firsts,
+        words=_agreement("method"),
+    ),
+    Entry(
+        *("method", "metrics", CHAPTERS["metrics"], attrgetter("metrics"), ("bump",)),
+        lead=_depends("metric", "each metric on its own"),
+        words=_agreement("metric"),
+    ),
+    Entry(
+        *("method", "gsd", CHAPTERS["relation"], attrgetter("relation"), ("hasse",)),
+        lead=_in_short,
+        words=lambda study, _: gsd.details(study),
+    ),
+    Entry(
+        *("method", "copa", CHAPTERS["choice"], attrgetter("choice"), ("doubt", "parallel", "boxes")),
+        lead=_in_short,
+        words=lambda study, _: copa.details(study),
+    ),
+    Entry("method", "unseen", "What the samples cannot show", attrgetter("ranking"), words=_unseen),
+)
+"""What a report holds, a row a part: chapter, place, title, study, kinds of pictures, words around them."""

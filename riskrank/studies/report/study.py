@@ -1,0 +1,229 @@
+"""Everything a decision meeting needs in one document: the study behind ``report``, made of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from riskrank.asked.option import told
+from riskrank.errors import UsageError, option, spell
+from riskrank.scores.table.score_table import ScoreTable
+from riskrank.studies.copa.ranking import CopaDocument
+from riskrank.studies.copa.study import copa
+from riskrank.studies.document import Document, Provenance, Quote
+from riskrank.studies.dominance.study import DominanceDocument, dominance
+from riskrank.studies.gsd.document import GsdDocument
+from riskrank.studies.gsd.study import gsd
+from riskrank.studies.judged.chapter import refuse_with_judge
+from riskrank.studies.mrm.study import MeanRiskDocument, mrm
+from riskrank.studies.rank.document import RankDocument, RankRow
+from riskrank.studies.rank.options import RankSettings
+from riskrank.studies.rank.study import rank
+from riskrank.studies.report.options import ReportSettings
+from riskrank.studies.runtime import Runtime
+from riskrank.studies.wording import names
+
+CHAPTERS = {
+    "ranking": "Ranking",
+    "pairs": "Pairs",
+    "risks": "Mean and risk",
+    "methods": "Other methods",
+    "metrics": "Metric by metric",
+    "by_group": "Groups",
+    "relation": "Generalized stochastic dominance",
+    "choice": "Choice without a common unit",
+}
+"""Names of the chapters that are studies of their own, by their place in the document."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportDocument(Document[RankRow]):
+    """A ranking with all that stands around it; its rows are those of the ranking.
+
+    Attributes
+    ----------
+    ranking : RankDocument
+    pairs : DominanceDocument
+        Direct dominance of all pairs.
+    risks : MeanRiskDocument
+    methods : RankDocument or None
+        Every method on every portfolio, statistics only; None where there is one metric.
+    metrics : RankDocument or None
+        Every metric on its own, statistics only; None where there is one metric.
+    relation : GsdDocument or None
+    choice : CopaDocument or None
+    by_group : RankDocument or None
+        The ranking in each group of samples; these three are None where they were not asked for.
+    title : str
+    """
+
+    schema: ClassVar[str] = "report"
+    row_type: ClassVar[type] = RankRow
+
+    ranking: RankDocument
+    pairs: DominanceDocument
+    risks: MeanRiskDocument
+    methods: RankDocument | None
+    metrics: RankDocument | None
+    relation: GsdDocument | None
+    choice: CopaDocument | None
+    by_group: RankDocument | None
+    title: str
+
+    @property
+    def parts(self) -> Mapping[str, Document]:
+        """Documents it is made of, by name; those that are there."""
+        named: dict[str, Document | None] = {
+            "ranking": self.ranking,
+            "pairs": self.pairs,
+            "risks": self.risks,
+            "methods": self.methods,
+            "metrics": self.metrics,
+            "groups": self.by_group,
+            "gsd": self.relation,
+            "copa": self.choice,
+        }
+        return {name: document for name, document in named.items() if document is not None}
+
+    @property
+    def certainty(self) -> str:
+        """How sure the ranking is."""
+        return self.ranking.certainty
+
+    @property
+    def quotes(self) -> Sequence[Quote]:
+        """The figures of the ranking."""
+        return self.ranking.quotes
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of a row's fields, those of the ranking."""
+        return self.ranking.fields
+
+    @property
+    def question(self) -> str:
+        """The title it was given."""
+        return self.title
+
+    def meta(self) -> Mapping[str, Any]:
+        """What the ranking says of itself, and the other parts whole."""
+        parts = {name: _described(part) for name, part in self.parts.items() if name != "ranking"}
+        return {**self.ranking.meta(), "title": self.title, "parts": parts}
+
+
+def _described(part: Document) -> dict[str, Any]:
+    origin, columns = part.provenance, part.written()
+    return {
+        "schema": f"riskrank/{part.schema}",
+        "seed": origin.seed,
+        "resamples": origin.resamples,
+        "settings": dict(origin.settings),
+        "method": dict(origin.method),
+        "verdict": spell(part.verdict, flags=True) or None,
+        **part.meta(),
+        "results": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+    }
+
+
+def report(
+    table: ScoreTable, settings: ReportSettings | None = None, runtime: Runtime | None = None
+) -> ReportDocument:
+    """Put everything a decision meeting needs into one document: ranking, pairs, risks, agreement.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    settings : ReportSettings, optional
+    runtime : Runtime, optional
+
+    Returns
+    -------
+    ReportDocument
+
+    Raises
+    ------
+    InputError
+        If a test is asked for on fewer than 10 samples.
+    UsageError
+        If a chapter asked for does not fit the table.
+    """
+    settings, runtime = settings or ReportSettings(), runtime or Runtime()
+    refuse_with_judge(table, settings)
+    if settings.gsd and not table.paired:
+        raise UsageError(
+            f"{option('gsd', True)} compares models on the same samples",
+            found=option("unpaired", True),
+            hint=f"leave out {option('gsd')}",
+        )
+    grouped, table = table, replace(table, groups=None, group_names=())
+    # What is cheap to refuse comes first: nobody waits for a bootstrap to learn of a direction.
+    choice = copa(table, settings.choice, runtime) if settings.copa else None
+    assert choice is None or isinstance(choice, CopaDocument)
+    found = rank(grouped, settings.ranking, runtime)
+    # As if nobody had asked for groups.
+    ranking = replace(found, groups=None, rows=[row for row in found.rows if row.group is None])
+    several = len(table.metrics) > 1
+    parts: dict[str, Any] = {
+        "pairs": dominance(table, settings.pairs, runtime),
+        "risks": mrm(table, settings.risks, runtime),
+        "methods": _every_method(table, runtime) if several else None,
+        "metrics": _every_metric(table, runtime) if several else None,
+        "relation": gsd(table, settings.relation, runtime) if settings.gsd else None,
+        "choice": choice,
+        "by_group": None if found.groups is None else found,
+    }
+    # One page speaks of one model, in whatever chapter.
+    parts = {name: part and replace(part, named=ranking.named) for name, part in parts.items()}
+    title = settings.title or f"Which of {len(table.models)} models?"
+    return ReportDocument(
+        provenance=_provenance(ranking, settings, table, **parts),
+        rows=ranking.rows,
+        verdict=found.verdict,
+        ranking=ranking,
+        title=title,
+        **parts,
+    )
+
+
+def _every_method(table: ScoreTable, runtime: Runtime) -> RankDocument:
+    """Ranks by every method: an order needs no test."""
+    return rank(table, RankSettings(all_methods=True, no_test=True), runtime)
+
+
+def _every_metric(table: ScoreTable, runtime: Runtime) -> RankDocument:
+    """Ranks by every metric on its own, in which weights have no part; by second-order dominance only."""
+    unweighted = replace(table, options=replace(table.options, weight={}))
+    whole = rank(unweighted, RankSettings(per_metric=True, no_test=True, order=2), runtime)
+    kept = [name.startswith("R-SSD@") for name in whole.study.rankings]
+    rankings = {name: found for name, found in whole.study.rankings.items() if name.startswith("R-SSD@")}
+    return replace(
+        whole,
+        rows=[row for row in whole.rows if row.method in rankings],
+        study=replace(whole.study, rankings=rankings, agreement=whole.study.agreement[kept][:, kept]),
+    )
+
+
+def _provenance(
+    ranking: RankDocument, settings: ReportSettings, table: ScoreTable, **others: Any
+) -> Provenance:
+    chapters = {name: getattr(settings, name) for name in ("gsd", "copa")}
+    return replace(
+        ranking.provenance,
+        command="report",
+        settings=told(settings, table.options),
+        method={**ranking.provenance.method, **chapters},
+        warnings=_warnings(table, {"ranking": ranking, **others}),
+    )
+
+
+def _warnings(table: ScoreTable, parts: Mapping[str, Document | None]) -> list[str]:
+    """Every warning once, what is no warning about the table itself behind the chapters it is about."""
+    told: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        for line in () if part is None else part.provenance.warnings:
+            told.setdefault(line, []).append(CHAPTERS[name])
+    return [
+        line if line in table.warnings else f"chapter {names(list(dict.fromkeys(where)))}: {line}"
+        for line, where in told.items()
+    ]

@@ -1,0 +1,121 @@
+"""Pictures of a suite of tasks, of any document that has one."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from riskrank.asked.suites import FIXED
+from riskrank.engine.suites.macro_means import RANDOM
+from riskrank.shown.figures.picture import Picture
+from riskrank.shown.figures.style import Plot
+from riskrank.studies.suites.chapter import SuiteChapter, SuiteColumn, SuiteOutline
+from riskrank.studies.suites.entries import ends
+from riskrank.studies.suites.figures.forest import TaskForest, draw_task_forest
+from riskrank.studies.suites.figures.profiles import draw_profiles
+from riskrank.studies.suites.figures.strip import TaskStrip, draw_strip
+from riskrank.studies.suites.figures.task_map import TaskMap, draw_task_map
+
+
+def pictures(chapter: SuiteOutline) -> list[Picture]:
+    """Four of every column; none where a document only says which tasks there are."""
+    if not isinstance(chapter, SuiteChapter):
+        return []
+    return [picture for one in chapter.columns.values() for picture in _of_column(chapter, one)]
+
+
+def _of_column(chapter: SuiteChapter, one: SuiteColumn) -> list[Picture]:
+    name = one.name
+    return [
+        Picture(
+            f"taskmap@{name}",
+            f"Every model's mean {name} on every task, coloured by its distance to the model of the verdict.",
+            partial(_map, chapter, one),
+        ),
+        Picture(
+            f"taskforest@{name}",
+            f"The lead of the verdict's model on {name}, task by task and over all tasks.",
+            partial(_forest, chapter, one),
+        ),
+        Picture(
+            f"strip@{name}",
+            f"Means of every task and model on {name}, and their macro means.",
+            partial(_strip, chapter, one),
+        ),
+        Picture(
+            f"profile@{name}",
+            f"Performance profile: share of scores of {name} better than τ, tasks weighed.",
+            partial(_profile, chapter, one),
+        ),
+    ]
+
+
+def standing(one: SuiteColumn) -> list[int]:
+    """The model all are shown against, then the others by their macro means."""
+    order = np.argsort(-one.scores.macro, kind="stable").tolist()
+    return [one.against, *(i for i in order if i != one.against)]
+
+
+def task_map(chapter: SuiteChapter, one: SuiteColumn) -> TaskMap:
+    """Arrange means and marks by model, that of the verdict first."""
+    order = np.array(standing(one))
+    return TaskMap(
+        order=order,
+        mean=one.mean[order],
+        ahead=one.found.difference[order, one.against],
+        marks=one.marks[order, one.against],
+        by_task=chapter.metrics is not None,
+    )
+
+
+def _map(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
+    leader = chapter.models[one.against]
+    return draw_task_map(task_map(chapter, one), chapter.models, chapter.names, one.name, leader)
+
+
+def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> tuple[TaskForest, int]:
+    """The lead of the verdict's model over the one it is held against, with that model's number."""
+    first, other = one.pair
+    lead = one.lead(first, other, chapter.alpha)
+    rows = TaskForest.of_tasks(chapter.names, *lead, one.marks[first, other])
+    for scope, label in ((FIXED, "all, these tasks"), (RANDOM, "all, tasks like these")):
+        if scope in one.scopes:
+            differences = one.scopes[scope].differences
+            low, high = differences.interval(chapter.alpha)
+            rows = rows.with_whole(
+                label, differences.value[first, other], low[first, other], high[first, other]
+            )
+    return rows, other
+
+
+def _forest(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
+    rows, other = task_forest(chapter, one)
+    pair = (one.against, other)
+    names = chapter.models[pair[0]], chapter.models[pair[1]]
+    return draw_task_forest(rows, names, pair, one.name, alpha=chapter.alpha)
+
+
+def task_strip(chapter: SuiteChapter, one: SuiteColumn) -> TaskStrip:
+    """Arrange means of tasks by model, with the macro mean of each."""
+    order = np.array(standing(one))
+    intervals = np.array(ends(one, one.scopes[FIXED], chapter.alpha))
+    return TaskStrip(
+        order=order,
+        mean=one.compared[order],
+        marks=one.marks[order, one.against],
+        macro=one.units.of(one.scores.macro)[order],
+        low=intervals[order, 0],
+        high=intervals[order, 1],
+    )
+
+
+def _strip(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
+    found = task_strip(chapter, one)
+    return draw_strip(found, chapter.models, one.name, chapter.models[one.against], tested=chapter.tested)
+
+
+def _profile(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
+    return draw_profiles(
+        one.profile(chapter.alpha), one.units, chapter.models, standing(one), one.name, alpha=chapter.alpha
+    )

@@ -1,0 +1,206 @@
+"""A suite on the screen: a strip of marks a model, tasks by models, and what single tasks decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from riskrank.asked.suites import FIXED
+from riskrank.engine.suites.macro_means import RANDOM
+from riskrank.shown.view import Cell, Column, Line, Section, Table, asked_for
+from riskrank.studies.rounding import decimals_apart, decimals_of, rounded
+from riskrank.studies.suites.chapter import SuiteChapter, SuiteColumn
+from riskrank.studies.suites.entries import ends
+from riskrank.studies.suites.words import other_scope
+from riskrank.studies.units import COMBINED
+from riskrank.studies.wording import names
+
+MARKS = {1: "+", -1: "-", 0: "."}
+_STYLES = {1: "green", -1: "red", 0: ""}
+
+# Tasks that a strip has room for beside the names of some of them, and names it says.
+_LONGEST, _NAMED = 60, 3
+
+
+def screen(
+    chapter: SuiteChapter, shown: Mapping[str, Sequence[int]], more: Sequence[str], *, per_task: bool
+) -> list[Section]:
+    """Of one column a strip of marks a model; of each all tasks by models, where that was asked for.
+
+    Parameters
+    ----------
+    chapter : SuiteChapter
+    shown : mapping of str to sequence of int
+        Models of every column, in their order.
+    more : sequence of str
+        Sentences the verdict had no room for: the answer to the other question is one that is never left out.
+    per_task : bool
+    """
+    sections: list[Section] = []
+    if chapter.tested and len(shown) == 1:
+        sections += [strips(chapter, chapter.columns[name], models) for name, models in shown.items()]
+    if per_task:
+        sections += [by_task(chapter, chapter.columns[name], models) for name, models in shown.items()]
+    for name, models in shown.items():
+        one = chapter.columns[name]
+        answers = other_scope(chapter, one, *one.pair) if len(models) > 1 else ()
+        on = "" if len(shown) == 1 else f"{name}:"
+        sections += [Line(answer, on) for answer in answers if len(shown) > 1 or answer in more]
+    return sections
+
+
+def details(chapter: SuiteChapter, *, per_task: bool) -> list[Section]:
+    """Of every column, what a screen has no room for."""
+    sections: list[Section] = []
+    for one in chapter.columns.values():
+        if not per_task:
+            sections.append(by_task(chapter, one, np.argsort(-one.scores.macro, kind="stable").tolist()))
+        sections.append(macro(chapter, one))
+        sections += left_out(chapter, one)
+    return asked_for([*sections, _reading(chapter)])
+
+
+def strips(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Table:
+    """A mark a task and model, against the model of the verdict; few tasks are named."""
+    against = chapter.models[one.against]
+    drawn = len(chapter.names) <= _LONGEST
+    rows: list[tuple[Cell | str, ...]] = []
+    for i in shown:
+        if i == one.against:
+            continue
+        marks = one.marks[i, one.against]
+        strip = [Cell("".join(MARKS[int(mark)] for mark in marks))] if drawn else []
+        better, worse = one.won(i, one.against), one.won(one.against, i)
+        rows.append(
+            (
+                chapter.models[i],
+                *strip,
+                _named(chapter, better),
+                _named(chapter, worse),
+                str(one.open(i, one.against)),
+            )
+        )
+    # Means of single metrics stand above, and may say the opposite of the score that is compared here.
+    marked = Column("combined", "left", name="tasks, combined score")
+    picture = [marked if one.units.label == COMBINED else Column("tasks", "left")] if drawn else []
+    columns = (
+        *picture,
+        Column("+ better on", "left"),
+        Column("- worse on", "left"),
+        Column(". open", name="open tasks", spare=True),
+    )
+    return Table("", (Column(f"against {against}", "left"), *columns), tuple(rows))
+
+
+def _named(chapter: SuiteChapter, tasks: Sequence[int]) -> str:
+    if not tasks:
+        return "0"
+    return f"{len(tasks)}: {names([chapter.names[t] for t in tasks], _NAMED)}"
+
+
+def by_task(chapter: SuiteChapter, one: SuiteColumn, shown: Sequence[int]) -> Table:
+    """Means of every task and model, marked against the model of the verdict; the macro mean below."""
+    errors = [one.found.error[i, j] for i in shown for j in shown if i < j]
+    digits = [decimals_of(float(error[t]) for error in errors) for t in range(len(chapter.names))]
+    if one.file_means is not None:  # errors are on the scale of the comparison
+        digits = [decimals_apart(one.mean[:, t].tolist()) for t in range(len(chapter.names))]
+    rows: list[tuple[Cell | str, ...]] = []
+    for t, task in enumerate(chapter.names):
+        cells = [_cell(one, i, t, digits[t], tested=chapter.tested) for i in shown]
+        metric = [] if chapter.metrics is None else [chapter.metrics[t]]
+        rows.append((task, *metric, f"{chapter.samples[t]:,}", *_weight(chapter, t), *cells))
+    macro = one.units.of(one.scores.macro)
+    together = decimals_of(one.scopes[FIXED].means.error)
+    below = [rounded(float(macro[i]), together) + _space(chapter) for i in shown]
+    blank = [""] * (1 + (chapter.metrics is not None) + (not chapter.alike))
+    label = "macro mean" if one.file_means is None else "macro mean, as compared"
+    rows.append((Cell(label, "bold"), *blank, *below))
+    columns = [Column("task", "left")]
+    columns += [] if chapter.metrics is None else [Column("metric", "left")]
+    columns += [Column("samples")] + ([] if chapter.alike else [Column("weight")])
+    columns += [Column(chapter.models[i]) for i in shown]
+    title = f"Means of {one.name} by task" + ("" if one.file_means is None else ", as the file has them")
+    if chapter.tested:
+        title += f"; + better, - worse than {chapter.models[one.against]}"
+    return Table(title, tuple(columns), tuple(rows))
+
+
+def _cell(one: SuiteColumn, i: int, t: int, digits: int, *, tested: bool) -> Cell:
+    mark = int(one.marks[i, one.against, t])
+    shown = rounded(float(one.mean[i, t]), digits)
+    return Cell(f"{shown} {MARKS[mark] if mark else ' '}" if tested else shown, _STYLES[mark])
+
+
+def _space(chapter: SuiteChapter) -> str:
+    """Room for a mark, so that digits stand below each other."""
+    return "  " if chapter.tested else ""
+
+
+def _weight(chapter: SuiteChapter, t: int) -> list[str]:
+    return [] if chapter.alike else [f"{100 * chapter.weights[t]:.2g} %"]
+
+
+def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
+    """Macro means with intervals of both questions, and the worst tasks."""
+    value = one.units.of(one.scores.macro)
+    digits = decimals_of(one.scopes[FIXED].means.error)
+    said = {scope: ends(one, found, chapter.alpha) for scope, found in one.scopes.items()}
+    level = f"{100 * (1 - chapter.alpha):g} %"
+    columns = [Column("model", "left"), Column("macro\nmean"), Column(f"{level} on\nthese tasks", "left")]
+    if RANDOM in said:
+        columns.append(Column(f"{level} on tasks\nlike these", "left"))
+    columns += [Column("worst tasks", "left"), Column("their\nmean")]
+    rows = []
+    for i in sorted(range(len(chapter.models)), key=lambda i: -float(one.scores.macro[i])):
+        intervals = [f"{rounded(low, digits)} to {rounded(high, digits)}" for low, high in _of(said, i)]
+        worst = one.worst[i]
+        where = names([chapter.names[t] for t in worst.tasks])
+        tail = rounded(float(one.units.sign * worst.mean), digits)
+        rows.append((chapter.models[i], rounded(float(value[i]), digits), *intervals, where, tail))
+    return Table(f"Macro means of {one.name}", tuple(columns), tuple(rows))
+
+
+def _of(said: dict[str, list[tuple[float, float]]], model: int) -> list[tuple[float, float]]:
+    return [found[model] for found in said.values()]
+
+
+def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
+    """Tasks without which another model is first, or has the best macro mean."""
+    if one.left_out is None:
+        return []
+    mean = one.left_out.changes(one.leader) if one.first_by_mean == one.leader else []
+    ranked = dict(one.deciding())
+    rows = tuple(
+        (
+            task,
+            f"{chapter.samples[t]:,}",
+            chapter.models[ranked.get(t, one.leader)],
+            chapter.models[int(one.left_out.leader[t])],
+        )
+        for t, task in enumerate(chapter.names)
+        if t in ranked or t in mean
+    )
+    if not rows:
+        return []
+    heads = [Column("without", "left"), Column("samples")]
+    heads += [Column("first", "left"), Column("best macro mean", "left")]
+    return [Table(f"Tasks that decide who is first on {one.name}", tuple(heads), rows)]
+
+
+def _reading(chapter: SuiteChapter) -> Line:
+    rule = (
+        "without a correction for"
+        if chapter.correction == "none"
+        else f"{chapter.correction.capitalize()} over"
+    )
+    text = (
+        f"a mark is a significant difference on one task, {rule} all tasks and pairs; McNemar's exact test "
+        "of 0/1 scores, Student's and Johnson's of others, none below ten samples. Intervals of macro means "
+        "are for one model at a time; the worst tasks are a tenth of them, at least one"
+    )
+    if any(RANDOM not in one.scopes for one in chapter.columns.values()):
+        text += "; tasks like these are spoken of from six on"
+    else:
+        text += ". Tasks like these are told by Student's t of macro means"
+    return Line(f"{text}.", "Tasks:")

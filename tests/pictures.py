@@ -1,0 +1,90 @@
+"""Pictures are judged as data, as bytes, and by where their words stand."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+
+def _words(figure):
+    """Every text that is drawn: its letters and its box in pixels."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    found = list(figure.texts)
+    for axes in figure.axes:
+        if axes.axison:
+            for axis in (axes.xaxis, axes.yaxis):
+                found += [axis.label, axis.get_offset_text()]
+                found += [label for tick in axis._update_ticks() for label in (tick.label1, tick.label2)]
+        found += [*axes.texts, axes.title, axes._left_title, axes._right_title]
+    return [
+        (text.get_text(), text.get_window_extent(renderer).extents)
+        for text in found
+        if text.get_visible() and text.get_text().strip()
+    ]
+
+
+@pytest.fixture(scope="session")
+def legible():
+    """Assert that a figure is the same bytes twice, and that no word is cut or lies on another."""
+    from riskrank.shown.figures.style import ABOVE, look
+
+    def check(make):
+        figure = make()
+        with look():
+            figure.draw_without_rendering()
+            words = _words(figure)
+        if len(words) < 24:  # large pictures take their time
+            assert figure.to_bytes("svg") == make().to_bytes("svg")
+        width, height = figure.bbox.width, figure.bbox.height
+        # A page shows what is below the heading only.
+        cut = height - (figure.heading - ABOVE)
+        headings = {text.get_text() for text in figure.texts}
+        for text, (left, bottom, right, top) in words:
+            assert left >= 0, text
+            assert bottom >= 0, text
+            assert right <= width, text
+            assert top <= (height if text in headings else cut), text
+        for (one, (a, b, c, d)), (other, (e, f, g, h)) in itertools.combinations(words, 2):
+            apart = a >= g - 0.5 or e >= c - 0.5 or b >= h - 0.5 or f >= d - 0.5
+            assert apart, f"{one!r} and {other!r} overlap"
+        return [text for text, _ in words]
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def names():
+    """As many names as asked for: plain, long, colliding when cut, not Latin, hostile."""
+
+    def some(count):
+        odd = [
+            "gpt",
+            "meta-llama/Meta-Llama-3.1-70B-Instruct-Turbo-with-tools-2025-01-31",
+            "meta-llama/Meta-Llama-3.1-71B-Instruct-Turbo-with-tools-2025-01-31",
+            "模型-七十亿",
+            "модель №5",
+            "$x^2$ & _under_ <b>",
+            "_hidden",
+            "نموذج",
+            "a\nb\x1b[31m\u202ec",
+            "🦙 llama",
+            "W" * 300,
+            "W" * 150 + "M" + "W" * 149,
+        ]
+        return (odd + [f"model {number}" for number in range(count)])[:count]
+
+    return some
+
+
+@pytest.fixture(scope="session")
+def samples():
+    """Scores of several models, the last two identical."""
+
+    def some(count, size=40, seed=0):
+        rng = np.random.default_rng(seed)
+        drawn = [rng.normal(rng.normal(0, 0.5), 1 + rng.random(), size) for _ in range(count - 1)]
+        return [*drawn, drawn[-1].copy()]
+
+    return some

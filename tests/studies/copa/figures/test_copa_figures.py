@@ -1,0 +1,153 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import riskrank as rr
+from riskrank.engine.copa.choice import rank_models
+from riskrank.engine.copa.population import population
+from riskrank.engine.copa.ranks import ccdf_quantiles
+from riskrank.engine.copa.sweep import sweep_weight
+from riskrank.errors import UsageError
+from riskrank.studies.copa.figures.boxes import draw_boxes
+from riskrank.studies.copa.figures.doubt import DoubtfulPoints, draw_doubt
+from riskrank.studies.copa.figures.front import draw_front
+from riskrank.studies.copa.figures.parallel import draw_parallel
+
+
+def example(names, objectives=4, seed=0):
+    rng = np.random.default_rng(seed)
+    count = len(names)
+    cost = np.exp(rng.normal(0, 1, count)) * 1e4
+    values = np.column_stack(
+        [cost, np.log(cost) + rng.normal(0, 0.4, count), rng.random((count, objectives - 2))]
+    )
+    values[-1] = values[0]
+    larger = np.array([False] + [True] * (objectives - 1))
+    metrics = [f"objective with a long name {number}" for number in range(objectives)]
+    models = population(np.where(larger, values, -values), names=names, metrics=metrics)
+    return models, values, larger
+
+
+def test_the_front_is_the_sweep(names):
+    models, values, larger = example(names(40))
+    sweep = sweep_weight(models, 0, steps=500)
+    panels = {
+        axes.get_title(loc="left"): axes
+        for axes in draw_front(models, values, larger, sweep, 2, ~larger).axes
+    }
+    measured, ranked = panels["As measured"], panels["As ranks"]
+    points = {axes: np.array([line.get_xydata()[0] for line in axes.lines]) for axes in (measured, ranked)}
+    assert np.array_equal(points[ranked], models.u[:, [0, 2]])
+    shares = points[measured] / values[:, [0, 2]]
+    assert shares == pytest.approx(np.broadcast_to(shares[0], shares.shape))  # the units of an axis
+    assert [measured.get_xlabel()[-8:], measured.get_ylabel()[-8:]] == ["← better", "→ better"]
+    coloured = {at for at, line in enumerate(ranked.lines) if line.get_marker() == "D"}
+    assert coloured == set(np.flatnonzero(~np.isnan(sweep.middle))) == set(sweep.model.tolist())
+    for model in set(sweep.model.tolist()):
+        own = sweep.model == model
+        length = (sweep.high - sweep.low)[own]
+        middle = ((sweep.high + sweep.low) / 2)[own]
+        expected = np.average(middle, weights=length) if length.sum() else sweep.low[own][0]
+        assert sweep.middle[model] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("count", [2, 12, 60, 300])
+def test_front_legible(legible, names, count):
+    models, values, larger = example(names(count))
+    values[1, 1] = np.nan
+    sweep = sweep_weight(models, 0, steps=200)
+    legible(lambda: draw_front(models, values, larger, sweep, 1, larger))
+
+
+def doubtful(count, values, larger):
+    state = tuple(("on", "off", "open")[at % 3] for at in range(count))
+    wide = 0.05 * np.ptp(values, axis=0)
+    share = np.arange(count) / count
+    return DoubtfulPoints(values, values - wide, values + wide, larger, state, 0.95, share, larger)
+
+
+def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
+    models, values, larger = example(names(6))
+    points = replace(doubtful(6, values, larger), percent=np.arange(4) == 1)
+    (axes, *_) = (axes for axes in draw_doubt(models, points, 1, 2).axes if axes.get_xlabel())
+    assert [axes.get_xlabel()[-8:], axes.get_ylabel()[-8:]] == ["→ better", "→ better"]
+    assert axes.get_xlabel().endswith(" (%)  → better")
+    assert "(%)" not in axes.get_ylabel()
+    lines = [line.get_xydata() for line in axes.lines]
+    for model in range(6):
+        across, along, point = lines[3 * model : 3 * model + 3]
+        assert across[:, 0] == pytest.approx([100 * points.low[model, 1], 100 * points.high[model, 1]])
+        assert along[:, 1] == pytest.approx([points.low[model, 2], points.high[model, 2]])
+        assert point[0] == pytest.approx(values[model, [1, 2]] * [100, 1])
+        face = axes.lines[3 * model + 2].get_markerfacecolor()
+        assert face == {"on": "#0072B2", "off": "#b3b3b3", "open": "white"}[points.state[model]]
+
+
+def test_those_named_are_on_the_front_or_likely_to_be(names, monkeypatch):
+    models, values, larger = example(names(30))
+    monkeypatch.setattr("riskrank.studies.copa.figures.doubt._NAMED", 14)
+    told = []
+    monkeypatch.setattr(
+        "riskrank.studies.copa.figures.doubt.name_points", lambda *given, **_: told.append(given[5])
+    )
+    draw_doubt(models, doubtful(30, values, larger), 0, 1)
+    on, first_open = [27, 24, 21, 18, 15, 12, 9, 6, 3, 0], [29, 26, 23, 20]
+    assert told == [on + first_open]
+
+
+@pytest.mark.parametrize("count", [2, 12, 60])
+def test_doubt_legible(legible, names, count):
+    models, values, larger = example(names(count))
+    values[1, 1] = np.nan
+    legible(lambda: draw_doubt(models, doubtful(count, values, larger), 0, 1))
+
+
+@pytest.mark.parametrize(("count", "objectives"), [(2, 3), (12, 7), (60, 2), (90, 12)])
+def test_boxes_and_parallel_legible(legible, names, count, objectives):
+    models, _, _ = example(names(count), objectives)
+    ranking = rank_models(models, p=np.inf)
+    quantiles, mean = ccdf_quantiles(models.u)
+    legible(lambda: draw_boxes(ranking.order, quantiles, mean, models.names, objectives))
+    words = legible(lambda: draw_parallel(models, ranking.order))
+    assert (f"{count - 7} others" in words) == (count > 7)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(1)
+    values = rng.random((15, 3))
+    return {
+        "model": [f"m{i}" for i in range(15) for _ in range(3)],
+        "metric": ["co2", "f1", "bleu"] * 15,
+        "score": values.ravel().tolist(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "kinds"),
+    [
+        ({}, ["parallel", "boxes", "front"]),
+        ({"sweep": "co2"}, ["front"]),
+        ({"sweep": "co2", "p": (1.0, 2.0)}, ["front"]),
+        ({"sweep_p": True}, []),
+        ({"against": ("average", "saw")}, ["bump"]),
+        ({"why": "m3"}, []),
+    ],
+)
+def test_pictures_of_every_question(legible, table, options, kinds):
+    result = rr.copa(table, lower=["co2"], higher=["f1", "bleu"], **options)
+    assert list(dict.fromkeys(name.partition("@")[0] for name in result.pictures)) == kinds
+    for kind in kinds:
+        legible(lambda kind=kind: result.plot(kind))
+    if not kinds:
+        with pytest.raises(UsageError, match="no picture"):
+            result.plot()
+
+
+def test_samples_bring_the_picture_of_the_front_with_its_doubt():
+    rng = np.random.default_rng(2)
+    table = {"model": [f"m{i % 3}" for i in range(90)], "sample": [f"s{i // 3}" for i in range(90)]}
+    table |= {"acc": rng.random(90), "cost": rng.random(90)}
+    result = rr.copa(table, wide=True, lower=["cost"], higher=["acc"])
+    assert next(iter(result.pictures)) == "doubt@acc@cost"

@@ -1,0 +1,187 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import riskrank as rr
+from riskrank.engine.gsd.hasse import hasse_diagram
+from riskrank.engine.gsd.rank_tests import criteria_tests
+from riskrank.engine.gsd.relabelling import RelabellingTest
+from riskrank.studies.gsd.figures.contamination import contamination, draw_contamination
+from riskrank.studies.gsd.figures.critical_difference import (
+    cliques,
+    critical_difference,
+    draw_critical_difference,
+)
+from riskrank.studies.gsd.figures.hasse import draw_hasse, hasse
+from riskrank.studies.gsd.figures.null_distribution import draw_null_distribution
+from riskrank.studies.gsd.figures.pictures import diagrams
+
+
+def relation(count, seed=0):
+    points = np.random.default_rng(seed).normal(np.arange(count)[:, None] * 0.2, 1, (count, 2))
+    points[-1] = points[0]
+    dominates = (points[:, None] >= points[None]).all(axis=2)
+    return dominates, ~(dominates & ~dominates.T).any(axis=0)
+
+
+def test_the_diagram_is_the_engine_s():
+    dominates, front = relation(12)
+    diagram = hasse_diagram(dominates)
+    significant = np.zeros_like(dominates)
+    upper, lower = diagram.edges[0]
+    significant[diagram.nodes[upper][-1], diagram.nodes[lower][0]] = True
+    found = hasse("δ = 0", diagram, front, significant)
+    edges = {(found.nodes[a], found.nodes[b]) for a, b in found.edges}
+    assert edges == {(diagram.nodes[a], diagram.nodes[b]) for a, b in diagram.edges}
+    supported = [edge for edge, yes in zip(found.edges, found.significant, strict=True) if yes]
+    assert [(found.nodes[a], found.nodes[b]) for a, b in supported] == [
+        (diagram.nodes[upper], diagram.nodes[lower])
+    ]
+    for node, inside in zip(found.nodes, found.front, strict=True):
+        assert inside == front[node[0]]
+    assert (0, 11) in found.nodes
+    assert found.left_out == 0
+
+
+def test_of_very_many_nodes_the_top_ones():
+    order = np.arange(100)
+    found = hasse(
+        "δ = 0", hasse_diagram(order[:, None] <= order[None]), order == 0, np.zeros((100, 100), bool)
+    )
+    assert found.left_out == 20
+    assert found.nodes == tuple((model,) for model in range(80))
+    assert found.edges == tuple((node, node + 1) for node in range(79))
+
+
+@pytest.mark.parametrize("count", [2, 12, 60, 120])
+def test_hasse_legible(legible, names, count):
+    panels = []
+    for seed in range(1 if count > 12 else 3):
+        dominates, front = relation(count, seed)
+        panels.append(hasse(f"δ = {seed / 100}", hasse_diagram(dominates), front, dominates))
+    words = legible(lambda: draw_hasse(panels, names(count), tested=True))
+    assert words.count("gpt") == (len(panels) if count <= 60 else words.count("gpt"))
+
+
+def test_cliques_are_maximal():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        different = rng.random((7, 7)) < 0.25
+        different = (different | different.T) & ~np.eye(7, dtype=bool)
+
+        def alike(first, last, different=different):
+            return not different[first : last + 1, first : last + 1].any()
+
+        runs = [(a, b) for a in range(7) for b in range(a + 1, 7) if alike(a, b)]
+        longest = {
+            (a, b) for a, b in runs if not any((c, d) != (a, b) and c <= a and b <= d for c, d in runs)
+        }
+        assert set(cliques(different)) == longest
+
+
+def test_a_wrong_clique_of_other_tools():
+    # 1 and 3 differ although neither differs from 2: two bars, not one.
+    different = np.zeros((3, 3), dtype=bool)
+    different[0, 2] = different[2, 0] = True
+    assert cliques(different) == ((0, 1), (1, 2))
+    assert cliques(np.ones((3, 3), dtype=bool)) == ()
+
+
+@pytest.mark.parametrize("count", [2, 12, 60])
+def test_critical_difference(legible, names, count):
+    scores = np.random.default_rng(0).normal(np.arange(count)[:, None, None] * 0.1, 1, (count, 25, 2))
+    scores[-1] = scores[0]
+    tests = criteria_tests(scores)
+    found = [critical_difference(tests, number, f"criterion {number}", 0.05) for number in range(2)]
+    for number, one in enumerate(found):
+        assert np.array_equal(one.mean_rank, np.sort(tests.mean_rank[number]))
+        assert np.array_equal(tests.mean_rank[number][one.order], one.mean_rank)
+        for first, last in one.cliques:
+            assert tests.nemenyi_p_value[number, one.order[first], one.order[last]] > 0.05
+    legible(lambda: draw_critical_difference(found, names(count), alpha=0.05, samples=25))
+
+
+def example_tests(count):
+    return [
+        RelabellingTest(
+            winner=i,
+            loser=i + 1,
+            optimum=0.1,
+            p_value=0.001,
+            share_smaller=1.0,
+            resamples=1000,
+            exact=False,
+            contamination=tuple(0.001 * 2.0 ** np.arange(4 + i % 3)) if i != 1 else (),
+            lps_solved=1,
+        )
+        for i in range(count)
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 12, 40])
+def test_contamination(legible, names, count):
+    weak = replace(example_tests(1)[0], winner=0, loser=2, p_value=0.06, contamination=(0.06,))
+    found = contamination([*example_tests(count), weak], 0.05)
+    assert found.pairs == tuple((i, i + 1) for i in range(count) if i != 1)
+    for pair, p_values in zip(found.pairs, found.p_values, strict=True):
+        assert tuple(p_values) == example_tests(count)[pair[0]].contamination
+    assert len(found.p_values[found.order[0]]) == max(map(len, found.p_values))
+    legible(lambda: draw_contamination(found, names(count + 1), alpha=0.05, samples=80, label="δ = 0"))
+
+
+@pytest.mark.parametrize("observed", [-0.06, 0.013, 0.0])
+def test_null_distribution(legible, names, observed):
+    optima = np.random.default_rng(0).normal(-0.02, 0.01, 500)
+    plot = draw_null_distribution(optima, observed, 0.01, *names(12)[-2:], "δ = 0")
+    axes = next(axes for axes in plot.axes if axes.get_ylabel())
+    assert sum(bar.get_height() for bar in axes.patches) == optima.size
+    assert axes.lines[0].get_xdata()[0] == pytest.approx(observed)
+    low, high = axes.get_xlim()
+    assert low < min(optima.min(), observed) <= max(optima.max(), observed) < high
+    words = legible(lambda: draw_null_distribution(optima, observed, 0.01, *names(12)[-2:], "δ = 0"))
+    assert "observed" in words
+    legible(lambda: draw_null_distribution(np.zeros(5), 0.0, 1.0, "a", "b", "δ = 0"))
+
+
+@pytest.fixture(scope="module")
+def result():
+    rng = np.random.default_rng(0)
+    scores = rng.random((3, 12, 2)).round(1) * 0.5 + np.array([0.5, 0.2, 0.0])[:, None, None]
+    return rr.gsd(
+        {
+            "model": np.repeat(["A", "B", "C"], 24).tolist(),
+            "sample": np.tile(np.repeat(np.arange(12), 2), 3).tolist(),
+            "metric": ["acc", "auc"] * 36,
+            "score": scores.ravel().tolist(),
+        },
+        higher=["*"],
+        resamples=60,
+        correction="none",
+        contamination=True,
+        baselines=True,
+        delta=(0.0, 0.001),
+    )
+
+
+def test_pictures_of_a_study(result, legible):
+    kinds = list(dict.fromkeys(name.partition("@")[0] for name in result.pictures))
+    assert kinds == ["hasse", "contamination", "null", "ranks"]
+    for kind in kinds:
+        legible(lambda kind=kind: result.plot(kind))
+
+
+def test_the_diagrams_are_the_study_s(result):
+    for found, analysis in zip(diagrams(result.document), result.document.analyses, strict=True):
+        assert found.label == str(analysis.threshold)
+        assert len(found.edges) == len(analysis.hasse.edges)
+
+
+def test_the_null_distribution_is_that_of_the_test(result):
+    document = result.document
+    for analysis in document.analyses:
+        for (i, j), test in analysis.tests.items():
+            optima = document.null_optima(analysis, i, j)
+            assert optima.size == test.resamples
+            extreme = np.sum(optima >= test.optimum - 1e-9)
+            assert test.p_value == pytest.approx((1 + extreme) / (test.resamples + 1))

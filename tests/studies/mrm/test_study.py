@@ -1,0 +1,169 @@
+"""The study of mean-risk models: what it computes on, what it refuses, what its rows say."""
+
+import dataclasses
+from statistics import mean
+
+import numpy as np
+import pytest
+
+import riskrank as rr
+from riskrank.engine.portfolio.mean_risk_intervals import study_mean_risk
+from riskrank.errors import UsageError
+from riskrank.studies.mrm.options import MeanRiskSettings
+from riskrank.studies.mrm.study import MeanRiskRow, columns_of, mrm
+from riskrank.studies.targets import targets
+
+QUICK = {"resamples": 20}
+
+
+def test_rows_against_plain_formulas(table, scores):
+    columns = scores(metrics=("acc",), n=25)
+    document = mrm(table(columns), MeanRiskSettings(no_test=True, level=0.2))
+    for model in "ABC":
+        own = sorted(
+            score for name, score in zip(columns["model"], columns["score"], strict=True) if name == model
+        )
+        found = {row.risk: row for row in document.rows if row.model == model}
+        assert found["negative-tvar"].value == pytest.approx(mean(own) + mean(own[:5]))
+        assert found["negative-var"].risk_value == pytest.approx(-own[4])
+        assert found["semideviation"].risk_value == pytest.approx(
+            mean(max(mean(own) - score, 0) for score in own)
+        )
+        assert {row.value_low for row in found.values()} == {None}
+    assert (document.provenance.seed, document.provenance.resamples) == (None, None)
+
+
+def test_rows_are_grouped_by_risk_and_sorted_by_rank(table):
+    rows = mrm(table(), MeanRiskSettings(**QUICK)).rows
+    assert len({(row.risk, row.level) for row in rows}) == len(rows) // 3
+    for at in range(0, len(rows), 3):
+        group = rows[at : at + 3]
+        assert len({(row.risk, row.level) for row in group}) == 1
+        assert [row.rank for row in group] == sorted(row.rank for row in group)
+        assert [row.value for row in group] == sorted((row.value for row in group), reverse=True)
+        assert all(row.value_low <= row.value_high for row in group)
+
+
+def test_columns_that_are_studied(table):
+    read = table()
+    portfolio = mrm(read, MeanRiskSettings(no_test=True))
+    assert [name for name, _ in portfolio.by_column] == ["P(IC)"]
+    assert [name for name, _ in portfolio.aggregations] == ["RA(MRM@P(IC))"]
+    single = mrm(read, MeanRiskSettings(no_test=True, per_metric=True))
+    assert [name for name, _ in single.by_column] == ["acc", "f1"]
+    assert [name for name, _ in single.aggregations] == ["RA(MRM@acc)", "RA(MRM@f1)", "RA(MRM@M)"]
+    both = mrm(read, MeanRiskSettings(no_test=True, per_metric=True, with_portfolio=True))
+    assert [name for name, _ in both.by_column] == ["P(IC)", "acc", "f1"]
+    assert both.aggregations[-1][1].order.tolist() == single.aggregations[-1][1].order.tolist()
+    alone = mrm(read, MeanRiskSettings(no_test=True, risk=["negative-var", "standard-deviation"]))
+    assert alone.aggregations == ()
+    assert alone.meta() == {"aggregations": []}
+
+
+def test_one_metric_has_no_portfolio(table, scores):
+    read = table(scores(metrics=("acc",)))
+    document = mrm(read, MeanRiskSettings(no_test=True, per_metric=True, with_portfolio=True))
+    assert [name for name, _ in document.by_column] == ["acc"]
+    assert [name for name, _ in document.aggregations] == ["RA(MRM@acc)"]
+    assert "copula" not in document.provenance.method
+
+
+def test_whoever_shares_a_first_place_comes_not_first_in_its_stead():
+    """The worst of scores 0 and 1 are 0 for everyone, so that all are first by them."""
+    rates = {"good": 80, "fair": 70, "poor": 60}
+    frame = {
+        "model": [model for model in rates for _ in range(100)],
+        "sample": [*range(100)] * 3,
+        "metric": ["solved"] * 300,
+        "score": [float(sample < rate) for rate in rates.values() for sample in range(100)],
+    }
+    document = rr.mrm(frame, higher=["solved"], no_test=True).document
+    ties = [row for row in document.rows if row.model != "good" and row.rank == 1]
+    assert ties
+    assert "single measures" not in document.verdict
+    assert "as by every single one" in document.verdict
+
+
+@pytest.mark.parametrize(("n", "warned"), [(29, True), (30, False)])
+def test_few_samples_are_warned_of(table, scores, n, warned):
+    document = mrm(table(scores(n=n)), MeanRiskSettings(**QUICK))
+    assert any("fragile" in line for line in document.provenance.warnings) == warned
+    assert not mrm(table(scores(n=n)), MeanRiskSettings(no_test=True)).provenance.warnings
+
+
+def test_order_without_an_aggregation_is_by_mean_rank(table):
+    study = mrm(table(), MeanRiskSettings(no_test=True)).by_column[0][1]
+    means = [mean(row) for row in study.models.rank.tolist()]
+    assert study.models.mean_rank_order.tolist() == sorted(range(3), key=lambda i: means[i])
+
+
+def test_what_is_asked_for_reaches_the_study(table):
+    """Level, seed and distance of aggregation, against the engine asked directly; none is a default."""
+    settings = MeanRiskSettings(alpha=0.3, seed=5, aggregate="footrule", level=0.2, resamples=40)
+    document = mrm(table(), settings)
+    ((_, found),) = document.by_column
+    score_column = targets(table(), settings)[0].scores
+    options = {"alpha": 0.3, "seed": 5, "aggregator": "footrule", "resamples": 40}
+    own = study_mean_risk(score_column, columns_of(settings), names="ABC", **options)
+    np.testing.assert_array_equal(found.value_low, own.value_low)
+    np.testing.assert_array_equal(found.value_high, own.value_high)
+    assert found.aggregation.method == "footrule"
+    for changed in ({"alpha": 0.05}, {"seed": 0}):
+        other = study_mean_risk(score_column, columns_of(settings), names="ABC", **(options | changed))
+        assert not np.array_equal(other.value_low, own.value_low)
+    by_model = {(row.model, row.risk, row.level): row for row in document.rows}
+    for at, column in enumerate(columns_of(settings)):
+        for i, model in enumerate("ABC"):
+            row = by_model[model, column.risk.name, column.level]
+            assert (row.value_low, row.value_high) == (own.value_low[i, at], own.value_high[i, at])
+            assert row.mean == own.models.mean[i]
+            assert row.rank == own.models.rank[i, at]
+            assert row.ssd_consistent == column.risk.ssd_consistent
+    single = mrm(table(), MeanRiskSettings(per_metric=True, no_test=True, aggregate="borda"))
+    assert {one.method for _, one in single.aggregations} == {"borda"}
+
+
+def test_settings_take_one_or_several_in_any_form():
+    assert MeanRiskSettings(level="0.1, 0.05").level == (0.1, 0.05)
+    assert MeanRiskSettings(level=["0.1,0.2", 0.3]).level == (0.1, 0.2, 0.3)
+    assert MeanRiskSettings(level=0.5, risk="gini-tail").risk == ("gini-tail",)
+    assert [column.label for column in columns_of(MeanRiskSettings(risk=["negative-var"], level=[1]))] == [
+        "-VaR(1)"
+    ]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        MeanRiskSettings().seed = 1
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"risk": "tail"}, 'did you mean risk="gini-tail"'),
+        ({"aggregate": "kemmeny"}, 'did you mean aggregate="kemeny"'),
+        ({"level": 0}, "outside (0, 1]"),
+        ({"level": np.nextafter(1, 2)}, "outside (0, 1]"),
+        ({"level": "many"}, "level takes numbers"),
+        ({"with_portfolio": True}, "adds to per_metric=True"),
+        ({"resamples": 19}, "at least 20"),
+        ({"copula": "clayton"}, "copula"),
+    ],
+)
+def test_settings_are_refused_at_the_door(options, told):
+    with pytest.raises(UsageError) as error:
+        columns_of(MeanRiskSettings(**options))
+    assert told in str(error.value)
+
+
+def test_portfolio_options_without_effect_are_refused(table):
+    with pytest.raises(UsageError, match="folds nothing"):
+        mrm(table(weight={"acc": 2.0, "f1": 1.0}), MeanRiskSettings(per_metric=True))
+    kept = MeanRiskSettings(per_metric=True, with_portfolio=True, no_test=True)
+    weighted = mrm(table(weight={"acc": 1.0, "f1": 0.0}), kept)
+    assert weighted.provenance.method["weights"] == {"acc": 1.0, "f1": 0.0}
+    acc, both = weighted.aggregations[1][1], weighted.aggregations[-1][1]
+    assert both.order.tolist() == acc.order.tolist()
+
+
+def test_fields_are_the_contract(table):
+    names = "metric model risk level mean risk_value value value_low value_high rank ssd_consistent"
+    assert " ".join(mrm(table(), MeanRiskSettings(no_test=True)).fields) == names
+    assert " ".join(field.name for field in dataclasses.fields(MeanRiskRow)) == f"{names} group"

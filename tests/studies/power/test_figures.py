@@ -1,0 +1,26 @@
+import numpy as np
+
+import riskrank as rr
+from riskrank.studies.power.figures import power_curves
+
+SCORES = {
+    "model": [name for name in "abc" for _ in range(20)],
+    "sample": list(range(20)) * 3,
+    "metric": ["acc"] * 60,
+    "score": [((7 * i) % 20 + 6 * (3 - j)) / 30 for j in range(3) for i in range(20)],
+}
+
+
+def test_power_of_every_claim_and_of_all(legible):
+    result = rr.power(SCORES, sizes=(10, 20), simulations=10, resamples=50, limit=40, jobs=1)
+    study = result.document.study
+    found = power_curves(study)
+    assert np.array_equal(found.sizes, study.curve.sizes)
+    claims = len(study.plan.pairs)
+    assert np.array_equal(found.values[:claims], study.curve.power.T)
+    assert np.array_equal(found.errors[:claims], study.curve.standard_error.T)
+    if claims > 1:
+        assert np.array_equal(found.values[claims], study.curve.together)
+        assert found.order[0] == claims
+    words = legible(result.plot)
+    assert any(" over " in word for word in words)

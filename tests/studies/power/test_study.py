@@ -1,0 +1,212 @@
+"""The study of power: doors to it, what it plans, what it refuses."""
+
+import numpy as np
+import pytest
+
+from riskrank.engine.power.required_size import RequiredSize
+from riskrank.engine.power.simulation import PowerCurve
+from riskrank.errors import InputError, UsageError
+from riskrank.studies.power.distributions import named_distributions
+from riskrank.studies.power.options import PowerSettings
+from riskrank.studies.power.study import claim_of, power, power_between
+from riskrank.studies.power.verdict import power_words
+from tests.studies.suites.test_chapter import screen, suite_table
+
+pytestmark = pytest.mark.usefixtures("rough_interval")
+
+QUICK = {"variance": "clt", "simulations": 10, "sizes": (20, 60), "limit": 60}
+THREE = ["best=normal:2", "normal:1,1", "worst=normal"]
+
+
+def test_rows_are_pairs_by_size_and_then_all_of_them():
+    document = power_between(named_distributions(THREE), PowerSettings(**QUICK))
+    assert document.provenance.models == ("best", "normal:1,1", "worst")
+    assert document.metric is None
+    rows = document.rows
+    assert [(row.claim, row.winner, row.loser, row.size) for row in rows] == [
+        *(("pair", "best", "normal:1,1", size) for size in (20, 60)),
+        *(("pair", "best", "worst", size) for size in (20, 60)),
+        *(("pair", "normal:1,1", "worst", size) for size in (20, 60)),
+        *(("all", None, None, size) for size in (20, 60)),
+    ]
+    for at in (0, 1):
+        together, pairs = rows[6 + at].power, [rows[number + at].power for number in (0, 2, 4)]
+        assert sum(pairs) - 2 - 1e-12 <= together <= min(pairs)
+    assert {row.violation_ratio for row in rows if row.claim == "all"} == {None}
+    assert document.provenance.method["distributions"]["worst"] == "normal:0,1"
+    assert document.meta()["required_size"]["target"] == 0.8
+
+
+@pytest.mark.parametrize(
+    ("size", "power", "said"),
+    [(20, 0.76, "80 % (76 % of 50 simulated tables)"), (20, 0.804, "80 %"), (30, 0.76, "80 %")],
+)
+def test_a_power_that_a_row_says_otherwise_is_said_to(size, power, said):
+    """The size found may be a row of the table: its share is near the one asked for, not the same."""
+    sizes, shares = np.array([10, 20]), np.array([0.5, power])
+    column = shares[:, None]
+    curve = PowerCurve(sizes, column, 0 * column, shares, 0 * shares, 50)
+    assert power_words(RequiredSize(size, 0.8, power, 0.05, True, sizes, shares), curve) == said
+
+
+def test_one_pair_has_no_row_of_all():
+    document = power_between(named_distributions(THREE), PowerSettings(pair="best:worst", **QUICK))
+    assert {(row.winner, row.loser) for row in document.rows} == {("best", "worst")}
+    assert document.provenance.method["pair"] == ["best", "worst"]
+
+
+def test_a_pilot_is_planned_with_what_is_significant_in_it(table, scores):
+    document = power(table(scores(gap=1.5)), PowerSettings(**QUICK))
+    assert document.metric == "P(IC)"
+    assert {(row.winner, row.loser) for row in document.rows if row.claim == "pair"} == {
+        ("A", "B"),
+        ("A", "C"),
+        ("B", "C"),
+    }
+    assert document.study.plan.paired
+    assert document.provenance.method["copula"] == "independent"
+    single = power(table(scores(gap=1.5, metrics=("acc",))), PowerSettings(pair="A:C", **QUICK))
+    assert single.metric == "acc"
+    assert "copula" not in single.provenance.method
+
+
+def test_a_hopeless_pair_is_warned_of():
+    document = power_between(named_distributions(THREE), PowerSettings(pair="worst:best", **QUICK))
+    assert "worst over best" in document.provenance.warnings[0]
+    assert document.meta()["required_size"]["size"] is None
+    assert document.study.required.powers.tolist() == [0.0, 0.0]
+
+
+def test_seed_and_resamples_are_told_where_they_were_used():
+    clt = power_between(named_distributions(THREE[:2]), PowerSettings(**QUICK))
+    assert (clt.provenance.seed, clt.provenance.resamples) == (0, None)
+    options = {"simulations": 1, "sizes": 20, "limit": 20, "resamples": 20, "seed": 4}
+    bootstrap = power_between(named_distributions(THREE[:2]), PowerSettings(**options))
+    assert (bootstrap.provenance.seed, bootstrap.provenance.resamples) == (4, 20)
+
+
+def test_what_is_a_distribution(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert named_distributions(["scores.csv"]) == {}
+    assert named_distributions([{"model": ["A"]}]) == {}
+    (tmp_path / "normal").write_text("a file of that name")
+    assert named_distributions(["normal"]) == {}
+    assert list(named_distributions(["a=normal:0.5,2", "Beta:1,2"])) == ["a", "beta:1,2"]
+    for arguments, told in (
+        (["normal:1", "normal:1,1"], "a name of its own"),
+        (["=normal:1", "normal:2"], "a name of its own"),
+        (["a=normal:1", "scores.csv"], "do not go together"),
+        (["a=nrmal:1", "b=normal:0"], "did you mean normal?"),
+    ):
+        with pytest.raises(UsageError) as error:
+            named_distributions(arguments)
+        assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"order": "both"}, "order"),
+        ({"test": "both"}, "test"),
+        ({"test": "relative", "threshold": 0.1}, "belongs to an absolute test"),
+        ({"test": "absolute"}, "needs one threshold"),
+        ({"threshold": [0.1, 0.2]}, "needs one threshold"),
+        ({"threshold": 1.5}, "between 0 and 1"),
+        ({"sizes": "100,many"}, "sizes takes whole numbers"),
+        ({"sizes": 10.5}, "sizes takes whole numbers"),
+        ({"sizes": 9}, "at least 10"),
+        ({"sizes": 5, "tasks": "random"}, "at least 6"),
+        ({"sizes": (10, 20), "limit": 19}, "limit=19"),
+        ({"target": 0}, "between 0 and 1"),
+        ({"target": 1}, "between 0 and 1"),
+        ({"simulations": 0}, "at least 1"),
+        ({"paper_exact": True, "variance": "clt"}, "contradict"),
+        ({"paper_exact": True, "correction": "none"}, "its own correction"),
+        ({"resamples": 19}, "at least 20"),
+    ],
+)
+def test_settings_are_refused_at_the_door(options, told):
+    with pytest.raises(UsageError) as error:
+        claim_of(PowerSettings(**options))
+    assert told in str(error.value)
+
+
+def test_a_limit_below_the_sizes_looked_at_without_being_asked_for():
+    with pytest.raises(UsageError, match="limit=999"):
+        power_between(named_distributions(THREE), PowerSettings(limit=999))
+
+
+def test_settings_at_their_bounds():
+    settings = PowerSettings(sizes="10, 1_000", limit=1000, simulations=1, resamples=20, order=1)
+    assert (settings.sizes, settings.order) == ((10, 1000), "1")
+    assert claim_of(PowerSettings(threshold=0.25)).threshold == 0.25
+    assert claim_of(PowerSettings()).threshold is None
+
+
+def test_settings_of_a_table_are_refused_without_one():
+    with pytest.raises(UsageError, match="belongs to a pilot table"):
+        power_between(named_distributions(THREE), PowerSettings(copula="empirical", **QUICK))
+    with pytest.raises(UsageError, match="at least two"):
+        power_between(named_distributions(["normal"]), PowerSettings(**QUICK))
+
+
+def test_a_pilot_needs_something_to_find(table, scores):
+    with pytest.raises(InputError, match="no dominance is significant"):
+        power(table(scores(gap=0)), PowerSettings(**QUICK))
+    with pytest.raises(InputError, match="at least 10 samples"):
+        power(table(scores(n=9)), PowerSettings(pair="A:C", **QUICK))
+
+
+QUICK_SUITE = {"pair": "m1:m2", "simulations": 10, "resamples": 40}
+
+
+def test_a_suite_is_planned_by_samples_a_task():
+    document = power(suite_table([0.3, 0.0]), PowerSettings(variance="clt", **QUICK_SUITE))
+    assert {row.size for row in document.rows} == {20, 50, 100}
+    assert "samples a task on these 8 show the pair" in document.verdict
+    assert document.meta()["required_size"]["of"] == "samples a task"
+    assert document.meta()["required_size"]["endless_samples"] is None
+    assert document.provenance.method["sizes_count"] == "samples a task"
+    assert not any("pooled" in warning for warning in document.provenance.warnings)
+
+
+def test_tasks_like_these_are_counted_and_may_be_the_only_help():
+    ahead = 0.3 + 0.5 * np.array([1, -1, 1, -1, 1, -1, 1, -1])
+    settings = PowerSettings(tasks="random", sizes=(10, 20), limit=20, **QUICK_SUITE)
+    document = power(suite_table([ahead, 0.0]), settings)
+    assert "20 tasks like these" in document.verdict
+    assert "more than the 8 there are: more tasks are the only help." in document.verdict
+    said = " ".join(screen(document).split())
+    assert "Shares of 400 simulated tables by Student's t of their macro means, ± " in said
+    assert "resamples, which have to agree, can only take away" in said or "resamples agreed in" in said
+    found = document.meta()["required_size"]
+    assert (found["of"], found["size_low"]) == ("tasks", None)
+    assert 8 < found["endless_samples"] <= 20
+    alike = power(suite_table([0.6, 0.0]), settings)
+    assert "only help" not in alike.verdict
+
+
+def test_errors_count_tasks_where_tasks_are_drawn():
+    level = suite_table([0.0, 0.0], sizes=(20,) * 8)
+    with pytest.raises(InputError, match="no dominance is significant") as none:
+        power(level, PowerSettings(tasks="random", resamples=200))
+    assert none.value.found == "2 models, 8 tasks"
+    with pytest.raises(UsageError, match="at least 6 tasks") as few:
+        power(level, PowerSettings(tasks="random", pair="m1:m2", sizes=(3,)))
+    assert "10,20,50" in few.value.hint
+    behind = power(level, PowerSettings(tasks="random", pair=_behind(level), resamples=100, simulations=10))
+    assert behind.verdict.startswith("No number of tasks like these")
+    assert any(warning.startswith("no number of tasks like these") for warning in behind.provenance.warnings)
+
+
+def _behind(table):
+    """The pair the sample speaks against."""
+    ahead = table.values[0].mean() > table.values[1].mean()
+    return "m2:m1" if ahead else "m1:m2"
+
+
+def test_nothing_is_asked_of_tasks_without_any(table, scores):
+    with pytest.raises(UsageError, match="about the tasks of a suite"):
+        power(table(scores(gap=1.5)), PowerSettings(tasks="random", **QUICK))
+    with pytest.raises(UsageError, match="belongs to a pilot table"):
+        power_between(named_distributions(THREE), PowerSettings(tasks="random", **QUICK))

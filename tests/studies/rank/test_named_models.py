@@ -1,0 +1,150 @@
+"""The models that a verdict names are those that everything beside it shows and speaks of."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from riskrank.api import dominance, rank, read, report
+from riskrank.shown.figures.catalogue import pictures
+from riskrank.shown.figures.key import in_focus
+from riskrank.shown.figures.marks import marked_models
+from riskrank.shown.view import Table, text_of
+from riskrank.studies.rank.screen.first import view
+
+ACCENT = "#0072b2"
+
+
+def table(columns):
+    rows = [(name, f"s{s}", "q", float(x)) for name, column in columns.items() for s, x in enumerate(column)]
+    return read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
+
+
+def crowd():
+    """A is first among clones, though B is ahead of it head to head and in mean."""
+    rng = np.random.default_rng(0)
+    models = {"A": rng.normal(0.1, 1, 1500), "B": rng.normal(0.65, 2, 1500)}
+    return table(models | {f"c{i}": rng.normal(0, 1, 1500) for i in range(8)})
+
+
+def shifted(*shifts, n=200):
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=n)
+    return table({f"m{at}": common + shift + rng.normal(0, 0.3, n) for at, shift in enumerate(shifts)})
+
+
+def twins():
+    scores = np.random.default_rng(0).normal(size=200)
+    return table({"one": scores, "other": scores[::-1], "third": scores - 2})
+
+
+CASES = {
+    "clear": (lambda: shifted(1.0, 0.5, 0.0), ["m0"], "Ship m0"),
+    "disagreement": (crowd, ["B"], "Look at B instead"),
+    "tied": (lambda: shifted(1.0, 1.0, 0.0), [], "no test separates them"),
+    "too few samples": (lambda: shifted(0.0, 0.0, n=20), [], "no test separates them"),
+    "several": (twins, ["one", "other"], "Ship one or other"),
+}
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return {name: rank(make(), resamples=400, jobs=1).document for name, (make, *_) in CASES.items()}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_table_marks_whom_the_verdict_names_and_nobody_else(documents, case):
+    (_, names, said), document = CASES[case], documents[case]
+    assert said in document.verdict
+    models = document.provenance.models
+    assert [models[i] for i in document.named] == names
+    shown = next(section for section in view(document) if isinstance(section, Table))
+    rows = [{text_of(cell): cell for cell in row} for row in shown.rows]
+    bold = [cell.text for row in shown.rows for cell in row if getattr(cell, "style", "") == "bold"]
+    lead = [
+        next(name for name in models if name in row)
+        for row in rows
+        if any(getattr(cell, "bar", None) and cell.bar.tone == "lead" for cell in row.values())
+    ]
+    assert bold == lead
+    assert sorted(bold) == sorted(names)
+    # Further down, too.
+    detail = next(one for one in view(document) if isinstance(one, Table) and one.title.startswith("Ranking"))
+    again = [cell.text for row in detail.rows for cell in row if getattr(cell, "style", "") == "bold"]
+    assert sorted(again) == sorted(names)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_key_figures_are_those_of_the_named_model_or_of_two(documents, case):
+    (_, names, _), document = CASES[case], documents[case]
+    mean, means = document.quotes[0], document.means[0]
+    models = document.provenance.models
+    if names:
+        assert mean.figure == means.of(models.index(names[0]))
+        assert mean.words.startswith(f"mean q of {names[0]}; ")
+    else:
+        one, other = next(iter(document.leading.values())).pair
+        assert mean.figure == means.difference(one, other)
+        assert mean.words.startswith(f"mean q of {models[one]} less that of {models[other]}: ")
+        assert mean.words.endswith(f" ({' and '.join(means.both(one, other))})")
+        assert document.quotes[-1].words.startswith("others not shown to be behind ")
+
+
+def test_without_a_test_nobody_is_named():
+    assert rank(shifted(1.0, 0.0), no_test=True).document.named == ()
+
+
+def test_several_columns_name_whom_all_of_them_name():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(200, 2))
+    rows = [
+        (model, f"s{s}", metric, float(noise[s, m] + shift[m] + rng.normal(0, 0.1)))
+        for model, shift in {"a": (1.0, 1.0), "b": (0.0, 0.0)}.items()
+        for s in range(200)
+        for m, metric in enumerate("pq")
+    ]
+    data = read(pl.DataFrame(rows, schema=["model", "sample", "metric", "score"], orient="row"), higher="*")
+    found = rank(data, per_metric=True, resamples=400, jobs=1).document
+    assert found.named == (0,)
+
+
+def colors(plot):
+    """The accented lines of a picture by their marks."""
+    from matplotlib.colors import to_hex
+
+    lines = [line for axes in plot.axes for line in axes.lines]
+    return {line.get_gid() for line in lines if to_hex(line.get_color()) == ACCENT and line.get_gid()}
+
+
+def test_pictures_of_a_report_accent_the_model_of_its_verdict():
+    document = report(crowd(), resamples=400, jobs=1).document
+    (named,) = document.ranking.named
+    assert document.provenance.models[named] == "B"
+    assert {part.named for part in document.parts.values()} == {(named,)}
+    drawn = {
+        picture.kind: picture.draw()
+        for part in (document.ranking, document.pairs, document.risks)
+        for picture in pictures(part)
+        if picture.kind in ("forest", "quantiles", "tvar", "radar", "pair")
+    }
+    assert len(drawn) == 5
+    for kind, plot in drawn.items():
+        assert {model for mark in colors(plot) for model in marked_models(mark)} == {named}, kind
+    assert drawn["pair"].title.startswith("B against A ")
+
+
+def test_nobody_is_accented_in_the_ranking_where_nobody_is_named(documents):
+    forest = next(one for one in pictures(documents["tied"]) if one.kind == "forest")
+    assert colors(forest.draw()) == set()
+
+
+def test_alone_a_study_of_pairs_shows_its_own_first_two():
+    document = dominance(crowd(), resamples=400, jobs=1).document
+    pair = next(one for one in pictures(document) if one.kind == "pair")
+    i, j = document.by_column[0].study.leading_pair
+    models = document.provenance.models
+    assert pair.draw().title.startswith(f"{models[i]} against {models[j]} ")
+
+
+def test_the_named_come_first():
+    assert in_focus((2,), [0, 1, 2]) == [2, 0, 1]
+    assert in_focus((), [1, 0]) == [1, 0]
