@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import statistics
-from riskrank.engine.gates.side import Side
+from riskrank.engine.gates.side import SideScores
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -58,7 +58,7 @@ class ObjectiveScores:
         ends = self.limits or (float(min(map(np.min, both))), float(max(map(np.max, both))))
         return Comparison.of(self.scores, first, second, self.level, ends, bounded=self.limits is not None)
 
-    def sides(self, model: int) -> tuple[Side, Side, Side]:
+    def sides(self, model: int) -> tuple[SideScores, SideScores, SideScores]:
         """A model's scores as they are, with one unit more that is bad, and with one that is good.
 
         Of whole tasks that are drawn there is no unit more, as in a gate.
@@ -76,6 +76,6 @@ class ObjectiveScores:
         return np.clip(np.rint(each * self.level), 2.0, each)
 
 
-def tail_value(side: Side, level: float) -> float:
+def tail_value(side: SideScores, level: float) -> float:
     """Mean of the worst share of a model's scores."""
     return float(statistics(side, np.ones((1, len(side.sizes))), level)[0])

@@ -14,7 +14,7 @@ import numpy as np
 
 from riskrank.engine.copa.objective_scores import ObjectiveScores
 from riskrank.engine.gates.replicates import statistics
-from riskrank.engine.gates.side import Side
+from riskrank.engine.gates.side import SideScores
 from riskrank.engine.products import weighted_sums
 from riskrank.engine.sampling.expanded_percentile import expanded_share
 from riskrank.engine.sampling.resamples import blocks
@@ -107,12 +107,12 @@ def _of_units(drawn: Floats, numbers: Integers) -> tuple[Floats, Floats]:
     return drawn[:, : numbers.size] if whole else drawn[:, numbers], drawn[:, -1]
 
 
-def _is_mean(side: Side, level: float | None) -> bool:
+def _is_mean(side: SideScores, level: float | None) -> bool:
     """Whether a statistic is a mean over units that are drawn within their tasks, if there are any."""
     return level is None and (side.tasks is None or not side.tasks.random)
 
 
-def _means(own: Floats, added: Floats, sides: Sequence[Side]) -> list[Floats]:
+def _means(own: Floats, added: Floats, sides: Sequence[SideScores]) -> list[Floats]:
     """Means of one model's scores, and with either unit more: the sums over its own units are the same."""
     plain = sides[0]
     tasks = np.zeros(plain.sizes.size, dtype=np.int64) if plain.tasks is None else plain.tasks.of_unit
@@ -132,7 +132,7 @@ def _means(own: Floats, added: Floats, sides: Sequence[Side]) -> list[Floats]:
     return found
 
 
-def _any(own: Floats, added: Floats, sides: Sequence[Side], level: float | None) -> list[Floats]:
+def _any(own: Floats, added: Floats, sides: Sequence[SideScores], level: float | None) -> list[Floats]:
     """The same of every statistic and design."""
     more = np.column_stack([own, added])
     return [statistics(side, more[:, : len(side.sizes)], level) for side in sides]

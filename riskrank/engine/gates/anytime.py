@@ -201,7 +201,7 @@ class AnytimeEvidence:
 
     @property
     def e_value(self) -> float:
-        """Evidence for the side that has more, against the other; at most 1e300 is told."""
+        """DifferenceEvidence for the side that has more, against the other; at most 1e300 is told."""
         return math.exp(min(max(self.log_e_above, self.log_e_below), _MOST))
 
     @property

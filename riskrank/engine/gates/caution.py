@@ -22,7 +22,7 @@ from math import inf
 import numpy as np
 
 from riskrank.engine.gates.judged_sides import LabelledPair, TailSide, mean_side
-from riskrank.engine.gates.side import Side
+from riskrank.engine.gates.side import SideScores
 from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.sampling.design import ClusteredScores, kish
@@ -38,7 +38,7 @@ class Comparison:
 
     Attributes
     ----------
-    new, old : Side
+    new, old : SideScores
     paired : bool
         Whether unit c is the same for both.
     level : float or None
@@ -51,8 +51,8 @@ class Comparison:
         What people scored, where a judge scored all samples.
     """
 
-    new: Side
-    old: Side
+    new: SideScores
+    old: SideScores
     paired: bool
     level: float | None
     lowest: float
@@ -74,7 +74,7 @@ class Comparison:
         if scores.labelled is not None:
             return cls._judged(scores, (new, old), level, limits, bounded)
         sides = [
-            Side(scores.values[model], scores.clusters[model], SideTasks.of(scores, model))
+            SideScores(scores.values[model], scores.clusters[model], SideTasks.of(scores, model))
             for model in (new, old)
         ]
         return cls(sides[0], sides[1], scores.drawn_together, level, *limits, bounded)

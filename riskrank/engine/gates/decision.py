@@ -40,7 +40,7 @@ _MOST = 1e12
 
 
 @dataclass(frozen=True)
-class Evidence:
+class DifferenceEvidence:
     """What the samples say of one claim.
 
     Attributes
@@ -93,7 +93,7 @@ class Evidence:
         modified: MeanDifference | None = None,
         kept: float = 0.0,
         most: float = math.inf,
-    ) -> Evidence:
+    ) -> DifferenceEvidence:
         """Count replicates beyond the boundary.
 
         Parameters
@@ -181,7 +181,7 @@ class Evidence:
 
 
 class Decidable(Protocol):
-    """What :func:`answers` asks of the evidence for a claim, however it was found; see ``Evidence``."""
+    """What :func:`answers` asks of the evidence for a claim, however it was found."""
 
     @property
     def estimate(self) -> float:

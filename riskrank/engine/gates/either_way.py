@@ -77,7 +77,7 @@ class EitherWay:
 
     @property
     def e_value(self) -> float | None:
-        """Evidence for the side that has more, of bets."""
+        """DifferenceEvidence for the side that has more, of bets."""
         if isinstance(self.against, AnytimeEvidence) and isinstance(self.in_favour, AnytimeEvidence):
             return math.exp(min(max(self.against.log_e_above, self.in_favour.log_e_below), math.log(1e300)))
         return None

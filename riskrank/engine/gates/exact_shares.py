@@ -23,7 +23,7 @@ _MOST = 10_000_000
 
 @dataclass(frozen=True)
 class ShareEvidence:
-    """What the runs of a sample say of the claim that it passes more often than a share; see ``Evidence``.
+    """What the runs of a sample say of the claim that it passes more often than a share.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from riskrank.engine.gates.side import Side
+from riskrank.engine.gates.side import SideScores
 from riskrank.engine.gates.side_tasks import SideTasks
 from riskrank.engine.judges.correction import FEWEST_OTHERS
 from riskrank.engine.judges.rows import JudgedRows
@@ -24,7 +24,7 @@ from riskrank.engine.types import Booleans, Floats
 _LESS = 0.5
 
 
-def mean_side(scores: ClusteredScores, model: int) -> tuple[Side, float]:
+def mean_side(scores: ClusteredScores, model: int) -> tuple[SideScores, float]:
     """Residuals in the place of scores, and how much larger they are than people's scores."""
     own, strata = JudgedRows.of(scores, model), scores.strata
     assert strata is not None
@@ -37,7 +37,7 @@ def mean_side(scores: ClusteredScores, model: int) -> tuple[Side, float]:
     judged = own.labelled & ~own.people
     offset = -float(own.values[judged] @ own.signed[judged])
     values = (sums * counts[task] + np.array([offset, -offset])[task]) / weights[task]
-    side = Side(values, np.arange(values.size), SideTasks(task, weights, random=False))
+    side = SideScores(values, np.arange(values.size), SideTasks(task, weights, random=False))
     return side, float(1 / weights[0])
 
 
@@ -85,7 +85,7 @@ class LabelledPair:
 
 
 @dataclass(frozen=True)
-class TailSide(Side):
+class TailSide(SideScores):
     """People's and the judge's scores with what each weighs beside the weight of its sample.
 
     Attributes

@@ -20,7 +20,7 @@ import numpy as np
 
 from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.judged_sides import TailSide
-from riskrank.engine.gates.side import Side
+from riskrank.engine.gates.side import SideScores
 from riskrank.engine.products import weighted_sums
 from riskrank.engine.sampling.resamples import blocks
 from riskrank.engine.types import Floats
@@ -89,12 +89,12 @@ def difference(comparison: Comparison) -> float:
     return new - old
 
 
-def tail_means(side: Side, weights: Floats, level: float) -> Floats:
+def tail_means(side: SideScores, weights: Floats, level: float) -> Floats:
     """Mean of the worst share of one model's scores in every resample, ``F^(-2)(p) / p`` (method §3).
 
     Parameters
     ----------
-    side : Side
+    side : SideScores
     weights : ndarray, shape (B, units)
         How much each unit counts.
     level : float
@@ -119,12 +119,12 @@ def tail_means(side: Side, weights: Floats, level: float) -> Floats:
     return tails
 
 
-def statistics(side: Side | TailSide, drawn: Floats, level: float | None) -> Floats:
+def statistics(side: SideScores | TailSide, drawn: Floats, level: float | None) -> Floats:
     """Means or tail means of one model in every resample, of a suite by its tasks, or with a judge.
 
     Parameters
     ----------
-    side : Side or TailSide
+    side : SideScores or TailSide
     drawn : ndarray, shape (B, units)
         How much each unit counts, before tasks are weighed.
     level : float or None
@@ -143,7 +143,7 @@ def statistics(side: Side | TailSide, drawn: Floats, level: float | None) -> Flo
 class _Means:
     """Means of several columns of one model's scores under weights of its units."""
 
-    def __init__(self, sides: Sequence[Side]) -> None:
+    def __init__(self, sides: Sequence[SideScores]) -> None:
         self._sums = np.stack([side.sums for side in sides], axis=1) if sides else np.empty((0, 0))
         self._sizes = np.empty((0, 0))
         if sides:

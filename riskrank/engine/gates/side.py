@@ -13,7 +13,7 @@ from riskrank.engine.types import Floats, Integers
 
 
 @dataclass(frozen=True)
-class Side:
+class SideScores:
     """Scores of one model in a comparison.
 
     Attributes
@@ -64,17 +64,17 @@ class Side:
         weights = self.weigh(np.ones((1, len(self.sizes))))[0][self.clusters]
         return float(np.quantile(self.values, share, method="inverted_cdf", weights=weights))
 
-    def where_it_weighs(self) -> Side:
+    def where_it_weighs(self) -> SideScores:
         """The scores of the task to which one unit more is added."""
         if self.tasks is None:
             return self
         kept = np.flatnonzero(self.tasks.of_unit[self.clusters] == self.tasks.heaviest)
-        return Side(self.values[kept], np.unique(self.clusters[kept], return_inverse=True)[1])
+        return SideScores(self.values[kept], np.unique(self.clusters[kept], return_inverse=True)[1])
 
-    def with_unit(self, score: float) -> Side:
+    def with_unit(self, score: float) -> SideScores:
         """Add a unit of usual size whose scores are all the same."""
         count = max(round(float(self.where_it_weighs().sizes.mean())), 1)
-        return Side(
+        return SideScores(
             np.concatenate([self.values, np.full(count, score)]),
             np.concatenate([self.clusters, np.full(count, self.clusters[-1] + 1)]),
             None if self.tasks is None else self.tasks.with_unit(),

@@ -13,7 +13,7 @@ from riskrank.errors import UsageError, did_you_mean, listing
 
 
 @dataclass(frozen=True)
-class Family:
+class DistributionKind:
     """A family of distributions: its parameters, their defaults and how to draw.
 
     Attributes
@@ -44,7 +44,7 @@ class Family:
 
 
 FAMILIES = {
-    "normal": Family(
+    "normal": DistributionKind(
         ("mean", "sd"),
         (0.0, 1.0),
         ("sd",),
@@ -52,14 +52,14 @@ FAMILIES = {
         lambda u, mean, sd: mean + sd * ndtri(u),
     ),
     # [RAB] Fig. 7: X = exp(mu + sigma Z).
-    "lognormal": Family(
+    "lognormal": DistributionKind(
         ("mu", "sigma"),
         (0.0, 1.0),
         ("sigma",),
         lambda rng, n, mu, sigma: rng.lognormal(mu, sigma, n),
         lambda u, mu, sigma: np.exp(mu + sigma * ndtri(u)),
     ),
-    "beta": Family(
+    "beta": DistributionKind(
         ("a", "b"),
         (),
         ("a", "b"),
@@ -68,7 +68,7 @@ FAMILIES = {
         lambda a, b: (0.0, 1.0),
     ),
     # Passed or not.
-    "bernoulli": Family(
+    "bernoulli": DistributionKind(
         ("p",),
         (),
         ("p",),
@@ -77,14 +77,14 @@ FAMILIES = {
         lambda p: (0.0, 1.0),
         ("p",),
     ),
-    "exponential": Family(
+    "exponential": DistributionKind(
         ("mean",),
         (1.0,),
         ("mean",),
         lambda rng, n, mean: rng.exponential(mean, n),
         lambda u, mean: -mean * np.log1p(-u),
     ),
-    "uniform": Family(
+    "uniform": DistributionKind(
         ("low", "high"),
         (0.0, 1.0),
         (),
@@ -92,7 +92,7 @@ FAMILIES = {
         lambda u, low, high: low + (high - low) * u,
         lambda low, high: (low, high),
     ),
-    "t": Family(
+    "t": DistributionKind(
         ("df", "location", "scale"),
         (0.0, 1.0),
         ("df", "scale"),

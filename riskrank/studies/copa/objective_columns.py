@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from riskrank.engine.copa.objective_scores import tail_value
-from riskrank.engine.gates.side import Side
+from riskrank.engine.gates.side import SideScores
 from riskrank.engine.gates.side_tasks import SideTasks
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.design import ClusteredScores
@@ -246,6 +246,6 @@ def oriented_values(column: ObjectiveColumn, means: Floats) -> Floats:
     if len(there) > 1:
         scores = column.of(there).scores()
         for at, model in enumerate(there):
-            side = Side(scores.values[at], scores.clusters[at], SideTasks.of(scores, at))
+            side = SideScores(scores.values[at], scores.clusters[at], SideTasks.of(scores, at))
             found[model] = tail_value(side, column.name.level)
     return found

@@ -16,7 +16,7 @@ from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.engine.gates.anytime import AnytimeEvidence
 from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.decision import Answer, Decidable, Evidence, answers
+from riskrank.engine.gates.decision import Answer, Decidable, DifferenceEvidence, answers
 from riskrank.engine.gates.either_way import EitherWay
 from riskrank.engine.gates.replicates import difference, differences
 from riskrank.engine.sampling.design import (
@@ -55,7 +55,7 @@ def decide(
         With the level and the correction of the whole family.
     models : sequence of str
     wager : callable, optional
-        Evidence that may be looked at again, in the place of resamples.
+        DifferenceEvidence that may be looked at again, in the place of resamples.
     at_best : sequence of GateClaim, optional
         The same claims where what is missing is at the best there can be; then they are at the worst, and
         decided whatever it is.
@@ -92,13 +92,13 @@ def _evidence(
     inference: Inference,
     models: Sequence[str],
     wager: Callable[[GateClaim], AnytimeEvidence] | None,
-) -> tuple[Sequence[Evidence | AnytimeEvidence], list[str]]:
+) -> tuple[Sequence[DifferenceEvidence | AnytimeEvidence], list[str]]:
     """What the samples say of each claim, and what a reader must know before believing it."""
     if wager is not None:
         return [wager(claim) for claim in claims], []
     for claim in claims:
         _require_samples(claim, models)
-    evidence: dict[int, Evidence] = {}
+    evidence: dict[int, DifferenceEvidence] = {}
     advice = _few_samples(claims)
     for members in _by_test(claims).values():
         if claims[members[0]].dominance is None:
@@ -128,7 +128,7 @@ def _by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
     return found
 
 
-def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> list[Evidence]:
+def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> list[DifferenceEvidence]:
     comparisons = [
         Comparison.of(
             claim.column.scores, claim.new, claim.old, claim.level, claim.column.limits, claim.column.bounded
@@ -145,7 +145,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
         if one.level is not None:
             behind = int(samples_behind_tail(behind, one.level))
         found.append(
-            Evidence.of_replicates(
+            DifferenceEvidence.of_replicates(
                 difference(one),
                 claim.boundary,
                 plain=drawn[at],
@@ -163,7 +163,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
 
 def _dominance(
     claims: Sequence[GateClaim], inference: Inference, family: int
-) -> tuple[list[Evidence], tuple[str, ...]]:
+) -> tuple[list[DifferenceEvidence], tuple[str, ...]]:
     """Test dominance in both directions, of the pairs that are claimed and nobody else."""
     dominance = claims[0].dominance
     assert dominance is not None
@@ -179,12 +179,12 @@ def _dominance(
     return [_of_tests(claim, study.tests[0], scores) for claim in claims], study.advice
 
 
-def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) -> Evidence:
+def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) -> DifferenceEvidence:
     new, old, dominance = claim.new, claim.old, claim.dominance
     assert dominance is not None
     assert tests.p_value is not None
     assert tests.standard_error is not None
-    return Evidence(
+    return DifferenceEvidence(
         dominance.boundary - float(tests.ratios[new, old]),
         claim.boundary,
         float(tests.standard_error[new, old]),

@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.decision import Evidence, answers
+from riskrank.engine.gates.decision import DifferenceEvidence, answers
 from riskrank.engine.gates.replicates import difference, differences
-from riskrank.engine.gates.side import Side
+from riskrank.engine.gates.side import SideScores
 
 
-def _needed(evidence: Evidence) -> int | None:
+def _needed(evidence: DifferenceEvidence) -> int | None:
     return evidence.samples_needed(0.05, (None, None))
 
 
-def normal_evidence(estimate, *, boundary=0.0, error=1.0, n=50, resamples=4000, seed=0) -> Evidence:
+def normal_evidence(estimate, *, boundary=0.0, error=1.0, n=50, resamples=4000, seed=0) -> DifferenceEvidence:
     drawn = estimate + error * np.random.default_rng(seed).normal(size=resamples)
-    return Evidence.of_replicates(
+    return DifferenceEvidence.of_replicates(
         estimate, boundary, plain=drawn, against=drawn, in_favour=drawn, samples=n, behind=n
     )
 
@@ -45,7 +45,7 @@ def test_a_claim_is_decided_exactly_if_its_interval_says_so(family, correction, 
 
 def test_holm_by_hand():
     """p-values .01, .03, .2 at 5 %: .03 is adjusted to .06."""
-    family = [Evidence(1.0, 0.0, 1.0, 50, p / 2, 1 - p / 2) for p in (0.01, 0.03, 0.2)]
+    family = [DifferenceEvidence(1.0, 0.0, 1.0, 50, p / 2, 1 - p / 2) for p in (0.01, 0.03, 0.2)]
     found = answers(family)
     np.testing.assert_allclose([one.p_adjusted for one in found], [0.03, 0.06, 0.2])
     assert [one.side for one in found] == [1, 0, 0]
@@ -59,15 +59,15 @@ def test_an_end_that_the_resamples_cannot_tell():
 
 def test_the_samples_needed_by_hand():
     """Half a standard error away: (1.96 + 0.84)²/0.25 = 31.4 times as many."""
-    assert _needed(Evidence(0.5, 0.0, 1.0, 100, 0.3, 0.7)) == pytest.approx(3140, rel=0.001)
-    assert _needed(Evidence(0.0, 0.0, 1.0, 100, 0.5, 0.5)) is None
-    assert _needed(Evidence(9.0, 0.0, 1.0, 100, 0.5, 0.5)) is None
+    assert _needed(DifferenceEvidence(0.5, 0.0, 1.0, 100, 0.3, 0.7)) == pytest.approx(3140, rel=0.001)
+    assert _needed(DifferenceEvidence(0.0, 0.0, 1.0, 100, 0.5, 0.5)) is None
+    assert _needed(DifferenceEvidence(9.0, 0.0, 1.0, 100, 0.5, 0.5)) is None
 
 
 @pytest.mark.parametrize("shift", [0.2, 0.3])
 def test_the_samples_needed_do_decide_four_times_out_of_five(shift):
     """Against simulated t tests of so many samples."""
-    n = _needed(Evidence(shift, 0.0, 1 / np.sqrt(20), 20, 0.3, 0.7))
+    n = _needed(DifferenceEvidence(shift, 0.0, 1 / np.sqrt(20), 20, 0.3, 0.7))
     rng = np.random.default_rng(0)
     scores = rng.normal(shift, 1, (4000, n))
     t = scores.mean(axis=1) / scores.std(axis=1, ddof=1) * np.sqrt(n)
@@ -80,14 +80,14 @@ def heavy(n=50, sign=-1.0, seed=0):
     old = rng.normal(size=n)
     new = old + sign * rng.lognormal(0, 1, n)
     units = np.arange(n)
-    sides = Side(new, units), Side(old, units)
+    sides = SideScores(new, units), SideScores(old, units)
     return [Comparison(*sides, True, None, -20.0, 20.0, bounded) for bounded in (True, False)]
 
 
 def evidence_of(one, boundary):
     against, in_favour = one.against(), one.in_favour()
     plain, low, high = differences([one, against, in_favour], resamples=4000, seed=1)
-    return Evidence.of_replicates(
+    return DifferenceEvidence.of_replicates(
         difference(one),
         boundary,
         plain=plain,
@@ -122,7 +122,9 @@ def test_unbounded_means_are_decided_exactly_if_their_interval_says_so(seed, bou
 
 def test_a_tail_that_leaves_an_end_open():
     rng = np.random.default_rng(2)
-    found = evidence_of(replace(heavy(n=12)[1], new=Side(-rng.lognormal(0, 3, 12), np.arange(12))), -5.0)
+    found = evidence_of(
+        replace(heavy(n=12)[1], new=SideScores(-rng.lognormal(0, 3, 12), np.arange(12))), -5.0
+    )
     low, high = found.interval(0.05)
     assert low is None
     assert high is not None
@@ -131,7 +133,7 @@ def test_a_tail_that_leaves_an_end_open():
 def test_unequal_units_are_worth_fewer():
     """Sixty single samples and one cluster of a hundred: Kish's number is 2.5."""
     cluster = np.r_[np.arange(60), np.full(100, 60)]
-    sides = [Side(np.random.default_rng(0).normal(size=160), cluster) for _ in range(2)]
+    sides = [SideScores(np.random.default_rng(0).normal(size=160), cluster) for _ in range(2)]
     one = Comparison(*sides, True, None, -5.0, 5.0)
     assert one.samples == 61
     assert one.independent == pytest.approx(160**2 / (60 + 100**2))
@@ -139,7 +141,7 @@ def test_unequal_units_are_worth_fewer():
 
 def test_the_standard_error_by_hand():
     plain = np.array([1.0, 2.0, 4.0, 9.0])
-    found = Evidence.of_replicates(
+    found = DifferenceEvidence.of_replicates(
         4.0, 0.0, plain=plain, against=plain, in_favour=plain, samples=11, behind=11
     )
     # Exponential weights of 11 scores spread a mean by √(10/12) of its standard error.

@@ -5,9 +5,9 @@ import pytest
 from scipy.special import stdtrit
 
 from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.decision import Evidence
+from riskrank.engine.gates.decision import DifferenceEvidence
 from riskrank.engine.gates.replicates import difference, differences, tail_means
-from riskrank.engine.gates.side import Side
+from riskrank.engine.gates.side import SideScores
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 
 
@@ -16,17 +16,17 @@ def compared(new, old, *, paired=True, level=None, clusters=None, limits=None) -
     for at, values in enumerate((new, old)):
         values = np.asarray(values, dtype=float)
         units = np.arange(len(values)) if clusters is None else np.asarray(clusters[at])
-        sides.append(Side(values, units))
+        sides.append(SideScores(values, units))
     both = np.concatenate([side.values for side in sides])
     lowest, highest = limits or (both.min(), both.max())
     return Comparison(sides[0], sides[1], paired, level, lowest, highest)
 
 
-def evidence(comparison, boundary=0.0, resamples=4000, behind=None) -> Evidence:
+def evidence(comparison, boundary=0.0, resamples=4000, behind=None) -> DifferenceEvidence:
     drawn = differences(
         [comparison, comparison.against(), comparison.in_favour()], resamples=resamples, seed=0
     )
-    return Evidence.of_replicates(
+    return DifferenceEvidence.of_replicates(
         difference(comparison),
         boundary,
         plain=drawn[0],
@@ -43,7 +43,7 @@ def test_tail_means_against_brute_force(level):
     rng = np.random.default_rng(0)
     clusters = np.sort(rng.integers(0, 20, 60))
     clusters = np.unique(clusters, return_inverse=True)[1]
-    side = Side(rng.integers(0, 9, 60).astype(float), clusters)
+    side = SideScores(rng.integers(0, 9, 60).astype(float), clusters)
     weights = rng.integers(0, 4, (30, clusters.max() + 1)).astype(float)
     expected = [
         tail_value_at_risk(np.repeat(side.values, row[clusters].astype(int)), level) for row in weights
@@ -56,7 +56,7 @@ def test_the_tail_of_a_resample_may_reach_far():
     values = np.arange(1000.0)
     weights = np.zeros((1, 1000))
     weights[0, 990:] = 100
-    side = Side(values, np.arange(1000))
+    side = SideScores(values, np.arange(1000))
     np.testing.assert_allclose(
         tail_means(side, weights, 0.05), tail_value_at_risk(np.arange(990.0, 1000), 0.05)
     )

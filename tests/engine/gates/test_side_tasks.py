@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.decision import Evidence
+from riskrank.engine.gates.decision import DifferenceEvidence
 from riskrank.engine.gates.replicates import difference, differences
-from riskrank.engine.gates.side import Side
+from riskrank.engine.gates.side import SideScores
 from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
@@ -24,7 +24,7 @@ def suite(seed=0, random=False, weights=shares, shift=0.0):
 
 
 def comparison(scores, level=None, bounded=True):
-    sides = [Side(scores.values[m], scores.clusters[m], SideTasks.of(scores, m)) for m in (0, 1)]
+    sides = [SideScores(scores.values[m], scores.clusters[m], SideTasks.of(scores, m)) for m in (0, 1)]
     return Comparison(*sides, True, level, -9.0, 9.0, bounded)
 
 
@@ -62,8 +62,8 @@ def test_one_task_is_as_no_task():
     values = np.random.default_rng(0).normal(size=(2, 30))
     one = SideTasks(np.zeros(30, dtype=np.int64), np.ones(1), False)
     units = np.arange(30)
-    with_task = Comparison(*(Side(own, units, one) for own in values), True, None, -9.0, 9.0, False)
-    plain = Comparison(*(Side(own, units) for own in values), True, None, -9.0, 9.0, False)
+    with_task = Comparison(*(SideScores(own, units, one) for own in values), True, None, -9.0, 9.0, False)
+    plain = Comparison(*(SideScores(own, units) for own in values), True, None, -9.0, 9.0, False)
     for first, second in ((with_task, plain), (with_task.against(), plain.against())):
         drawn = differences([first, second], resamples=50, seed=3)
         assert drawn[0] == pytest.approx(drawn[1])
@@ -111,7 +111,7 @@ def test_a_clear_loss_is_refuted_and_a_gain_shown():
         scores, _ = suite(shift=shift)
         one = comparison(scores)
         drawn = differences([one, one.against(), one.in_favour()], resamples=2000, seed=1)
-        found = Evidence.of_replicates(
+        found = DifferenceEvidence.of_replicates(
             difference(one), 0.0, plain=drawn[0], against=drawn[1], in_favour=drawn[2], samples=86, behind=20
         )
         assert (found.p_above < 0.05) == (shift > 0)

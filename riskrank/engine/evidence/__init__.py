@@ -1,0 +1,1 @@
+"""What samples say of claims: one maker a kind of evidence."""
