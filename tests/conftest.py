@@ -47,13 +47,13 @@ def rough_interval(monkeypatch):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--write-figures", action="store_true", help="store the figures of documents anew")
+    parser.addoption("--write-made", action="store_true", help="store screens, warnings and JSON anew")
 
 
 @pytest.fixture
-def write_figures(request):
+def write_made(request):
     """Whether figures are stored anew."""
-    return request.config.getoption("--write-figures")
+    return request.config.getoption("--write-made")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the markers

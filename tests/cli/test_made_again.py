@@ -1,14 +1,16 @@
 """A document can be made again from itself: files, settings and seed it tells give the same bytes.
 
-And its figures are those of the last time somebody looked: a change that no other test sees, in one of some
-thousand numbers, shows here. ``pytest tests/cli/test_made_again.py -n 0 --write-figures`` writes them anew.
+And its screen, its warnings and its JSON are those of the last time somebody looked: a change that no other
+test sees, in one word or one of some thousand numbers, shows here, and what changed can be read in a diff of
+``tests/cli/made``. ``pytest tests/cli/test_made_again.py -n 0 --write-made`` writes them anew.
 """
 
+import difflib
 import json
+import re
 import shlex
-from math import sin
+from math import inf, sin
 from pathlib import Path
-from zlib import crc32
 
 import polars as pl
 import pytest
@@ -16,10 +18,8 @@ import pytest
 import riskrank as rr
 from riskrank.asked.commands import COMMANDS
 
-FIGURES = Path(__file__).with_name("figures.json")
-ANEW = "other figures than before: if they are meant, write them anew with --write-figures"
-# Of every field of a document, as `folded` says.
-STORED = json.loads(FIGURES.read_text("utf-8"))
+MADE = Path(__file__).with_name("made")
+ANEW = "otherwise than before: if that is meant, write it anew with --write-made\n"
 
 MIXES = {
     "rank": (
@@ -32,18 +32,31 @@ MIXES = {
         "suite.csv --resamples 40 --tasks random --metric acc",
         "suite.csv --no-test --task-scale rank --task-weight samples",
         "judged.csv --wide --human people --judge judge --resamples 40",
+        "--metric acc --explain",
+        "suite.csv --metric acc --explain",
+        "clusters.csv --cluster patient --resamples 200",
     ),
     "dominance": (
         "--resamples 40 --threshold 0.1,0.3 --ratios",
         "--no-test --test all --metric acc",
         "--unpaired --variance clt",
+        "--resamples 40 --group-by half --metric acc",
+        "judged.csv --wide --human people --judge judge --resamples 40 --explain",
+        "clusters.csv --cluster patient --resamples 200 --explain",
     ),
     "mrm": (
         "--no-test --risk gini-tail --level 0.1 --weight acc=2 --weight f1=1",
         "--resamples 40",
         "suite.csv --resamples 40",
+        "--risk standard-deviation --metric acc --resamples 40 --explain",
+        "--resamples 40 --group-by half",
+        "clusters.csv --cluster patient --resamples 200",
     ),
-    "gsd": ("--no-test --digits 1 --delta 0,0.001", "--resamples 20 --ordinal f1 --witness A:B"),
+    "gsd": (
+        "--no-test --digits 1 --delta 0,0.001",
+        "--resamples 20 --ordinal f1 --witness A:B",
+        "--resamples 20 --delta 0.0001 --front-test A --explain",
+    ),
     "copa": (
         "--p inf,2 --require 'acc >= -9' --resample-models 20",
         "--sweep acc --steps 50 --missing worst",
@@ -52,11 +65,15 @@ MIXES = {
         "--sweep-p --steps 40",
         "suite.csv --objective acc:mean --objective f1:tvar@0.2 --resamples 40",
         "suite.csv --objective acc:mean --tasks random --resamples 40 --margin acc=0.1",
+        "priced.csv --wide --higher acc --lower price --explain",
+        "clusters.csv --cluster patient",
     ),
     "portfolio": ("", "--summary --level 0.1", "--where 'half = 1'", "suite.csv --summary"),
     "power": (
         "--sizes 20 --simulations 2 --resamples 40 --pair A:C --variance clt",
         "suite.csv --sizes 20 --simulations 2 --resamples 40 --pair A:C --metric acc",
+        "--anytime --pair A:B --metric acc --metrics-file bounds.toml --simulations 20 --limit 2000",
+        "judged.csv --wide --human people --judge judge --pair A:B",
     ),
     "gate": (
         "--better A:B --margin acc=0.01 --on mean",
@@ -65,8 +82,17 @@ MIXES = {
         "--not-worse A:B --margin 0.3 --metric acc --anytime --metrics-file bounds.toml",
         "suite.csv --not-worse A:B --margin 0.2 --on macro --metric acc",
         "judged.csv --wide --human people --judge judge --better A:B",
+        "suite.csv --not-worse A:B --margin 0.5 --on macro --tasks random --metric acc --explain",
+        "gaps.csv --not-worse A:B --margin 0.2 --missing bounds --metrics-file bounds.toml --metric acc",
+        "--not-worse A:B --margin 0.3 --group-by half --metric acc --cases 2 --explain",
+        "clusters.csv --cluster patient --better A:B --on mean --on ssd",
+        "runs.csv --each-sample 0.2 --repeats draws --models A,B",
     ),
-    "diff": ("--pair A:B --metric acc", "--pair C:B --group-by half --correction none --cases 2"),
+    "diff": (
+        "--pair A:B --metric acc",
+        "--pair C:B --group-by half --correction none --cases 2",
+        "runs.csv --pair A:B --repeats draws --explain",
+    ),
     "report": ("--no-test --copa --title Mine",),
     "check": ("--lower f1", "--columns sample=sample+half", "judged.csv --wide --human people --judge judge"),
 }
@@ -105,55 +131,104 @@ def tables(tmp_path, monkeypatch):
     ]
     pl.DataFrame(judged).write_csv("judged.csv")
     Path("bounds.toml").write_text("[acc]\nbounds = [-1, 2]\n", "utf-8")
+    table.filter(~((pl.col("sample") == "s3") & (pl.col("model") == "A"))).write_csv("gaps.csv")
+    # Forty clusters, thirty of one sample and ten of five: worth about 22.
+    patients = [n if n < 30 else 30 + (n - 30) // 5 for n in range(80)]
+    clusters = [
+        {"model": m, "sample": n, "metric": "acc", "score": sin(5 * n + 3 * at) + at / 3, "patient": patient}
+        for at, m in enumerate("CBA")
+        for n, patient in enumerate(patients)
+    ]
+    pl.DataFrame(clusters).write_csv("clusters.csv")
+    acc = table.filter(pl.col("metric") == "acc").select("model", "sample", acc="score")
+    prices = pl.col("model").replace_strict({"A": 3.0, "B": 2.0, "C": 1.0})
+    acc.with_columns(price=prices).write_csv("priced.csv")
+    runs = [
+        {"model": m, "sample": n, "metric": "ok", "score": int((3 * n + 5 * run + at) % 7 > 1), "run": run}
+        for at, m in enumerate("BA")
+        for n in range(20)
+        for run in range(6)
+    ]
+    pl.DataFrame(runs).write_csv("runs.csv")
 
 
-def folded(value, at="", found=None):
-    """One number a field of a document: its numbers in their order weighed, texts and gaps as numbers too."""
-    found = {} if found is None else found
+def of_document(text):
+    """A JSON document to be read: a line a setting and a row, without the version."""
+    document = json.loads(text)
+    document["meta"]["version"] = "0"
+    rows = document.pop("results")
+    lines = json.dumps(shortened(document), indent=1, ensure_ascii=False).splitlines()
+    return [*lines, *(json.dumps(shortened(row), ensure_ascii=False) for row in rows)]
+
+
+def shortened(value):
+    """Numbers with seven digits: what other libraries make of the last ones is nobody's matter."""
     if isinstance(value, dict):
-        for name, one in value.items():
-            folded(one, f"{at}.{name}" if at else name, found)
-    elif isinstance(value, list):
-        for one in value:
-            folded(one, at, found)
-    else:
-        if isinstance(value, str):
-            # Sentences are for other tests.
-            value = crc32(value.encode()) % 997 if at.startswith("results") else 0
-        count, total = found.get(at, (0, 0.0))
-        found[at] = count + 1, total + (count % 7 + 1) * (0.5 if value is None else float(value))
-    return found
+        return {name: shortened(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [shortened(one) for one in value]
+    return float(f"{value:.7g}") if isinstance(value, float) else value
+
+
+NUMBER = re.compile(r"-?\b\d+(?:\.\d+)?(?:e-?\d+)?\b")
+
+
+def same(made, stored):
+    """Whether two lines of a document are the same but for the last digits of their numbers."""
+    if made == stored:
+        return True
+    if NUMBER.sub("#", made) != NUMBER.sub("#", stored):
+        return False
+    pairs = zip(NUMBER.findall(made), NUMBER.findall(stored), strict=True)
+    return all(float(one) == pytest.approx(float(other), rel=2e-6, abs=1e-9) for one, other in pairs)
+
+
+def changed(made, stored):
+    """What is made otherwise than it is stored, as a diff; nothing where it is the same."""
+    at = made.index("$ json") if "$ json" in made else inf
+    if len(made) == len(stored) and all(
+        one == other if line < at else same(one, other)
+        for line, (one, other) in enumerate(zip(made, stored, strict=True))
+    ):
+        return ""
+    return "\n".join(difflib.unified_diff(stored, made, "stored", "made", lineterm="", n=1))
 
 
 @pytest.mark.parametrize(("command", "mix"), CASES)
-def test_a_document_is_made_again_from_itself(run, tables, write_figures, command, mix):
-    words = shlex.split(mix)
+def test_a_document_is_made_again_from_itself(run, tables, write_made, command, mix):
+    words = [word for word in shlex.split(mix) if word != "--explain"]
     table = words.pop(0) if words and words[0].endswith(".csv") else "t.csv"
-    ways = [] if "--lower" in mix else shlex.split(DIRECTIONS)
-    first = run(command, table, *ways, *words, "--format", "json").stdout
-    meta = json.loads(first)["meta"]
+    ways = [] if {"--lower", "--higher"} & {*words} else shlex.split(DIRECTIONS)
+    asked = (command, table, *ways, *words)
+    first = run(*asked, "--format", "json").stdout
+    meta = json.loads(first or run(*asked).stderr)["meta"]
     seed = {} if meta["seed"] is None else {"seed": meta["seed"]}
     paths = [entry["path"] for entry in meta["inputs"]]
-    again = getattr(rr, command)(paths, **meta["settings"], **seed)
+    again = getattr(rr, command)(paths[:1], **meta["settings"], **seed)
     assert again.to_json() == first
-    case = f"{command} {mix}".strip()
-    figures = folded({"results": json.loads(first)["results"], "meta": _told(meta)})
-    if write_figures:
-        _store(case, figures)
-    stored = STORED.get(case, {})
-    assert figures.keys() == stored.keys(), ANEW
-    for field, found in figures.items():
-        assert found == pytest.approx(stored[field], rel=1e-7, abs=1e-9), f"{field}: {ANEW}"
+    screen = run(*asked, *(["--explain"] if "--explain" in mix else []))
+    parts = {
+        shlex.join(asked): f"{screen.stdout}",
+        f"stderr, exit {screen.status}": screen.stderr,
+        "json": "\n".join(of_document(first)),
+    }
+    made = [line for name, text in parts.items() for line in (f"$ {name}", *text.splitlines())]
+    stored = MADE / (re.sub(r"[^a-z0-9.]+", "-", f"{command} {mix}".lower()).strip("-") + ".txt")
+    if write_made:
+        stored.write_text("\n".join(made) + "\n", "utf-8")
+    told = stored.read_text("utf-8").splitlines() if stored.exists() else []
+    assert not (diff := changed(made, told)), ANEW + diff
 
 
-def _told(meta):
-    return {name: value for name, value in meta.items() if name not in {"inputs", "settings", "warnings"}}
-
-
-def _store(case, figures):
-    STORED[case] = {field: [count, float(f"{total:.9g}")] for field, (count, total) in figures.items()}
-    lines = (f"{json.dumps(one)}: {json.dumps(STORED[one])}" for one in sorted(STORED))
-    FIGURES.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+def test_a_change_of_one_word_or_digit_is_seen():
+    stored = ["$ rank", "Ship A: 0.51", "$ json", '{"p": 1.234567, "x": "b2"}']
+    assert not changed([*stored[:3], '{"p": 1.234568, "x": "b2"}'], stored)
+    for line, text in (
+        (1, "Ship A: 0.52"),
+        (3, '{"p": 1.2346, "x": "b2"}'),
+        (3, '{"p": 1, "x": "b2"}'),
+    ):
+        assert changed([*stored[:line], text, *stored[line + 1 :]], stored).count("\n-") == 1
 
 
 def test_every_command_of_python_is_made_again():
