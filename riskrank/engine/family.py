@@ -103,6 +103,21 @@ class Family:
     correction: str = "holm"
     sides: int = 2
 
+    @property
+    def confidence(self) -> float:
+        """Coverage of intervals that go with the level, 1 − α."""
+        return 1 - self.alpha
+
+    @property
+    def text(self) -> str:
+        """The level as captions have it: ``α 0.05``."""
+        return f"α {self.alpha:g}"
+
+    @property
+    def settings(self) -> dict[str, float | str]:
+        """The level and the correction as documents have them."""
+        return {"alpha": self.alpha, "correction": self.correction}
+
     def at(self, share: float) -> Family:
         """The same family at a share of its level."""
         return replace(self, alpha=self.alpha * share)

@@ -7,6 +7,7 @@ from typing import Any
 from riskrank.asked.resampling import FamilySettings
 from riskrank.engine.dominance.claims import PAPER_THRESHOLDS, Claim, claims
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.studies.dominance.options import ABSOLUTE, DIRECT, RELATIVE, DominanceTestSettings
 
@@ -22,6 +23,11 @@ def claims_of(settings: DominanceTestSettings) -> tuple[Claim, ...]:
         relative=RELATIVE in settings.kinds,
         thresholds=thresholds if ABSOLUTE in settings.kinds else (),
     )
+
+
+def family_of(settings: Any) -> Family:
+    """The level and the correction that are asked for."""
+    return Family(settings.alpha, settings.correction)
 
 
 def inference_of(settings: FamilySettings, jobs: Jobs) -> Inference:

@@ -23,6 +23,7 @@ from riskrank.engine.dominance.estimates import estimate
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.violation import violation_matrix
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 
 LEVELS = (0.05, 0.0056)
@@ -138,7 +139,9 @@ def rejections(case: Case, seed: int, *, resamples: int) -> np.ndarray:
     p_values = [
         [found.p_value[case.pair] for found in tests],
         [
-            clt_test(estimates, influences[claim.order], claim, correction="none").p_value[case.pair]
+            clt_test(estimates, influences[claim.order], claim, family=Family(correction="none")).p_value[
+                case.pair
+            ]
             for claim in case.claims
         ],
     ]

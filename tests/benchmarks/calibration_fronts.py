@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.copa.front_evidence import objective_evidence
-from riskrank.engine.copa.front_states import OFF, ON, front_states
+from riskrank.engine.copa.front_states import front_states
 from riskrank.engine.copa.objective_scores import ObjectiveScores
 from riskrank.engine.copa.replicates import replicates
+from riskrank.engine.family import Side
 from riskrank.engine.sampling.design import ClusteredScores
 
 CORRELATION = 0.5
@@ -162,7 +163,7 @@ def front_rows(case: FrontCase, seeds: Sequence[int]) -> list[list[float]]:
             for at, one in enumerate(objectives)
         ]
         state = np.array(front_states(evidence).state)
-        off, on = state == OFF, state == ON
+        off, on = state == Side.REFUTED, state == Side.SHOWN
         outcomes.append(
             [
                 int(np.any(off & ~case.off)),

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.copa.front_evidence import ObjectiveEvidence
-from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Booleans, Floats, Integers
 
-ON, OFF, OPEN = "on", "off", "open"
-SHOWN, VIOLATED = "shown", "violated"
+FRONT = {Side.SHOWN: "on", Side.REFUTED: "off", Side.OPEN: "open"}
+"""What documents say of a model and the front."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,49 +33,57 @@ class FrontStates:
 
     Attributes
     ----------
-    state : tuple of N str
-        ``on``, ``off``, ``open``.
+    state : tuple of N Side
+        Whether each is on the front.
     dominates : ndarray, shape (N, N)
         Adjusted p-values of "the first dominates the second"; 1 on the diagonal.
+    dominating : ndarray of bool, shape (N, N)
+        Where that is shown.
     dominator : ndarray of int, shape (N,)
         The model that dominates each with the smallest p-value; −1 of those that nobody is shown to.
     stands : ndarray, shape (N,)
         Adjusted p-values of "no other dominates it".
+    standing : ndarray of bool, shape (N,)
+        Where that is shown.
     rival : ndarray of int, shape (N,)
         The other model that each is least shown to be better than somewhere; −1 where there is none.
     best_on : ndarray of int, shape (N, N)
         The objective on which the first is best shown to be better than the second; −1 where on none.
     """
 
-    state: tuple[str, ...]
+    state: tuple[Side, ...]
     dominates: Floats
+    dominating: Booleans
     dominator: Integers
     stands: Floats
+    standing: Booleans
     rival: Integers
     best_on: Integers
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The states as documents spell them: ``on``, ``off``, ``open``."""
+        return tuple(FRONT[one] for one in self.state)
 
 
 def front_states(
     evidence: Sequence[ObjectiveEvidence],
+    family: Family = Family(),
     *,
-    alpha: float = 0.05,
-    correction: str = "holm",
     allowed: Booleans | None = None,
-    meets: Sequence[str] | None = None,
+    meets: Sequence[Side] | None = None,
 ) -> FrontStates:
     """Find the front with its doubt.
 
     Parameters
     ----------
     evidence : sequence of K ObjectiveEvidence
-    alpha : float
-        Level of either family.
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    family : Family
+        Level and correction of either family: all ordered pairs, and all models.
     allowed : ndarray of bool, shape (N,), optional
         The models that meet constraints as measured: nobody else rules a model out.
-    meets : sequence of N str, optional
-        Whether each is ``shown`` to meet them, ``violated`` or ``open``.
+    meets : sequence of N Side, optional
+        Whether each is shown to meet them.
 
     Returns
     -------
@@ -83,23 +91,26 @@ def front_states(
     """
     N = len(evidence[0].as_good)
     allowed = np.ones(N, dtype=bool) if allowed is None else allowed
-    answers = [SHOWN] * N if meets is None else list(meets)
-    dominates = _adjusted(_domination(evidence), correction)
+    answers = [Side.SHOWN] * N if meets is None else list(meets)
+    dominates = family.adjusted(_domination(evidence), ~np.eye(N, dtype=bool))
+    dominating = family.significant(dominates)
     against = np.where(allowed[:, None], dominates, np.inf)
     np.fill_diagonal(against, np.inf)
-    dominator = np.where(against.min(axis=0) <= alpha, against.argmin(axis=0), -1)
+    dominator = np.where(family.significant(against.min(axis=0)), against.argmin(axis=0), -1)
     better, best_on = _better_somewhere(evidence)
     open_to = np.where(allowed, better, -1.0)
     np.fill_diagonal(open_to, -1.0)
     rival = np.where(open_to.max(axis=1) >= 0, open_to.argmax(axis=1), -1)
-    stands = adjust(np.maximum(open_to.max(axis=1), 0.0), correction)
+    stands = family.adjusted(np.maximum(open_to.max(axis=1), 0.0))
+    standing = family.significant(stands)
     state = []
     for i in range(N):
-        if dominator[i] >= 0 or answers[i] == VIOLATED:
-            state.append(OFF)
+        if dominator[i] >= 0 or answers[i] == Side.REFUTED:
+            state.append(Side.REFUTED)
         else:
-            state.append(ON if stands[i] <= alpha and answers[i] == SHOWN else OPEN)
-    return FrontStates(tuple(state), dominates, dominator, stands, rival, best_on)
+            shown = standing[i] and answers[i] == Side.SHOWN
+            state.append(Side.SHOWN if shown else Side.OPEN)
+    return FrontStates(tuple(state), dominates, dominating, dominator, stands, standing, rival, best_on)
 
 
 def _domination(evidence: Sequence[ObjectiveEvidence]) -> Floats:
@@ -121,11 +132,3 @@ def _better_somewhere(evidence: Sequence[ObjectiveEvidence]) -> tuple[Floats, In
     p = np.where(p == 0, 0.0, np.minimum(p * np.maximum(tests, 1), 1.0))
     least = p.min(axis=0)
     return least, np.where(least < 1, p.argmin(axis=0), -1)
-
-
-def _adjusted(p_values: Floats, correction: str) -> Floats:
-    """Of all ordered pairs; 1 on the diagonal."""
-    pairs = ~np.eye(len(p_values), dtype=bool)
-    found = np.ones(p_values.shape)
-    found[pairs] = adjust(p_values[pairs], correction)
-    return found

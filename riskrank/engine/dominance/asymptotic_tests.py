@@ -9,7 +9,7 @@ from riskrank.engine.dominance.claims import RELATIVE, Claim
 from riskrank.engine.dominance.estimates import ViolationEstimates
 from riskrank.engine.dominance.influence import ViolationInfluence
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, decide, family_of
-from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.family import Family
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import UsageError
 
@@ -90,8 +90,7 @@ def clt_test(
     influence: ViolationInfluence,
     claim: Claim,
     *,
-    alpha: float = 0.05,
-    correction: str = "holm",
+    family: Family = Family(),
     pairs: Pairs | None = None,
 ) -> DominanceTests:
     """Asymptotic test by influence functions, without resampling ([RAB] Theorems 1 and 2, method §4).
@@ -104,10 +103,7 @@ def clt_test(
         Standard errors for the order of the claim.
     claim : Claim
         What to test.
-    alpha : float
-        Level of the family.
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    family : Family
     pairs : sequence of (int, int), optional
         Ordered pairs (winner, loser) that make up the family; by default all k(k - 1).
 
@@ -116,18 +112,18 @@ def clt_test(
     DominanceTests
         With logit-scale p-values, all decided.
     """
-    family = family_of(len(estimates.means), pairs)
+    wanted = family_of(len(estimates.means), pairs)
     if claim.kind == RELATIVE:
         p_value, error = relative_p_values(influence), influence.relative_error
     else:
         p_value, error = absolute_p_values(influence, claim.boundary), influence.ratio_error
-    p_adjusted = adjust(p_value[family], correction)
+    p_adjusted = family.adjusted(p_value[wanted])
     return decide(
         estimates,
         claim,
-        family,
-        error=error[family],
-        p_value=p_value[family],
+        wanted,
+        error=error[wanted],
+        p_value=p_value[wanted],
         p_adjusted=p_adjusted,
-        dominates=p_adjusted <= alpha,
+        dominates=family.significant(p_adjusted),
     )

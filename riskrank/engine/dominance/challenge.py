@@ -108,14 +108,13 @@ def challenge(ranked: Ranked, model: int, inference: Inference) -> Challenge:
     held, tails, better, milder = _on_metrics(ranked, model, inference)
     if len(ranked.tables.metrics) == 1:
         better = [i for i in better if i not in behind]
-    worse = _worse_throughout(held, tails, inference.alpha) if len(ranked.tables.metrics) > 1 else ()
+    worse = _worse_throughout(held, tails) if len(ranked.tables.metrics) > 1 else ()
     return Challenge(model, ahead, behind, undecided, held, tuple(better), tails, tuple(milder), worse)
 
 
-def _worse_throughout(held: Contrasts, tails: TailContrasts | None, alpha: float) -> tuple[int, ...]:
-    """Models whose means are worse on every metric, at half the level: another might have come first."""
-    found = held.worse_throughout(alpha / 2).tolist()
-    return tuple(i for i in found if tails is None or not tails.milder[i].any())
+def _worse_throughout(held: Contrasts, tails: TailContrasts | None) -> tuple[int, ...]:
+    """Models whose means are worse on every metric, and whose worst samples are milder on none."""
+    return tuple(i for i in held.worse_throughout.tolist() if tails is None or not tails.milder[i].any())
 
 
 def beaten(ranked: Ranked, model: int, inference: Inference) -> bool:
@@ -133,8 +132,8 @@ def _on_metrics(
     ranked: Ranked, model: int, inference: Inference
 ) -> tuple[Contrasts, TailContrasts | None, list[int], list[int]]:
     """Means and tails of all against one model's, and who is better by either."""
-    held = contrasts(ranked.tables, model, correction=inference.correction)
-    better = held.throughout(inference.alpha).tolist()
+    held = contrasts(ranked.tables, model, inference.family)
+    better = held.throughout.tolist()
     if ranked.tails is None:
         return held, None, better, []
     tails = tail_contrasts(ranked.tails, held, inference)

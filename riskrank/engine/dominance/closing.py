@@ -14,9 +14,9 @@ from scipy.special import bdtrc
 
 from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.tail import FEWEST_IN_TAIL, TAIL_SHARE
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.freedom import Freedom
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Booleans, Floats, Integers
 
 # Looking several times at the same level would be liberal: before the last round half of it is used.
@@ -65,10 +65,8 @@ class ClaimFamily:
         Rank p-values p_g; 0 where there is no guard.
     guard_share : float
         No p-value is less than p_g divided by this (rule 4).
-    alpha : float
-        Level of the family.
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    family : Family
+        Level and correction.
     most : int
         Resamples after which every claim could be counted, 5/s; a pair is only closed early as not
         significant if it has more crossings than these would tolerate.
@@ -80,13 +78,12 @@ class ClaimFamily:
         guard: Floats,
         *,
         guard_share: float,
-        alpha: float,
-        correction: str,
+        family: Family,
         most: int,
     ) -> None:
         m = len(guard)
         self._samples, self._guard, self._guard_share = samples, guard, guard_share
-        self._alpha, self._correction, self._most = alpha, correction, most
+        self._claims, self._most = family, most
         self.p_value: Floats = np.ones(m)
         self.p_adjusted: Floats = np.ones(m)
         self.closed: Booleans = np.zeros(m, dtype=bool)
@@ -107,10 +104,10 @@ class ClaimFamily:
             Whether no round follows.
         """
         b = counted.resamples
-        level = self._alpha if last else self._alpha * EARLY
+        family = self._claims if last else self._claims.at(EARLY)
         share = (1 + counted.crossings) / (b + 1)
         p_value = self._guarded(expanded_p_value(share, self._samples))
-        self._close_significant(p_value, level, b)
+        self._close_significant(p_value, family, b)
         if counted.tail is not None:
             usable = np.isfinite(counted.tail) & (counted.crossings == 0)
             tail = expanded_p_value(np.where(usable, counted.tail, 1.0), self._samples)
@@ -121,10 +118,10 @@ class ClaimFamily:
             tail[ranks] = np.minimum(self._guard[ranks] * STAND_IN, 1.0)
             continued = np.minimum(p_value, self._guarded(tail))
             before = self.closed.copy()
-            self._close_significant(continued, self._alpha * TAIL_MARGIN, b)
+            self._close_significant(continued, self._claims.at(TAIL_MARGIN), b)
             self.extrapolated |= self.closed & ~before
             # A claim closed by its tail leaves a less strict level to the others.
-            self._close_significant(p_value, level, b)
+            self._close_significant(p_value, family, b)
         adjusted = self._adjusted(p_value)
         self._close_not_significant(counted, p_value, adjusted)
         if last:
@@ -146,11 +143,11 @@ class ClaimFamily:
         # What all resamples but the rounding of their sum do, all of them do.
         share = np.where(masses > 1 - 0.5 * rarest, 1.0, np.maximum(masses, rarest))
         p_value = self._guarded(expanded_p_value(share, self._samples))
-        self._close_significant(p_value, self._alpha, resamples)
+        self._close_significant(p_value, self._claims, resamples)
         adjusted, still = self._adjusted(p_value), ~self.closed
         if not still.any():
             return
-        levels = self._alpha / self._factor() * np.ones(len(still))
+        levels = np.full(len(still), self._next_level())
         unseen = (masses < rarest) & (self._guard / self._guard_share <= levels)
         self.decided[still & unseen & (expanded_p_value(rarest, self._samples) > levels)] = False
         self._freeze(still, p_value, adjusted, resamples)
@@ -160,7 +157,7 @@ class ClaimFamily:
 
     def _adjusted(self, p_value: Floats) -> Floats:
         """Adjusted p-values of all pairs, closed ones with the p-value that closed them."""
-        return adjust(np.where(self.closed, self.p_value, p_value), self._correction)
+        return self._claims.adjusted(np.where(self.closed, self.p_value, p_value))
 
     def _freeze(self, which: Booleans, p_value: Floats, adjusted: Floats, resamples: int) -> None:
         self.p_value[which] = p_value[which]
@@ -168,10 +165,10 @@ class ClaimFamily:
         self.resamples[which] = resamples
         self.closed |= which
 
-    def _close_significant(self, p_value: Floats, level: float, resamples: int) -> None:
-        """Close the open pairs whose adjusted p-value is at most the level."""
+    def _close_significant(self, p_value: Floats, family: Family, resamples: int) -> None:
+        """Close the open pairs that are significant in the family, or in one at a share of its level."""
         adjusted = self._adjusted(p_value)
-        which = ~self.closed & (adjusted <= level)
+        which = ~self.closed & family.significant(adjusted)
         self.dominates |= which
         self._freeze(which, p_value, adjusted, resamples)
 
@@ -186,8 +183,8 @@ class ClaimFamily:
         most = max(self._most, counted.resamples)
         best = self._guarded(expanded_p_value((1 + counted.crossings) / (most + 1), self._samples))
         still = still[np.argsort(-best[still], kind="stable")]
-        levels = self._alpha / self._mildest_factor(lost + np.arange(len(still)))
-        beyond = (best[still] > levels) & (adjusted[still] > self._alpha)
+        levels = self._claims.mildest_levels(len(self.closed), lost + np.arange(len(still)))
+        beyond = (best[still] > levels) & ~self._claims.significant(adjusted[still])
         # Most pairs have far too many crossings; only those with few may be a matter of the count.
         few = np.flatnonzero(beyond & (counted.crossings[still] <= _FEW_CROSSINGS))
         beyond[few] = ~self._coarse(counted, still[few], levels[few], most)
@@ -200,7 +197,7 @@ class ClaimFamily:
         still = np.flatnonzero(~self.closed)
         if not still.size:
             return
-        level = np.full(len(still), self._alpha / self._factor())
+        level = np.full(len(still), self._next_level())
         coarse = still[self._coarse(counted, still, level, counted.resamples)]
         self.decided[coarse] = False
         share = expanded_share(level[0], self._samples[coarse])
@@ -219,16 +216,6 @@ class ClaimFamily:
         found[found] = (1 / (resamples + 1) > share) & (chance > _SURPRISE)
         return found
 
-    def _mildest_factor(self, lost: Integers) -> Floats:
-        """Smallest factor a p-value can still meet, with `lost` pairs closed as not significant."""
-        m = len(self.closed)
-        if self._correction == "holm":
-            return np.asarray(1.0 + lost, dtype=np.float64)
-        if self._correction == "bh":
-            return np.asarray(m / np.maximum(m - lost, 1), dtype=np.float64)
-        return np.full(len(lost), float(m) if self._correction == "bonferroni" else 1.0)
-
-    def _factor(self) -> float:
-        """Factor of the next pair to become significant."""
-        m, won = len(self.closed), int(np.count_nonzero(self.dominates))
-        return {"holm": m - won, "bonferroni": m, "bh": m / (won + 1), "none": 1}[self._correction]
+    def _next_level(self) -> float:
+        """Level of the next pair to become significant."""
+        return self._claims.next_level(len(self.closed), int(np.count_nonzero(self.dominates)))

@@ -288,8 +288,7 @@ def asymptotic_tests(
             estimates,
             influences[claim.order],
             claim,
-            alpha=inference.alpha,
-            correction=inference.correction,
+            family=inference.family,
             pairs=question.pairs,
         )
         for claim in question.claims

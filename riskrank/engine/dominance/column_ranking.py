@@ -103,8 +103,7 @@ def rank_column(
             replicates.tails,
             rank=rankings[leading_method(rankings)].rank,
             samples=behind,
-            alpha=inference.alpha,
-            correction=inference.correction,
+            family=inference.family,
         )
     leaders = {int(ranking.order[0]) for ranking in rankings.values()}
     effects = dict(zip(leaders, _effects(behind, dominance, leaders, inference), strict=True))
@@ -128,7 +127,7 @@ def _effects(
     spreads: list[Spread | None] = [None, None]
     if replicates is not None:
         spreads = [
-            spread_of_differences(estimate, drawn, confidence=1 - inference.alpha)
+            spread_of_differences(estimate, drawn, confidence=inference.family.confidence)
             for estimate, drawn in (
                 (estimates.means, replicates.means),
                 (estimates.tails, replicates.tails),

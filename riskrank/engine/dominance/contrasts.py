@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.family import Answers, Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import kish
 from riskrank.engine.sampling.modified_t import p_above
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.sampling.task_parts import TaskParts
 from riskrank.engine.types import Booleans, Floats
@@ -33,36 +34,43 @@ class Contrasts:
         Mean of the other minus its mean, larger is better.
     error : ndarray, shape (k, m)
         Standard errors.
-    p_better, p_worse : ndarray, shape (k, m)
-        Adjusted over the (k - 1)·m contrasts: small if the other is better, or worse.
+    answers : Answers
+        Of "the other is better", each direction a family of (k - 1)·m contrasts; shapes (k, m).
+    half : Answers
+        The same at half the level.
     """
 
     against: int
     difference: Floats
     error: Floats
-    p_better: Floats
-    p_worse: Floats
+    answers: Answers
+    half: Answers
 
-    def better(self, alpha: float) -> Booleans:
+    @property
+    def better(self) -> Booleans:
         """Where the other is significantly better, shape (k, m)."""
-        return self.p_better <= alpha
+        return self.answers.shown
 
-    def worse(self, alpha: float) -> Booleans:
+    @property
+    def worse(self) -> Booleans:
         """Where the other is significantly worse, shape (k, m)."""
-        return self.p_worse <= alpha
+        return self.answers.refuted
 
-    def throughout(self, alpha: float) -> NDArray[np.intp]:
+    @property
+    def throughout(self) -> NDArray[np.intp]:
         """Models as good on every metric in the sample, and significantly better on one at least."""
-        asked = (self.difference >= 0).all(axis=1) & self.better(alpha).any(axis=1)
+        asked = (self.difference >= 0).all(axis=1) & self.better.any(axis=1)
         return np.setdiff1d(np.flatnonzero(asked), [self.against])
 
-    def worse_throughout(self, alpha: float) -> NDArray[np.intp]:
-        """Models significantly worse on every metric."""
-        return np.flatnonzero(self.worse(alpha).all(axis=1))
+    @property
+    def worse_throughout(self) -> NDArray[np.intp]:
+        """Models significantly worse on every metric at half the level, as another might have come first."""
+        return np.flatnonzero(self.half.refuted.all(axis=1))
 
-    def on_balance(self, alpha: float) -> NDArray[np.intp]:
+    @property
+    def on_balance(self) -> NDArray[np.intp]:
         """Models significantly better on one metric at least, and significantly worse on none."""
-        asked = self.better(alpha).any(axis=1) & ~self.worse(alpha).any(axis=1)
+        asked = self.better.any(axis=1) & ~self.worse.any(axis=1)
         return np.setdiff1d(np.flatnonzero(asked), [self.against])
 
 
@@ -80,7 +88,7 @@ class _Units:
     suite: TaskParts | None = None
 
 
-def contrasts(tables: ScoreTables, against: int, *, correction: str = "holm") -> Contrasts:
+def contrasts(tables: ScoreTables, against: int, family: Family = Family()) -> Contrasts:
     """Hold every model's means against those of one model.
 
     Parameters
@@ -88,8 +96,8 @@ def contrasts(tables: ScoreTables, against: int, *, correction: str = "holm") ->
     tables : ScoreTables
     against : int
         Number of that model.
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    family : Family, optional
+        Each direction is a family by itself.
 
     Returns
     -------
@@ -106,9 +114,11 @@ def contrasts(tables: ScoreTables, against: int, *, correction: str = "holm") ->
         if i != against:
             difference[i], error[i], better[i], worse[i] = _contrast(units[i], units[against], paired=paired)
     others = np.arange(k) != against
-    for found in (better, worse):
-        found[others] = adjust(found[others].ravel(), correction).reshape(-1, m)
-    return Contrasts(against, difference, error, better, worse)
+    asked = np.broadcast_to(others[:, None], (k, m))
+    family = family.one_sided
+    evidence = Evidence.of(difference, better, worse, error=error)
+    answers, half = (one.answer(evidence, asked) for one in (family, family.at(0.5)))
+    return Contrasts(against, difference, error, answers, half)
 
 
 def _units(values: Floats, cluster: NDArray) -> _Units:

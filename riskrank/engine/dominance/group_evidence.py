@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.sampling.multiplicity import adjust
-from riskrank.engine.types import Floats
+from riskrank.engine.family import Family
+from riskrank.engine.types import Booleans, Floats
 
 
-def across_groups(p_values: Sequence[Floats], *, correction: str = "holm") -> Floats:
+def across_groups(p_values: Sequence[Floats], family: Family = Family()) -> Booleans:
     """Take the tests of several groups for one family.
 
     Answers: "may I say better in X, worse in Y?"
@@ -24,17 +24,14 @@ def across_groups(p_values: Sequence[Floats], *, correction: str = "holm") -> Fl
     ----------
     p_values : sequence of g ndarrays, shapes (k, k)
         Of the same claim on the same k models in every group, before any correction.
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    family : Family, optional
+        Level and correction.
 
     Returns
     -------
-    ndarray, shape (g, k, k)
-        P-values adjusted over the g·k(k − 1) tests; 1 on the diagonals.
+    ndarray of bool, shape (g, k, k)
+        What is significant among the g·k(k − 1) tests; nothing on the diagonals.
     """
     stacked = np.stack(p_values)
-    off = ~np.eye(stacked.shape[1], dtype=bool)
-    adjusted = np.ones_like(stacked)
-    family = stacked[:, off]
-    adjusted[:, off] = adjust(family.ravel(), correction).reshape(family.shape)
-    return adjusted
+    asked = np.broadcast_to(~np.eye(stacked.shape[1], dtype=bool), stacked.shape)
+    return family.significant(family.adjusted(stacked, asked)) & asked

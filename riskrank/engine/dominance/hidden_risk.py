@@ -27,9 +27,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from riskrank.engine.dominance.inference import MOST
 from riskrank.engine.dominance.pair_freedom import least
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.freedom import Behind, Freedom
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.ties import competition_ranks
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -87,8 +87,7 @@ def hidden_risk(
     *,
     rank: ArrayLike,
     samples: Behind,
-    alpha: float = 0.05,
-    correction: str = "holm",
+    family: Family = Family(),
 ) -> HiddenRisks:
     """Test every model for a hidden risk.
 
@@ -102,10 +101,7 @@ def hidden_risk(
         Ranks by the method that a reader is advised to follow, 1 for the best.
     samples : float, ndarray of shape (k,) or (k, k), or Freedom
         Independent samples of every model or behind every pair, or degrees of freedom.
-    alpha : float
-        Level of the family.
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    family : Family
 
     Returns
     -------
@@ -121,11 +117,10 @@ def hidden_risk(
         gap = tails - tails[:, None]
     crossings = _crossings(tail_replicates, slack)
     behind = _behind(samples, k)
-    p_adjusted = _adjusted(crossings, resamples, asked, behind, correction)
+    p_adjusted = _adjusted(crossings, resamples, asked, behind, family)
     places = np.asarray(rank)
     shown = asked & (gap > slack) & (places[None, :] < places[:, None])
-    significant = shown & (p_adjusted <= alpha)
-    family = int(asked.sum()) if correction != "none" else 1
+    significant = shown & family.significant(p_adjusted)
     against = np.full(k, -1)
     for i in np.flatnonzero(shown.any(axis=1)):
         rivals = np.flatnonzero(shown[i])
@@ -141,7 +136,7 @@ def hidden_risk(
         tail_mean=tails,
         p_adjusted=np.where(has, p_adjusted[np.arange(k), against], 1.0),
         decided=status != NOT_DECIDED,
-        resamples_needed=_resamples_for(alpha / family, least(behind)),
+        resamples_needed=_resamples_for(family.level(int(asked.sum())), least(behind)),
     )
 
 
@@ -172,8 +167,7 @@ def worse_tails(
     equals: Iterable[int],
     *,
     samples: Behind,
-    alpha: float = 0.05,
-    correction: str = "holm",
+    family: Family = Family(),
 ) -> list[WorseTail]:
     """Whose tail is worse, the leader's or that of a model the verdict calls equal to it.
 
@@ -191,10 +185,8 @@ def worse_tails(
         Models no test tells apart from it; other models are not compared.
     samples : float, ndarray of shape (k,) or (k, k), or Freedom
         Independent samples of every model or behind every pair, or degrees of freedom.
-    alpha : float
-        Level of the family, which is all ordered pairs of the k models.
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    family : Family
+        Of all ordered pairs of the k models.
 
     Returns
     -------
@@ -205,12 +197,12 @@ def worse_tails(
     k, slack = len(tails), _ROUNDING * np.abs(tails).max()
     crossings = _crossings(tail_replicates, slack)
     asked = ~np.eye(k, dtype=bool)
-    p_adjusted = _adjusted(crossings, len(tail_replicates), asked, _behind(samples, k), correction)
+    p_adjusted = _adjusted(crossings, len(tail_replicates), asked, _behind(samples, k), family)
     pairs = [pair for j in equals if j != leader for pair in ((leader, j), (j, leader))]
     found = [
         WorseTail(i, j, float(tails[i]), float(tails[j]), float(p_adjusted[i, j]))
         for i, j in pairs
-        if p_adjusted[i, j] <= alpha and tails[i] < tails[j] - slack
+        if family.significant(p_adjusted[i, j]) and tails[i] < tails[j] - slack
     ]
     return sorted(found, key=lambda one: (one.p_adjusted, one.worse_tail - one.better_tail))
 
@@ -227,13 +219,12 @@ def _behind(samples: Behind, k: int) -> Floats | Freedom:
 
 
 def _adjusted(
-    crossings: Integers, resamples: int, asked: Booleans, behind: Floats | Freedom, correction: str
+    crossings: Integers, resamples: int, asked: Booleans, behind: Floats | Freedom, family: Family
 ) -> Floats:
     """Adjusted p-values of "tail i is not worse than tail j" in the family asked for; 1 elsewhere."""
-    p_adjusted = np.ones(crossings.shape)
-    share = (1 + crossings[asked]) / (resamples + 1)
-    p_adjusted[asked] = adjust(expanded_p_value(share, behind[asked]), correction)
-    return p_adjusted
+    p_value = np.ones(crossings.shape)
+    p_value[asked] = expanded_p_value((1 + crossings[asked]) / (resamples + 1), behind[asked])
+    return family.adjusted(p_value, asked)
 
 
 def _crossings(replicates: Floats, slack: float) -> Integers:

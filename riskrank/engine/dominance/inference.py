@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.expanded_percentile import expanded_share
 from riskrank.engine.sampling.freedom import Freedom
 from riskrank.engine.sampling.multiplicity import METHODS
@@ -85,6 +86,11 @@ class Inference:
             )
 
     @property
+    def family(self) -> Family:
+        """Claims that are decided together, each direction by itself."""
+        return Family(self.alpha, self.correction, sides=1)
+
+    @property
     def resampled(self) -> bool:
         """Whether anything is resampled."""
         return self.test and self.variance == "bootstrap"
@@ -129,7 +135,7 @@ class Inference:
         crossings : float
             Crossings to be expected where the p-value is α/m.
         """
-        level = self.alpha / (1 if self.correction == "none" else tests)
+        level = self.family.level(tests)
         plain = not isinstance(samples, Freedom) and np.isinf(samples)
         share = level if plain else float(expanded_share(level, samples))
         wanted = min(ceil(crossings / max(share, 1 / MOST) * (1 - 1e-12)), MOST)

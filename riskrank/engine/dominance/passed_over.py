@@ -33,10 +33,10 @@ def passed_over(tables: ScoreTables, unbeaten: list[int], inference: Inference) 
         return ()  # a better mean of the one metric may be a worse tail
     found: list[PassedOver] = []
     for model in unbeaten:
-        held = contrasts(tables, model, correction=inference.correction)
-        rivals = [i for i in unbeaten if i in held.on_balance(inference.alpha)]
+        held = contrasts(tables, model, inference.family)
+        rivals = [i for i in unbeaten if i in held.on_balance]
         if not rivals:
             return tuple(found)
-        better = held.better(inference.alpha)[rivals[0]]
+        better = held.better[rivals[0]]
         found.append(PassedOver(model, rivals[0], tuple(np.flatnonzero(better).tolist())))
     return ()

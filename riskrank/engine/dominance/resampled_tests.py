@@ -65,8 +65,7 @@ class BootstrapTest:
         self._family = ClaimFamily(
             samples,
             guard,
-            alpha=inference.alpha,
-            correction=inference.correction,
+            family=inference.family,
             guard_share=share,
             most=inference.planned(len(winners), least(samples)),
         )

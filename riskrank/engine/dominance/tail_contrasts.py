@@ -111,9 +111,9 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
         drawn = tails.resampled(total)
         better.settle(drawn, last=total == rounds[-1])
     milder, undecided = better.shown, better.undecided
-    if milder.any() or undecided.any() or means.throughout(inference.alpha).size:
+    if milder.any() or undecided.any() or means.throughout.size:
         worse.settle(drawn, last=True)
-    behind_in_mean = means.worse(inference.alpha)
+    behind_in_mean = means.worse
     return TailContrasts(
         means.against,
         tails.level,
@@ -121,9 +121,9 @@ def tail_contrasts(tails: MetricTails, means: Contrasts, inference: Inference) -
         drawn,
         better.p_adjusted,
         milder,
-        milder & ~means.better(inference.alpha),
+        milder & ~means.better,
         undecided,
-        (worse.shown & ~means.better(inference.alpha)) | (behind_in_mean & ~milder & tails.counting),
+        (worse.shown & ~means.better) | (behind_in_mean & ~milder & tails.counting),
         np.asarray((behind_in_mean | ~tails.counting).all(axis=1)),
     )
 
@@ -148,8 +148,7 @@ class _Side:
             # Where the sample itself speaks against a claim, or a metric has no weight, nothing is shown.
             np.where(above, 0.0, 1.0).ravel(),
             guard_share=1.0,
-            alpha=inference.alpha,
-            correction=inference.correction,
+            family=inference.family,
             most=inference.planned(above.size, least(behind)),
         )
 

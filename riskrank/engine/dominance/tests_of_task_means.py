@@ -23,7 +23,6 @@ from riskrank.engine.dominance.pair_freedom import behind_pairs, least
 from riskrank.engine.dominance.tests import BESIDE, INSTEAD, DominanceTests, Pairs, decide, family_of
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.expanded_percentile import expanded_share
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Floats
 
 # Claims that one model is better than another; those up to a threshold allow it to be worse.
@@ -70,7 +69,7 @@ def tests_of_drawn_tasks(
 
 def is_blind(scores: ClusteredScores, inference: Inference, family: int, smallest: float) -> bool:
     """Whether rule 1 asks for a share of resamples below the smallest one that there is."""
-    level = inference.alpha / (1 if inference.correction == "none" else family)
+    level = inference.family.level(family)
     return float(expanded_share(level, least(behind_pairs(scores)))) < smallest
 
 
@@ -102,26 +101,26 @@ def with_task_means(
     DominanceTests
     """
     assert tests.p_value is not None
-    family = family_of(scores.models, pairs)
-    p_value = p_above_zero(*task_mean_differences(scores))[family]
+    family, wanted = inference.family, family_of(scores.models, pairs)
+    p_value = p_above_zero(*task_mean_differences(scores))[wanted]
     # What the means alone deny is decided, however few the resamples are.
-    decided = adjust(p_value, inference.correction) > inference.alpha
+    decided = ~family.significant(family.adjusted(p_value))
     if how == BESIDE:
-        p_value = np.maximum(p_value, tests.p_value[family])
-    p_adjusted = adjust(p_value, inference.correction)
+        p_value = np.maximum(p_value, tests.p_value[wanted])
+    p_adjusted = family.adjusted(p_value)
     found = decide(
         estimates,
         tests.claim,
-        family,
-        error=np.zeros(len(p_value)) if tests.standard_error is None else tests.standard_error[family],
+        wanted,
+        error=np.zeros(len(p_value)) if tests.standard_error is None else tests.standard_error[wanted],
         p_value=p_value,
         p_adjusted=p_adjusted,
-        dominates=p_adjusted <= inference.alpha,
+        dominates=family.significant(p_adjusted),
     )
     if how == INSTEAD:
         return replace(found, of_means=how)
     known = np.ones_like(tests.decided)
-    known[family] = tests.decided[family] | decided
+    known[wanted] = tests.decided[wanted] | decided
     counts = {name: getattr(tests, name) for name in ("crossings", "resamples", "resamples_needed")}
     return replace(found, of_means=how, extrapolated=tests.extrapolated, decided=known, **counts)
 

@@ -94,12 +94,12 @@ class Correction:
         n = self.labelled
         return float(errors.var() / max(n - 2, 1) + others.var(ddof=1) / len(others))
 
-    def interval(self, alpha: float = 0.05) -> tuple[float, float]:
+    def interval(self, level: float = 0.05) -> tuple[float, float]:
         """Student's interval of the mean, by Satterthwaite's degrees of freedom, one less for λ."""
         n = self.labelled
         errors, others = (part.var(ddof=1) / len(part) for part in self.parts)
         behind = satterthwaite(np.array([errors, others]), np.array([n, len(self.judge) - n]))
-        half = -float(stdtrit(max(float(behind.df) - 1, 1.0), alpha / 2)) * float(np.sqrt(self.variance))
+        half = -float(stdtrit(max(float(behind.df) - 1, 1.0), level / 2)) * float(np.sqrt(self.variance))
         return self.mean - half, self.mean + half
 
     @property

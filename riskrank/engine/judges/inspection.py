@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from riskrank.engine.family import Family
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.mid_ranks import Pool, mid_rank_shares
 from riskrank.engine.sampling.freedom import satterthwaite
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Floats
 
 # Scores of so few different values may be the very same ones.
@@ -51,7 +51,7 @@ class JudgeInspection:
 
 
 def inspect_judge(
-    corrections: Sequence[Correction], raw: Sequence[Floats], *, mapped: bool, alpha: float = 0.05
+    corrections: Sequence[Correction], raw: Sequence[Floats], *, mapped: bool, family: Family = Family()
 ) -> JudgeInspection:
     """Look at a judge.
 
@@ -62,7 +62,7 @@ def inspect_judge(
         The judge's own scores, labelled samples first.
     mapped : bool
         Whether the corrections hold the judge's scores on another scale than its own.
-    alpha : float
+    family : Family
 
     Returns
     -------
@@ -71,7 +71,7 @@ def inspect_judge(
     n, k = corrections[0].labelled, len(corrections)
     errors = [one.judge[:n] - one.human for one in corrections]
     bias = np.array([own.mean() for own in errors])
-    half = np.array([_standard_error(own) for own in errors]) * -stdtrit(n - 1, alpha / (2 * k))
+    half = np.array([_standard_error(own) for own in errors]) * -stdtrit(n - 1, family.level(k) / 2)
     shift, shift_p = shifts(raw, n)
     return JudgeInspection(
         agreement=np.array(
@@ -83,15 +83,15 @@ def inspect_judge(
         bias_high=bias + half,
         shift=shift,
         shift_p=shift_p,
-        told_by_labels=_told([(one.human, None) for one in corrections], alpha),
-        told=_told([one.parts for one in corrections], alpha),
+        told_by_labels=_told([(one.human, None) for one in corrections], family),
+        told=_told([one.parts for one in corrections], family),
     )
 
 
 def shifts(raw: Sequence[Floats], n: int) -> tuple[Floats, Floats]:
     """Judge's means on the first n samples less those on the others, and Welch's p-values (Holm)."""
     found = [_welch(own[:n], own[n:]) for own in raw]
-    return np.array([difference for difference, _ in found]), adjust([p for _, p in found], "holm")
+    return np.array([difference for difference, _ in found]), Family().adjusted([p for _, p in found])
 
 
 def _standard_error(values: Floats) -> float:
@@ -122,10 +122,10 @@ def _welch(first: Floats, second: Floats) -> tuple[float, float]:
     return difference, 2 * float(stdtr(df, -abs(difference) / np.sqrt(variance)))
 
 
-def _told(models: Sequence[tuple[Floats, Floats | None]], alpha: float) -> int:
+def _told(models: Sequence[tuple[Floats, Floats | None]], family: Family) -> int:
     """Pairs whose means differ: of labelled samples, and of the others where they add something."""
     p_values = [_p_value(one, other) for i, one in enumerate(models) for other in models[:i]]
-    return int(np.count_nonzero(adjust(p_values, "holm") <= alpha))
+    return int(np.count_nonzero(family.significant(family.adjusted(p_values))))
 
 
 def _p_value(first: tuple[Floats, Floats | None], second: tuple[Floats, Floats | None]) -> float:

@@ -20,7 +20,6 @@ from riskrank.engine.power.decision import DominanceDecision
 from riskrank.engine.power.samplers import PilotSampler
 from riskrank.engine.power.simulation import BLOCK, PowerCurve, Run, Simulation, share_error
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.sampling.strata import FEWEST_TASKS
 from riskrank.engine.types import Booleans, Floats, Integers
 
@@ -123,14 +122,14 @@ class DrawnTasks(Simulation):
         asked = decide.pairs if decide.alone else None
         winners, losers = (side.tolist() for side in family_of(len(self.sampler.values), asked))
         family = [*zip(winners, losers, strict=True)]
-        at, rule = [family.index(pair) for pair in decide.pairs], decide.inference.correction
+        at, claims = [family.index(pair) for pair in decide.pairs], decide.inference.family
         step = max(_CACHE // (drawn.shape[1] * len(self.apart)), 1)
         found = []
         for start in range(0, len(drawn), step):
             rows = drawn[start : start + step]
             share = weights[rows] / weights[rows].sum(axis=1, keepdims=True)
             p_values = _student(self.apart[:, rows], share).T
-            shown = np.array([adjust(row, rule)[at] <= decide.inference.alpha for row in p_values])
+            shown = np.array([claims.significant(claims.adjusted(row))[at] for row in p_values])
             # Weights worth fewer tasks than a test takes show nothing.
             found.append(shown & (1 / (share**2).sum(axis=1) > FEWEST_TASKS - 1e-9)[:, None])
         return np.concatenate(found)

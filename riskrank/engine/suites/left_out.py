@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riskrank.engine.dominance.estimates import estimate
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.suites.macro_means import FIXED, macro_differences
@@ -46,7 +47,7 @@ class LeftOut:
 
 
 def leave_one_out(
-    scores: TaskScores, found: TaskDifferences, model: int, *, scope: str = FIXED, correction: str = "holm"
+    scores: TaskScores, found: TaskDifferences, model: int, *, scope: str = FIXED, family: Family = Family()
 ) -> LeftOut | None:
     """Leave out one task after the other.
 
@@ -58,7 +59,7 @@ def leave_one_out(
     model : int
         The model whose lead is asked about.
     scope : {"fixed", "random"}
-    correction : str
+    family : Family, optional
 
     Returns
     -------
@@ -73,7 +74,7 @@ def leave_one_out(
         weights = kept / kept.sum()
         macro.append(scores.mean @ weights)
         ahead = macro_differences(scores, found, scope, weights=weights)
-        p_adjusted.append(ahead.p_pairs(correction)[model])
+        p_adjusted.append(ahead.p_pairs(family)[model])
     means = np.array(macro)
     return LeftOut(means, means.argmax(axis=1), means[:, [model]] - means, np.array(p_adjusted))
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.family import Family
 from riskrank.engine.suites.task_differences import TaskDifferences
 from riskrank.engine.suites.task_scores import TaskScores
 from riskrank.engine.types import Floats
@@ -40,9 +40,9 @@ class Estimates:
     error: Floats
     df: Floats
 
-    def interval(self, alpha: float = 0.05) -> tuple[Floats, Floats]:
-        """Both ends, each for one estimate at a time."""
-        wide = self.error * -stdtrit(self.df, alpha / 2)
+    def interval(self, level: float = 0.05) -> tuple[Floats, Floats]:
+        """Both ends at a two-sided level, each for one estimate at a time."""
+        wide = self.error * -stdtrit(self.df, level / 2)
         return self.value - wide, self.value + wide
 
     def p_positive(self) -> Floats:
@@ -53,13 +53,9 @@ class Estimates:
         sure = np.where(self.value > 0, 0.5 ** (self.df + 1), 1.0)
         return np.where(self.error > 0, stdtr(self.df, -np.where(self.error > 0, t, 0.0)), sure)
 
-    def p_pairs(self, correction: str = "holm") -> Floats:
+    def p_pairs(self, family: Family = Family()) -> Floats:
         """Of differences of all pairs: one-sided p-values adjusted over the k(k − 1), 1 on the diagonal."""
-        p = self.p_positive()
-        off = ~np.eye(len(p), dtype=bool)
-        adjusted = np.ones_like(p)
-        adjusted[off] = adjust(p[off], correction)
-        return adjusted
+        return family.adjusted(self.p_positive(), ~np.eye(len(self.value), dtype=bool))
 
 
 def task_number(weights: Floats) -> float:

@@ -51,7 +51,7 @@ def thresholds(scores: TaskScores, most: int = MOST) -> Floats:
     return values[np.round(np.linspace(0, values.size - 1, most)).astype(int)]
 
 
-def profile(scores: TaskScores, tau: Floats, alpha: float = 0.05) -> Profile:
+def profile(scores: TaskScores, tau: Floats, level: float = 0.05) -> Profile:
     """Share of scores above each τ.
 
     Parameters
@@ -59,8 +59,8 @@ def profile(scores: TaskScores, tau: Floats, alpha: float = 0.05) -> Profile:
     scores : TaskScores
     tau : ndarray, shape (g,)
         Increasing.
-    alpha : float
-        One less the coverage of the band, at each τ by itself.
+    level : float
+        Two-sided, of the band at each τ by itself.
     """
     share = np.empty((scores.models, scores.count, tau.size))
     error, samples = np.empty_like(share), scores.independent
@@ -77,7 +77,7 @@ def profile(scores: TaskScores, tau: Floats, alpha: float = 0.05) -> Profile:
         within_tasks(share[model].T, error[model].T, samples[model], scores.weights)
         for model in range(scores.models)
     ]
-    low, high = np.moveaxis(np.array([one.interval(alpha) for one in means]), 1, 0)
+    low, high = np.moveaxis(np.array([one.interval(level) for one in means]), 1, 0)
     return Profile(
         tau, np.array([one.value for one in means]), np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     )

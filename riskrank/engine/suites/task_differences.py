@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc
 
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.sampling.modified_t import p_above
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.suites.task_scores import TaskScores
 from riskrank.engine.types import Floats, Integers
 
@@ -52,20 +52,16 @@ class TaskDifferences:
     error: Floats
     p_value: Floats
     p_adjusted: Floats
-
-    def marks(self, alpha: float = 0.05) -> Integers:
-        """1 where the first of a pair is better, −1 where it is worse, 0 where that is open, (k, k, T)."""
-        return np.where(self.p_adjusted <= alpha, np.sign(self.difference), 0).astype(np.int64)
+    marks: Integers
 
 
-def task_differences(scores: TaskScores, *, correction: str = "holm") -> TaskDifferences:
+def task_differences(scores: TaskScores, family: Family = Family()) -> TaskDifferences:
     """Compare all pairs of models, task by task.
 
     Parameters
     ----------
     scores : TaskScores
-    correction : str
-        See :func:`riskrank.engine.sampling.multiplicity.adjust`.
+    family : Family, optional
 
     Returns
     -------
@@ -83,11 +79,11 @@ def task_differences(scores: TaskScores, *, correction: str = "holm") -> TaskDif
             p_value[..., task] = _modified_t(difference[..., task], error[..., task], skewness, least)
         else:
             p_value[..., task] = _mcnemar(wins)
-    pairs = np.triu_indices(k, 1)
-    adjusted = np.ones_like(p_value)
-    adjusted[pairs] = adjust(p_value[pairs].ravel(), correction).reshape(-1, count)
-    adjusted[pairs[::-1]] = adjusted[pairs]
-    return TaskDifferences(difference, error, p_value, adjusted)
+    once = np.triu(np.ones((k, k), dtype=bool), 1)
+    adjusted = family.adjusted(p_value, np.repeat(once[..., None], count, axis=2))
+    adjusted = np.where(once.T[..., None], adjusted.swapaxes(0, 1), adjusted)
+    marks = np.where(family.significant(adjusted), np.sign(difference), 0).astype(np.int64)
+    return TaskDifferences(difference, error, p_value, adjusted, marks)
 
 
 def _cumulants(scores: TaskScores, task: int) -> tuple[Floats, Floats]:

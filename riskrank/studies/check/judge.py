@@ -15,8 +15,6 @@ from riskrank.studies.rounding import typeset
 from riskrank.studies.units import units_of
 from riskrank.studies.wording import names, number
 
-_ALPHA = 0.05
-
 
 @dataclass(frozen=True)
 class JudgeOfModelEntry:
@@ -110,7 +108,7 @@ def judge_check(table: ScoreTable) -> JudgeCheck | None:
     judged, chapter = table.judged, judged_chapter(table)
     if judged is None or chapter is None:
         return None
-    found = inspect_judge(judged.corrections, judged.raw, mapped=bool(judged.why_mapped), alpha=_ALPHA)
+    found = inspect_judge(judged.corrections, judged.raw, mapped=bool(judged.why_mapped))
     entry = JudgeCheckEntry(
         **vars(chapter.entry),
         by_model=_by_model(found, table),

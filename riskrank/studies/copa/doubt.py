@@ -12,6 +12,7 @@ from riskrank.engine.copa.front_shares import FrontShares, front_shares
 from riskrank.engine.copa.front_states import FrontStates, front_states
 from riskrank.engine.copa.objective_scores import ObjectiveScores
 from riskrank.engine.copa.replicates import ObjectiveReplicates, replicates
+from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.expanded_percentile import expanded_share
 from riskrank.engine.types import Floats
 from riskrank.errors import UsageError, did_you_mean, listing, option
@@ -21,6 +22,7 @@ from riskrank.studies.copa.objective_columns import ObjectiveColumn
 from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.samples import drawn_together, objective_scores
 from riskrank.studies.copa.unsure import few_scores, reason_against, refuse_in_vain
+from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
 
 # Resamples of an automatic number: shares to a point, and what the family of a tail mean asks for, up to
@@ -39,10 +41,10 @@ class FrontDoubt:
     shares : FrontShares
     low, high : ndarray, shape (N, K)
         Intervals of the values, each by itself, in the units of the file; NaN where nothing can be said.
-    answers : tuple of N tuples of str
-        By model and constraint whether it is ``shown`` to be met, ``violated`` or ``open``.
+    answers : tuple of N tuples of Side
+        By model and constraint whether it is shown to be met.
     resamples : int
-    alpha : float
+    family : Family
     samples : str
         What was drawn again, in words.
     of_tasks : bool
@@ -56,9 +58,9 @@ class FrontDoubt:
     shares: FrontShares
     low: Floats
     high: Floats
-    answers: tuple[tuple[str, ...], ...]
+    answers: tuple[tuple[Side, ...], ...]
     resamples: int
-    alpha: float
+    family: Family
     samples: str
     of_tasks: bool
     notes: tuple[str, ...]
@@ -88,14 +90,13 @@ def front_doubt(asked: Asked, weights: Floats) -> FrontDoubt | str:
     evidence = tuple(
         objective_evidence(one, drawn.low[..., k], drawn.high[..., k]) for k, one in enumerate(objectives)
     )
-    answers: tuple[tuple[str, ...], ...] = tuple(() for _ in units)
+    answers: tuple[tuple[Side, ...], ...] = tuple(() for _ in units)
     if found.constraints:
-        answers = meeting(found.constraints, found.columns, objectives, drawn, settings)
+        answers = meeting(found.constraints, found.columns, objectives, drawn, family_of(settings))
     population = found.population
     states = front_states(
         evidence,
-        alpha=settings.alpha,
-        correction=settings.correction,
+        family_of(settings),
         allowed=population.feasible,
         meets=[together(one) for one in answers],
     )
@@ -103,7 +104,7 @@ def front_doubt(asked: Asked, weights: Floats) -> FrontDoubt | str:
     allowed = np.ones(raw.shape[:2], dtype=bool)
     for constraint in found.constraints:
         allowed &= constraint.holds(raw)
-    low, high = _intervals(found.columns, objectives, drawn, settings.alpha)
+    low, high = _intervals(found.columns, objectives, drawn, family_of(settings))
     return FrontDoubt(
         states=states,
         evidence=evidence,
@@ -112,7 +113,7 @@ def front_doubt(asked: Asked, weights: Floats) -> FrontDoubt | str:
         high=high,
         answers=answers,
         resamples=resamples,
-        alpha=settings.alpha,
+        family=family_of(settings),
         samples=_samples(objectives, found.columns),
         of_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
         notes=(
@@ -159,7 +160,7 @@ def _resamples(
 
 def _least_share(settings: CopaSettings, family: int, objective: ObjectiveScores) -> float:
     """Share of resamples that has to be seen to show a claim of a family."""
-    level = settings.alpha / (1 if settings.correction == "none" else family)
+    level = family_of(settings).level(family)
     return float(expanded_share(level, float(objective.independent().min())))
 
 
@@ -173,10 +174,10 @@ def _intervals(
     columns: Sequence[ObjectiveColumn],
     objectives: Sequence[ObjectiveScores],
     drawn: ObjectiveReplicates,
-    alpha: float,
+    family: Family,
 ) -> tuple[Floats, Floats]:
     """Ends of intervals in the units of the file, the smaller one first."""
-    each = [drawn.interval(one, k, 1 - alpha) for k, one in enumerate(objectives)]
+    each = [drawn.interval(one, k, family.confidence) for k, one in enumerate(objectives)]
     ends = [_raw(columns, np.stack(side, axis=-1)) for side in zip(*each, strict=True)]
     return np.minimum(*ends), np.maximum(*ends)
 

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskrank.engine.copa.constraints import Constraint
-from riskrank.engine.copa.front_states import OPEN, SHOWN, VIOLATED
 from riskrank.engine.copa.objective_scores import ObjectiveScores
 from riskrank.engine.copa.replicates import ObjectiveReplicates
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.types import Floats
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
-from riskrank.studies.copa.options import CopaSettings
 
 
 def meeting(
@@ -22,34 +21,28 @@ def meeting(
     columns: Sequence[ObjectiveColumn],
     objectives: Sequence[ObjectiveScores],
     drawn: ObjectiveReplicates,
-    settings: CopaSettings,
-) -> tuple[tuple[str, ...], ...]:
-    """Decide which constraints every model meets; Holm over models and constraints.
+    family: Family,
+) -> tuple[tuple[Side, ...], ...]:
+    """Decide which constraints every model meets: a family of all models and constraints.
 
     Returns
     -------
-    tuple of N tuples of str
-        By model and constraint ``shown``, ``violated`` or ``open``.
+    tuple of N tuples of Side
+        By model and constraint.
     """
-    sides, p_values = [], []
-    for constraint in constraints:
-        k = constraint.objective
-        shown, violated = _p_values(
-            constraint, columns[k], objectives[k], drawn.low[..., k], drawn.high[..., k]
-        )
-        sides.append(shown < violated)
-        p_values.append(np.minimum(2 * np.minimum(shown, violated), 1.0))
-    p = np.stack(p_values)
-    decided = adjust(p.ravel(), settings.correction).reshape(p.shape) <= settings.alpha
-    answers = np.where(decided, np.where(np.stack(sides), SHOWN, VIOLATED), OPEN)
-    return tuple(tuple(own) for own in answers.T.tolist())
+    p_values = [
+        _p_values(one, columns[k], objectives[k], drawn.low[..., k], drawn.high[..., k])
+        for one in constraints
+        for k in (one.objective,)
+    ]
+    shown, violated = (np.stack(side, axis=1) for side in zip(*p_values, strict=True))
+    answers = family.answer(Evidence.of(np.zeros(shown.shape), shown, violated))
+    return tuple(tuple(map(Side, own)) for own in answers.side.tolist())
 
 
-def together(answers: Sequence[str]) -> str:
+def together(answers: Sequence[Side]) -> Side:
     """The answer to all constraints on one model."""
-    if VIOLATED in answers:
-        return VIOLATED
-    return OPEN if OPEN in answers else SHOWN
+    return min(answers, default=Side.SHOWN)
 
 
 def _p_values(

@@ -29,6 +29,7 @@ from riskrank.studies.copa.options import CopaSettings
 from riskrank.studies.copa.rows import CCDF_PROBABILITIES, ONLY_OF_SAMPLES, CopaRow, copa_rows
 from riskrank.studies.copa.verdict import copa_verdict, doubtful_verdict
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted
 
 
@@ -193,8 +194,7 @@ def _described_tests(settings: CopaSettings, doubt: FrontDoubt | None) -> dict[s
     if doubt is None:
         return {}
     return {
-        "alpha": settings.alpha,
-        "correction": settings.correction,
+        **family_of(settings).settings,
         "family": "ordered pairs of models for off the front, models for on it",
         "margin": dict(settings.margin),
         "tasks": settings.tasks,
@@ -209,7 +209,7 @@ def _dominance(table: ObjectiveTable, doubt: FrontDoubt) -> list[dict[str, Any]]
             "loser": table.name(j),
             "p_adjusted": float(doubt.states.dominates[i, j]),
         }
-        for i, j in np.argwhere(doubt.states.dominates <= doubt.alpha).tolist()
+        for i, j in np.argwhere(doubt.states.dominating).tolist()
     ]
 
 

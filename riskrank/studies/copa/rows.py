@@ -113,11 +113,11 @@ def _of_samples(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> dict[str, A
         return table.name(model) if model >= 0 else None
 
     return {
-        "front": states.state[i],
+        "front": states.words[i],
         "front_share": float(doubt.shares.front[i]),
         "low": table.by_metric(doubt.low[i]),
         "high": table.by_metric(doubt.high[i]),
-        "meets": dict(zip(table.constraints, doubt.answers[i], strict=True)),
+        "meets": {text: one.word for text, one in zip(table.constraints, doubt.answers[i], strict=True)},
         "dominated_by": named(int(states.dominator[i])),
         "off_p_adjusted": float(off.min()),
         "on_p_adjusted": float(states.stands[i]),

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from riskrank.engine.copa.choice import TIE_BREAKING_P, CopaRanking
-from riskrank.engine.copa.front_states import OFF, ON, OPEN, SHOWN
 from riskrank.engine.copa.norms import rank_norm
+from riskrank.engine.family import Side
 from riskrank.engine.ties import tie_codes
 from riskrank.studies.copa.doubt import FrontDoubt
 from riskrank.studies.copa.meeting import together
@@ -40,11 +40,11 @@ def _choice(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDoubt) -> s
     chosen, shares = ranking.chosen, doubt.shares.chosen
     state = doubt.states.state[chosen]
     told = {
-        ON: "surely on the front",
-        OPEN: f"whether it is on the front is open ({why_open(table, doubt, chosen)})",
-        OFF: f"though {dominating(table, doubt, chosen)}",
+        Side.SHOWN: "surely on the front",
+        Side.OPEN: f"whether it is on the front is open ({why_open(table, doubt, chosen)})",
+        Side.REFUTED: f"though {dominating(table, doubt, chosen)}",
     }[state]
-    if together(doubt.answers[chosen]) != SHOWN:
+    if together(doubt.answers[chosen]) != Side.SHOWN:
         told = _unmet(table, doubt, chosen)
     drawn = "resampled tasks" if doubt.of_tasks else "resamples"
     text = f"Choose {table.name(chosen)}: {told}; chosen in {_share(shares[chosen])} of {drawn}"
@@ -62,13 +62,16 @@ def _share(share: float) -> str:
 def _front(table: ObjectiveTable, ranking: CopaRanking, doubt: FrontDoubt) -> str:
     """Who else is on the front, who is off it, and of whom it is open."""
     chosen = ranking.chosen
-    surely = doubt.states.state[chosen] == ON and together(doubt.answers[chosen]) == SHOWN
+    surely = doubt.states.state[chosen] == Side.SHOWN and together(doubt.answers[chosen]) == Side.SHOWN
     others = [i for i in ranking.order.tolist() if i != ranking.chosen]
-    by_state = {state: [i for i in others if doubt.states.state[i] == state] for state in (ON, OPEN, OFF)}
+    by_state = {
+        state: [i for i in others if doubt.states.state[i] == state]
+        for state in (Side.SHOWN, Side.OPEN, Side.REFUTED)
+    }
     parts = [
-        *_on(table, by_state[ON], "on it too" if surely else "on the front"),
-        *_open(table, by_state[OPEN], doubt),
-        *_off(table, by_state[OFF], doubt),
+        *_on(table, by_state[Side.SHOWN], "on it too" if surely else "on the front"),
+        *_open(table, by_state[Side.OPEN], doubt),
+        *_off(table, by_state[Side.REFUTED], doubt),
     ]
     return f"{'; '.join(parts)}." if parts else ""
 
@@ -114,7 +117,7 @@ def _allowing(table: ObjectiveTable, first: int, second: int) -> str:
 def _unmet(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
     """Constraints that a model is not shown to meet."""
     pairs = zip(table.constraints, doubt.answers[i], strict=True)
-    return f"not shown to meet {names([text for text, answer in pairs if answer != SHOWN], 3)}"
+    return f"not shown to meet {names([text for text, answer in pairs if answer != Side.SHOWN], 3)}"
 
 
 def why_open(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
@@ -123,7 +126,7 @@ def why_open(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
     ``mid is as good on all 3, not shown on cost``
     """
     rival = int(doubt.states.rival[i])
-    if together(doubt.answers[i]) != SHOWN and doubt.states.stands[i] <= doubt.alpha:
+    if together(doubt.answers[i]) != Side.SHOWN and doubt.states.standing[i]:
         return _unmet(table, doubt, i)
     metrics, name = table.population.metrics, table.name(rival)
     values = table.population.objectives
@@ -132,14 +135,14 @@ def why_open(table: ObjectiveTable, doubt: FrontDoubt, i: int) -> str:
         unshown = [
             metric
             for metric, one in zip(metrics, doubt.evidence, strict=True)
-            if one.as_good[rival, i] > doubt.alpha
+            if not doubt.family.significant(one.as_good[rival, i])
         ]
         everywhere = {1: metrics[0], 2: "both"}.get(len(metrics), f"all {len(metrics)}")
         some = "any" if len(unshown) == len(metrics) > 1 else names(unshown, 3)
         lacking = f"not shown on {some}" if unshown else "not shown among so many pairs"
         return f"{name} is as good on {everywhere}{_allowing(table, rival, i)}, {lacking}"
     best = int(doubt.states.best_on[i, rival])
-    if best >= 0 and doubt.evidence[best].better[i, rival] <= doubt.alpha:
+    if best >= 0 and doubt.family.significant(doubt.evidence[best].better[i, rival]):
         return f"better than {name} on {metrics[best]}, not shown among so many comparisons"
     return f"nowhere shown to be better than {name}"
 

@@ -122,8 +122,8 @@ def standings(document: DominanceDocument) -> dict[str, Standing]:
             ratios = np.where(np.eye(len(tests.ratios), dtype=bool), 0.0, tests.ratios)
             beats = tests.dominates if document.inference.test else None
             p = None if beats is None else tests.p_value
-            alpha = document.inference.alpha
-            found.setdefault(name, Standing(-ratios.sum(axis=1), beats, p, alpha))
+            family = document.inference.family
+            found.setdefault(name, Standing(-ratios.sum(axis=1), beats, p, family))
     # Second order, what a careful reader asks for, first.
     return dict(sorted(found.items(), key=lambda entry: entry[0].startswith("FSD")))
 

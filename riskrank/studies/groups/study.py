@@ -15,6 +15,7 @@ import numpy as np
 from riskrank.asked.commands import grouping
 from riskrank.engine.aggregation.kendall import kendall_tau
 from riskrank.engine.dominance.group_evidence import across_groups
+from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, listing, option, spell
@@ -43,14 +44,13 @@ class Standing:
         Whose lead over whom is significant; None where the method tests nothing.
     p_value : ndarray, shape (k, k), or None
         Of each lead by itself.
-    alpha : float
-        Level of the family.
+    family : Family
     """
 
     scores: np.ndarray
     beats: Booleans | None = None
     p_value: Floats | None = None
-    alpha: float = 0.05
+    family: Family = Family()
 
     @property
     def ranks(self) -> np.ndarray:
@@ -180,8 +180,7 @@ class Groups(Generic[Kind]):
         values = [one.p_value for one in found.values() if one.p_value is not None]
         if len(values) < len(beats) or not values:
             return beats
-        alpha = next(iter(found.values())).alpha
-        together = across_groups(values) <= alpha
+        together = across_groups(values, replace(next(iter(found.values())).family, correction="holm"))
         return {name: own & p for (name, own), p in zip(beats.items(), together, strict=True)}
 
     def sentence(self) -> str:

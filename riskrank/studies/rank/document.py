@@ -185,5 +185,5 @@ def standings(document: RankDocument) -> dict[str, Standing]:
             tests = document.study.studies[scope].tests_of(statistic)
         scores = -document.study.rankings[method].rank
         beats, p = (None, None) if tests is None else (tests.dominates, tests.p_value)
-        found[method] = Standing(scores, beats, p, document.inference.alpha)
+        found[method] = Standing(scores, beats, p, document.inference.family)
     return found

@@ -29,11 +29,10 @@ def gain(one: Leading, case: Case) -> Iterator[str]:
     if found is None or not found.holds or not one.others:
         return
     following, held = one.others[0], found.leader.contrasts
-    alpha = case.inference.alpha
     with np.errstate(divide="ignore", invalid="ignore"):
         strength = np.nan_to_num(np.abs(held.difference[following] / held.error[following]), posinf=1e300)
-    better = [m for m in strongest(strength, len(case.means)) if held.worse(alpha)[following, m]]
-    worse = [m for m in strongest(strength, len(case.means)) if held.better(alpha)[following, m]]
+    better = [m for m in strongest(strength, len(case.means)) if held.worse[following, m]]
+    worse = [m for m in strongest(strength, len(case.means)) if held.better[following, m]]
     side: Callable[[int], str] = lambda m: against_of(case.means[m], one.first, following)  # noqa: E731
     first, next_one = case.models[one.first], case.models[following]
     if len(case.means) == 1:
@@ -52,7 +51,7 @@ def _given_up(one: Leading, case: Case) -> str:
     found = one.recommendation
     assert found is not None
     held = found.leader.contrasts
-    better = held.better(case.inference.alpha)
+    better = held.better
     best = {m: best_of(mean) for m, mean in enumerate(case.means)}
     lost = [m for m, i in best.items() if better[i, m] and i != one.others[0]]
     if not lost:

@@ -222,7 +222,6 @@ def _worse_tails(one: Leading, inference: Inference) -> tuple[WorseTail, ...]:
         one.first,
         one.level,
         samples=behind_pairs(one.scores),
-        alpha=inference.alpha,
-        correction=inference.correction,
+        family=inference.family,
     )
     return tuple(found)

@@ -9,6 +9,7 @@ import numpy as np
 
 from riskrank.asked.suites import BOUNDS, FIXED, NONE, RANK
 from riskrank.engine.dominance.inference import Inference
+from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.scores.table.suite import MIXED
@@ -76,9 +77,8 @@ class SuiteChapter(SuiteOutline):
     models : tuple of str
     columns : mapping of str to SuiteColumn
         By metric or portfolio, as ranked.
-    alpha : float
-    correction : str
-        Over all tasks and pairs.
+    family : Family
+        All tasks and pairs.
     tested : bool
     """
 
@@ -86,8 +86,7 @@ class SuiteChapter(SuiteOutline):
     scope: str
     models: tuple[str, ...]
     columns: Mapping[str, SuiteColumn]
-    alpha: float
-    correction: str
+    family: Family
     tested: bool
 
     @property
@@ -145,8 +144,7 @@ def suite_chapter(
         scope=scope,
         models=table.models,
         columns=found,
-        alpha=inference.alpha,
-        correction=inference.correction,
+        family=inference.family,
         tested=inference.test,
     )
 

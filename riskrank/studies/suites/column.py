@@ -144,16 +144,16 @@ class SuiteColumn:
         """The model with the best macro mean."""
         return int(self.scores.macro.argmax())
 
-    def lead(self, model: int, other: int, alpha: float) -> tuple[Floats, Floats, Floats]:
+    def lead(self, model: int, other: int, level: float) -> tuple[Floats, Floats, Floats]:
         """One model's lead over another on every task, with both ends of an interval for each by itself."""
         independent = self.scores.independent
         df = np.maximum(np.minimum(independent[model], independent[other]) - 1, 1)
         found = Estimates(self.found.difference[model, other], self.found.error[model, other], df)
-        return found.value, *found.interval(alpha)
+        return found.value, *found.interval(level)
 
-    def profile(self, alpha: float) -> Profile:
+    def profile(self, level: float) -> Profile:
         """Shares of scores above every τ."""
-        return profile(self.scores, thresholds(self.scores), alpha)
+        return profile(self.scores, thresholds(self.scores), level)
 
     def deciding(self) -> list[tuple[int, int]]:
         """Tasks without which another model comes first by the method that ranks, with that model."""
@@ -195,16 +195,15 @@ def suite_column(
     """
     tasks = [suite.of_sample[rows] for rows in table.row_samples]
     scores = TaskScores.build(values, tasks, units=table.clusters, weights=suite.weights, paired=table.paired)
-    rule = inference.correction
-    found = task_differences(scores, correction=rule)
-    marks = found.marks(inference.alpha) if inference.test else np.zeros(found.p_value.shape, dtype=np.int64)
+    found = task_differences(scores, inference.family)
+    marks = found.marks if inference.test else np.zeros_like(found.marks)
     answered = (FIXED, RANDOM) if task_number(scores.weights) >= FEWEST_TASKS - 1e-9 else (FIXED,)
     units = units_of(name, table.metrics)
     signs = [units.sign] * scores.count if suite.specs is None else [spec.sign for spec in suite.specs]
     scopes = {}
     for one in answered:
         differences = macro_differences(scores, found, one)
-        scopes[one] = Scope(macro_means(scores, one), differences, differences.p_pairs(rule))
+        scopes[one] = Scope(macro_means(scores, one), differences, differences.p_pairs(inference.family))
     return SuiteColumn(
         name=name,
         units=units,
@@ -216,7 +215,7 @@ def suite_column(
         leader=first.model,
         pair=first.pair,
         ahead=first.ahead,
-        left_out=leave_one_out(scores, found, first.model, scope=scope, correction=rule),
+        left_out=leave_one_out(scores, found, first.model, scope=scope, family=inference.family),
         first_without=None if first.order is None else first_by_ratio(scores, first.order),
         worst=tuple(worst_tasks(mean, scores.weights) for mean in scores.mean),
         file_means=_file_means(name, table, suite),

@@ -10,7 +10,7 @@ import numpy as np
 
 from riskrank.engine.suites.macro_means import FIXED, RANDOM, task_means
 from riskrank.studies.suites.chapter import SuiteChapter
-from riskrank.studies.suites.column import Scope, SuiteColumn
+from riskrank.studies.suites.column import SuiteColumn
 
 BETTER, WORSE, OPEN = "better", "worse", "open"
 _MARKS = {1: BETTER, -1: WORSE, 0: OPEN}
@@ -128,7 +128,7 @@ def by_task(chapter: SuiteChapter) -> dict[str, list[Any]]:
         name: [] for name in ("model", "task", "metric", "mean", "low", "high", "mark")
     }
     for one in chapter.columns.values():
-        low, high = task_means(one.scores).interval(chapter.alpha)
+        low, high = task_means(one.scores).interval(chapter.family.level(1))
         ends = np.sort(np.array([low, high]) * one.signs, axis=0) + 0.0
         for entry in _task_means(chapter, one):
             t, i = chapter.names.index(entry.task), chapter.models.index(entry.model)
@@ -142,8 +142,8 @@ def by_task(chapter: SuiteChapter) -> dict[str, list[Any]]:
 
 def _macro(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[MacroEntry]:
     mean = one.units.of(one.scores.macro)
-    these = ends(one, one.scopes[FIXED], chapter.alpha)
-    like = ends(one, one.scopes[RANDOM], chapter.alpha) if RANDOM in one.scopes else None
+    these = ends(chapter, one, FIXED)
+    like = ends(chapter, one, RANDOM) if RANDOM in one.scopes else None
     for i, model in enumerate(chapter.models):
         worst, outer = one.worst[i], (None, None) if like is None else like[i]
         yield MacroEntry(
@@ -159,9 +159,9 @@ def _macro(chapter: SuiteChapter, one: SuiteColumn) -> Iterator[MacroEntry]:
         )
 
 
-def ends(one: SuiteColumn, scope: Scope, alpha: float) -> list[tuple[float, float]]:
+def ends(chapter: SuiteChapter, one: SuiteColumn, scope: str) -> list[tuple[float, float]]:
     """Intervals of macro means as the file has them."""
-    low, high = one.units.interval(*scope.means.interval(alpha))
+    low, high = one.units.interval(*one.scopes[scope].means.interval(chapter.family.level(1)))
     assert low is not None
     assert high is not None
     return [*zip(low.tolist(), high.tolist(), strict=True)]

@@ -145,8 +145,8 @@ def macro(chapter: SuiteChapter, one: SuiteColumn) -> Table:
     """Macro means with intervals of both questions, and the worst tasks."""
     value = one.units.of(one.scores.macro)
     digits = decimals_of(one.scopes[FIXED].means.error)
-    said = {scope: ends(one, found, chapter.alpha) for scope, found in one.scopes.items()}
-    level = f"{100 * (1 - chapter.alpha):g} %"
+    said = {scope: ends(chapter, one, scope) for scope in one.scopes}
+    level = f"{100 * chapter.family.confidence:g} %"
     columns = [Column("model", "left"), Column("macro\nmean"), Column(f"{level} on\nthese tasks", "left")]
     if RANDOM in said:
         columns.append(Column(f"{level} on tasks\nlike these", "left"))
@@ -191,8 +191,8 @@ def left_out(chapter: SuiteChapter, one: SuiteColumn) -> list[Section]:
 def _reading(chapter: SuiteChapter) -> Line:
     rule = (
         "without a correction for"
-        if chapter.correction == "none"
-        else f"{chapter.correction.capitalize()} over"
+        if chapter.family.correction == "none"
+        else f"{chapter.family.correction.capitalize()} over"
     )
     text = (
         f"a mark is a significant difference on one task, {rule} all tasks and pairs; McNemar's exact test "

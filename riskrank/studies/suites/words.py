@@ -68,7 +68,7 @@ def other_scope(chapter: SuiteChapter, one: SuiteColumn, first: int, other: int)
     if not chapter.tested or asked not in one.scopes:
         return
     p = float(one.scopes[asked].p_adjusted[first, other])
-    shown, ranked = p <= chapter.alpha, one.ahead is None or bool(one.ahead[first, other])
+    shown, ranked = bool(chapter.family.significant(p)), one.ahead is None or bool(one.ahead[first, other])
     whom = f"{chapter.models[first]} is better than {chapter.models[other]}"
     size = f" ({p_words(p)})"
     if asked == RANDOM:

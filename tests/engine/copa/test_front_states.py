@@ -12,6 +12,7 @@ from scipy import stats
 from riskrank.engine.copa.front_evidence import ObjectiveEvidence, objective_evidence
 from riskrank.engine.copa.front_states import front_states
 from riskrank.engine.copa.objective_scores import ObjectiveScores
+from riskrank.engine.family import Family, Side
 from riskrank.engine.sampling.design import ClusteredScores
 
 
@@ -76,7 +77,7 @@ def p_values_of_pairs(draw):
 @settings(max_examples=200, deadline=None)
 @given(p_values_of_pairs(), st.sampled_from([0.01, 0.05, 0.2]))
 def test_against_the_method_word_by_word(evidence, alpha):
-    assert front_states(evidence, alpha=alpha).state == states_by_loops(evidence, alpha)
+    assert front_states(evidence, Family(alpha)).words == states_by_loops(evidence, alpha)
 
 
 @settings(max_examples=100, deadline=None)
@@ -89,7 +90,7 @@ def test_names_and_order_of_models_and_objectives_change_nothing(evidence, rando
         ObjectiveEvidence(one.as_good[at], one.better[at], one.tested[at], 0.0) for one in evidence[::-1]
     ]
     before, after = front_states(evidence), front_states(moved)
-    assert after.state == tuple(before.state[i] for i in order)
+    assert after.words == tuple(before.words[i] for i in order)
     assert np.array_equal(after.stands, before.stands[order])
 
 
@@ -97,10 +98,10 @@ def test_names_and_order_of_models_and_objectives_change_nothing(evidence, rando
 @given(arrays(float, (4, 20, 2), elements=st.floats(-5, 5, width=16)), st.sampled_from([0.0, 0.5]))
 def test_no_model_is_off_by_one_that_is_off_by_it_and_the_best_is_never_off(scores, margin):
     objectives = [measured(list(scores[..., k]), margin) for k in range(2)]
-    found = front_states([objective_evidence(one) for one in objectives], alpha=0.2)
+    found = front_states([objective_evidence(one) for one in objectives], Family(0.2))
     for i, j in itertools.combinations(range(4), 2):
         assert not (found.dominates[i, j] <= 0.2 and found.dominates[j, i] <= 0.2)
-    assert found.state[int(objectives[0].values.argmax())] != "off"
+    assert found.words[int(objectives[0].values.argmax())] != "off"
 
 
 @pytest.mark.parametrize("limits", [(0.0, 1.0), None])
@@ -141,15 +142,15 @@ def test_a_lead_on_every_sample_is_shown_the_surer_the_more_there_are(n, limits)
 def test_equal_scores_show_nothing_and_equal_prices_are_equal():
     same = np.ones((2, 30))
     found = front_states([objective_evidence(measured(list(same), limits=(0.0, 1.0)))])
-    assert found.state == ("open", "open")
+    assert found.words == ("open", "open")
     both = [priced(3, 3), priced(1, 1)]
-    assert front_states([objective_evidence(one) for one in both]).state == ("open", "open")
+    assert front_states([objective_evidence(one) for one in both]).words == ("open", "open")
 
 
 def test_prices_are_compared_as_they_are():
     evidence = [objective_evidence(priced(-1, -2, -3)), objective_evidence(priced(5, 6, 4))]
     found = front_states(evidence)
-    assert found.state == ("on", "on", "off")
+    assert found.words == ("on", "on", "off")
     assert found.dominator.tolist() == [-1, -1, 0]
     assert found.stands[:2].tolist() == [0, 0]
 
@@ -159,9 +160,9 @@ def test_a_price_beside_scores_costs_no_power_and_may_be_what_keeps_a_model_on()
     score = rng.normal(size=60)
     quality = measured([score + 1, score + rng.normal(size=60) * 0.1])
     dear, cheap = objective_evidence(priced(-2, -1)), objective_evidence(priced(-1, -2))
-    assert front_states([objective_evidence(quality), dear]).state == ("on", "on")
+    assert front_states([objective_evidence(quality), dear]).words == ("on", "on")
     found = front_states([objective_evidence(quality), cheap])
-    assert found.state == ("on", "off")
+    assert found.words == ("on", "off")
     assert found.best_on[0, 1] == 1  # known, not only shown
 
 
@@ -176,7 +177,7 @@ def test_a_model_without_a_value_is_the_worst_there():
         units=(np.arange(50),) * 2,
     )
     found = front_states([objective_evidence(whole), objective_evidence(part)])
-    assert found.state[2] == "off"
+    assert found.words[2] == "off"
 
 
 def test_a_margin_lets_a_cheaper_model_beat_one_that_is_hardly_better():
@@ -184,8 +185,8 @@ def test_a_margin_lets_a_cheaper_model_beat_one_that_is_hardly_better():
     shared = rng.normal(size=400)
     near = [shared + 0.01, shared + rng.normal(size=400) * 0.05]
     price = objective_evidence(priced(-5, -1))
-    assert front_states([objective_evidence(measured(near)), price]).state != ("off", "on")
-    assert front_states([objective_evidence(measured(near, margin=0.1)), price]).state == ("off", "on")
+    assert front_states([objective_evidence(measured(near)), price]).words != ("off", "on")
+    assert front_states([objective_evidence(measured(near, margin=0.1)), price]).words == ("off", "on")
 
 
 def test_two_models_within_all_margins_do_not_rule_each_other_out():
@@ -193,16 +194,16 @@ def test_two_models_within_all_margins_do_not_rule_each_other_out():
     shared = rng.normal(size=300)
     one = measured([shared + 0.02, shared + rng.normal(size=300) * 0.01], margin=0.5)
     other = measured([shared, shared + 0.02 + rng.normal(size=300) * 0.01], margin=0.5)
-    assert front_states([objective_evidence(one), objective_evidence(other)]).state == ("open", "open")
+    assert front_states([objective_evidence(one), objective_evidence(other)]).words == ("open", "open")
 
 
 def test_who_is_not_allowed_rules_nobody_out_and_is_off_if_that_is_shown():
     evidence = [objective_evidence(priced(3, 2, 1))]
     allowed = np.array([False, True, True])
-    found = front_states(evidence, allowed=allowed, meets=("violated", "shown", "shown"))
-    assert found.state == ("off", "on", "off")
-    found = front_states(evidence, allowed=allowed, meets=("open", "open", "shown"))
-    assert found.state == ("open", "open", "off")
+    found = front_states(evidence, allowed=allowed, meets=(Side.REFUTED, Side.SHOWN, Side.SHOWN))
+    assert found.words == ("off", "on", "off")
+    found = front_states(evidence, allowed=allowed, meets=(Side.OPEN, Side.OPEN, Side.SHOWN))
+    assert found.words == ("open", "open", "off")
 
 
 def test_more_pairs_ask_for_more():
@@ -212,8 +213,8 @@ def test_more_pairs_ask_for_more():
     near = [np.full(40, 0.45), *noise]
     few = front_states([objective_evidence(measured(near[:2]))])
     many = front_states([objective_evidence(measured(near))])
-    assert few.state == ("on", "off")
-    assert many.state[1] == "open"
+    assert few.words == ("on", "off")
+    assert many.words[1] == "open"
 
 
 def test_a_heavy_tail_asks_for_samples_and_enough_of_them_decide():
@@ -235,4 +236,4 @@ def test_unpaired_models_have_samples_of_their_own():
     rng = np.random.default_rng(9)
     scores = [rng.normal(1, 1, 40), rng.normal(0, 1, 25)]
     found = front_states([objective_evidence(measured(scores, paired=False))])
-    assert found.state == ("on", "off")
+    assert found.words == ("on", "off")

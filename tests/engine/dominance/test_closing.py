@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm, t
 
 from riskrank.engine.dominance.closing import ClaimFamily, Counted
+from riskrank.engine.family import Family
 
 
 def family(m, *, n=100, guard=0.0, alpha=0.05, correction="holm", most=None):
@@ -13,8 +14,7 @@ def family(m, *, n=100, guard=0.0, alpha=0.05, correction="holm", most=None):
         np.full(m, n),
         np.full(m, float(guard)),
         guard_share=10.0,
-        alpha=alpha,
-        correction=correction,
+        family=Family(alpha, correction),
         most=most,
     )
 

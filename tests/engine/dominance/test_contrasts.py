@@ -3,6 +3,7 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.dominance.contrasts import contrasts
+from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.modified_t import p_above
 
@@ -15,7 +16,7 @@ def tables(values, clusters=None, *, paired=True):
 def test_paired_differences_are_those_of_a_paired_t_test():
     rng = np.random.default_rng(0)
     values = [rng.normal(size=(30, 2)) + shift for shift in (0, 0.5, -0.3)]
-    found = contrasts(tables(values), 0, correction="none")
+    found = contrasts(tables(values), 0, Family(correction="none"))
     for other in (1, 2):
         for metric in range(2):
             d = values[other][:, metric] - values[0][:, metric]
@@ -23,10 +24,13 @@ def test_paired_differences_are_those_of_a_paired_t_test():
             assert found.error[other, metric] == pytest.approx(d.std(ddof=1) / np.sqrt(30))
             t = d.mean() / d.std(ddof=1) * np.sqrt(30)
             kappa = ((d - d.mean()) ** 3).mean() / d.std(ddof=1) ** 3 / np.sqrt(30)
-            assert found.p_better[other, metric] == pytest.approx(
+            assert found.answers.p_adjusted[other, metric] == pytest.approx(
                 max(stats.ttest_1samp(d, 0, alternative="greater").pvalue, p_above(t, kappa, 29)), rel=1e-9
             )
-            assert found.p_worse[other, metric] >= stats.ttest_1samp(d, 0, alternative="less").pvalue - 1e-12
+            assert (
+                found.answers.p_against[other, metric]
+                >= stats.ttest_1samp(d, 0, alternative="less").pvalue - 1e-12
+            )
 
 
 def test_unpaired_errors_add():
@@ -42,7 +46,7 @@ def test_holding_the_other_way_round_turns_signs():
     both = tables([rng.normal(size=(20, 3)), rng.normal(size=(20, 3))])
     there, back = contrasts(both, 0), contrasts(both, 1)
     assert there.difference[1] == pytest.approx(-back.difference[0])
-    assert there.p_better[1] == pytest.approx(back.p_worse[0])
+    assert there.answers.p_adjusted[1] == pytest.approx(back.answers.p_against[0])
 
 
 def test_few_differing_samples_are_never_more_than_a_coin():
@@ -50,11 +54,11 @@ def test_few_differing_samples_are_never_more_than_a_coin():
     other = np.zeros((15, 1))
     other[:3] = 1
     found = contrasts(tables([reference, other]), 0)
-    assert found.p_better[1, 0] == pytest.approx(1 / 8)
+    assert found.answers.p_adjusted[1, 0] == pytest.approx(1 / 8)
     other[:] = 1
-    assert contrasts(tables([reference, other]), 0).p_better[1, 0] == pytest.approx(2.0**-15)
+    assert contrasts(tables([reference, other]), 0).answers.p_adjusted[1, 0] == pytest.approx(2.0**-15)
     same = contrasts(tables([reference, reference.copy()]), 0)
-    assert same.p_better[1, 0] == 1
+    assert same.answers.p_adjusted[1, 0] == 1
 
 
 def test_better_throughout_needs_every_metric_and_one_that_is_sure():
@@ -64,8 +68,8 @@ def test_better_throughout_needs_every_metric_and_one_that_is_sure():
     mixed = base + [1, -0.01] + 0.1 * rng.normal(size=(100, 2))
     mixed[:, 1] -= mixed[:, 1].mean() - base[:, 1].mean() + 0.001
     found = contrasts(tables([base, clear, mixed, base.copy()]), 0)
-    assert found.throughout(0.05).tolist() == [1]
-    assert contrasts(tables([base, clear, mixed]), 1).throughout(0.05).tolist() == []
+    assert found.throughout.tolist() == [1]
+    assert contrasts(tables([base, clear, mixed]), 1).throughout.tolist() == []
 
 
 def test_family_wise_level_over_models_and_metrics():
@@ -74,7 +78,7 @@ def test_family_wise_level_over_models_and_metrics():
     false = 0
     for _ in range(400):
         values = [rng.normal(size=(20, 3)) for _ in range(5)]
-        false += contrasts(tables(values), 0).better(0.05).any()
+        false += contrasts(tables(values), 0).better.any()
     assert false / 400 <= 0.05 + 2 * 0.011
 
 
@@ -83,7 +87,7 @@ def test_scores_of_any_size(factor):
     rng = np.random.default_rng(5)
     values = [rng.normal(size=(20, 2)) for _ in range(2)]
     found, plain = contrasts(tables([v * factor for v in values]), 0), contrasts(tables(values), 0)
-    assert found.p_better == pytest.approx(plain.p_better)
+    assert found.answers.p_adjusted == pytest.approx(plain.answers.p_adjusted)
 
 
 def test_whole_clusters_count_once():
@@ -92,9 +96,9 @@ def test_whole_clusters_count_once():
     once = contrasts(tables(values), 0)
     repeated = [np.repeat(v, 4, axis=0) for v in values]
     again = contrasts(tables(repeated, [np.repeat(np.arange(12), 4)] * 2), 0)
-    assert again.p_better == pytest.approx(once.p_better)
+    assert again.answers.p_adjusted == pytest.approx(once.answers.p_adjusted)
 
 
 def test_prices_far_apart_that_do_not_vary_divide_in_silence():
     found = contrasts(tables([np.full((15, 1), 1.0), np.full((15, 1), 10.0)]), 0)
-    assert found.p_better[1, 0] == pytest.approx(2.0**-15)
+    assert found.answers.p_adjusted[1, 0] == pytest.approx(2.0**-15)

@@ -87,8 +87,8 @@ def test_a_shown_difference_outweighs_ranks_that_no_test_separates(order):
     assert len(found.passed_over) == found.unbeaten.index(found.choice)
     for one in found.passed_over:
         held = contrasts(column.tables, one.model)
-        assert (held.p_better[one.rival, list(one.metrics)] <= 0.05).all()
-        assert (held.p_worse[one.rival] > 0.05).all()
+        assert (held.answers.p_adjusted[one.rival, list(one.metrics)] <= 0.05).all()
+        assert (held.answers.p_against[one.rival] > 0.05).all()
 
 
 def test_a_trade_off_of_metrics_blocks_nothing():
@@ -97,8 +97,8 @@ def test_a_trade_off_of_metrics_blocks_nothing():
     column, leader = ranked([a, b])
     found = challenge(column, leader, INFERENCE)
     assert found.better == ()
-    assert found.contrasts.better(0.05).any()
-    assert found.contrasts.worse(0.05).any()
+    assert found.contrasts.better.any()
+    assert found.contrasts.worse.any()
 
 
 def test_on_one_metric_a_milder_tail_may_cost_some_mean():
@@ -109,7 +109,7 @@ def test_on_one_metric_a_milder_tail_may_cost_some_mean():
     column, leader = ranked([calm, wild])
     assert leader == 0
     found = challenge(column, 0, INFERENCE)
-    assert found.contrasts.better(0.05)[1, 0]
+    assert found.contrasts.better[1, 0]
     assert found.behind == (1,)
     assert found.better == ()
 

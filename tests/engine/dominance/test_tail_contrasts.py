@@ -76,7 +76,7 @@ def test_a_better_mean_of_a_worse_tail_makes_up_for_nothing():
     values = disaster(gain=7.0)
     values[0][:, 1] -= 4.1
     tables = ScoreTables.build(values, [np.arange(N)] * 4, ["p", "q"])
-    assert contrasts(tables, 0).worse(0.05)[1].tolist() == [True, False]
+    assert contrasts(tables, 0).worse[1].tolist() == [True, False]
     found = held(values)
     assert found.milder[1].all()
     assert not found.gains[1].any()
@@ -86,7 +86,7 @@ def test_a_better_mean_of_a_worse_tail_makes_up_for_nothing():
 def test_better_means_on_every_metric_are_a_trade_as_on_one():
     values = disaster(gain=7.0)
     tables = ScoreTables.build(values, [np.arange(N)] * 4, ["p", "q"])
-    assert contrasts(tables, 0).worse(0.05)[1:].all()
+    assert contrasts(tables, 0).worse[1:].all()
     found = held(values)
     assert found.milder_for_nothing.size == 0
     assert found.traded[1:].all()

@@ -6,6 +6,7 @@ from scipy.special import stdtr
 from scipy.stats import ttest_1samp
 
 from riskrank.engine.dominance.contrasts import contrasts
+from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.cluster_means import cluster_means
 from riskrank.engine.sampling.strata import TaskDesign
@@ -64,7 +65,7 @@ def tables(values, **rest):
 def test_contrasts_of_a_suite():
     shift = np.array([[[0.8, 0.0]], [[0.0, 0.0]], [[0.3, 0.1]]])
     values = np.random.default_rng(3).normal(shift, size=(3, task_of.size, 2))
-    found = contrasts(tables(values), 1, correction="none")
+    found = contrasts(tables(values), 1, Family(correction="none"))
     for i in (0, 2):
         away = values[i] - values[1]
         by_task = [away[task_of == task] for task in range(3)]
@@ -76,8 +77,8 @@ def test_contrasts_of_a_suite():
         df = parts.sum(axis=0) ** 2 / (parts**2 / (sizes - 1)[:, None]).sum(axis=0)
         student = stdtr(df, -found.difference[i] / found.error[i])
         # The larger of Student's and Johnson's.
-        assert (found.p_better[i] >= student - 1e-12).all()
-        assert found.p_better[i] == pytest.approx(student, abs=0.05)
+        assert (found.answers.p_adjusted[i] >= student - 1e-12).all()
+        assert found.answers.p_adjusted[i] == pytest.approx(student, abs=0.05)
 
 
 def test_contrasts_of_drawn_tasks_are_tests_of_their_means():
@@ -86,11 +87,11 @@ def test_contrasts_of_drawn_tasks_are_tests_of_their_means():
     values = rng.normal(np.array([[[0.4]], [[0.0]]]), size=(2, 48, 1))
     suite = TaskDesign.build("abcdefgh", [of] * 2, random=True)
     found = contrasts(
-        ScoreTables.build([*values], [np.arange(48)] * 2, ["one"], tasks=suite), 1, correction="none"
+        ScoreTables.build([*values], [np.arange(48)] * 2, ["one"], tasks=suite), 1, Family(correction="none")
     )
     means = np.array([(values[0] - values[1])[of == task].mean() for task in range(8)])
     student = ttest_1samp(means, 0.0, alternative="greater")
     assert found.difference[0, 0] == pytest.approx(means.mean())
     assert found.error[0, 0] == pytest.approx(means.std(ddof=1) / np.sqrt(8))
-    assert found.p_better[0, 0] >= student.pvalue - 1e-12
-    assert found.p_better[0, 0] == pytest.approx(student.pvalue, abs=0.02)
+    assert found.answers.p_adjusted[0, 0] >= student.pvalue - 1e-12
+    assert found.answers.p_adjusted[0, 0] == pytest.approx(student.pvalue, abs=0.02)

@@ -78,7 +78,7 @@ def test_few_samples_are_left_open_unless_the_test_is_exact():
 def test_marks_of_a_pair_are_turned_around_with_it():
     values, task, _ = suite(sizes=(200, 50, 300))
     values[2] = values[2] + np.where(task == 0, 1.5, -1.5)
-    marks = task_differences(TaskScores.build(values, [task] * 3)).marks()
+    marks = task_differences(TaskScores.build(values, [task] * 3)).marks
     assert marks[2, 0].tolist() == [1, -1, -1]
     np.testing.assert_array_equal(marks, -marks.swapaxes(0, 1))
     assert not marks[1, 1].any()
@@ -89,7 +89,7 @@ def test_models_that_never_differ_and_models_that_always_do():
     value = np.random.default_rng(0).normal(size=40)
     found = task_differences(TaskScores.build([value, value + 1e6, value], [task] * 3))
     assert found.p_value[0, 2].tolist() == [1, 1]
-    assert found.marks()[1, 0].tolist() == [1, 1]
+    assert found.marks[1, 0].tolist() == [1, 1]
     assert found.p_value[1, 0, 0] == pytest.approx(2 * 0.5**20)
 
 

@@ -9,6 +9,7 @@ from scipy import stats
 from riskrank.asked.commands import BY_NAME
 from riskrank.asked.reading import ReadOptions
 from riskrank.engine.copa.replicates import replicates
+from riskrank.engine.family import Family, Side
 from riskrank.errors import InputError, UsageError
 from riskrank.scores.files.frames import FrameSource
 from riskrank.scores.table.score_table import read_scores
@@ -179,12 +180,12 @@ def test_cvar_is_tvar(columns):
     )
 
 
-def test_constraints_are_shown_violated_or_open(columns):
+def test_constraints_are_shown_refuted_or_open(columns):
     few = {name: values for name, values in columns.items() if name != "price"}
     mid = float(np.mean(np.array(columns["cost"]).reshape(4, -1)[1]))
     rows = of_model(study(few, require=[f"cost <= {mid + 0.001}"], resamples=2000))
     answers = {name: next(iter(row.meets.values())) for name, row in rows.items()}
-    assert answers == {"small": "shown", "mid": "open", "big": "violated", "worse": "violated"}
+    assert answers == {"small": "shown", "mid": "open", "big": "refuted", "worse": "refuted"}
     assert {name: row.front for name, row in rows.items()} == {
         "small": "on",
         "mid": "open",
@@ -203,7 +204,7 @@ def test_what_was_not_seen_speaks_against_an_answer_whichever_way_a_constraint_g
     rows = of_model(study(table, require="acc <= 0.95", resamples=4000))
     assert next(iter(rows["a"].meets.values())) == "open"
     rows = of_model(study(table, require="acc <= 0.3", resamples=4000))
-    assert next(iter(rows["a"].meets.values())) == "violated"
+    assert next(iter(rows["a"].meets.values())) == "refuted"
     assert next(iter(rows["b"].meets.values())) == "open"
 
 
@@ -237,13 +238,13 @@ def test_answers_are_two_sided_and_of_one_family(columns):
     meets = dict(
         zip(
             found.population.names,
-            meeting(found.constraints, found.columns, scores, edge, CopaSettings()),
+            meeting(found.constraints, found.columns, scores, edge, Family()),
             strict=True,
         )
     )
     second = found.population.names[1]
-    assert meets.pop(second) == ("open",)
-    assert set(meets.values()) == {("shown",)}
+    assert meets.pop(second) == (Side.OPEN,)
+    assert set(meets.values()) == {(Side.SHOWN,)}
 
 
 def test_clusters_count_as_their_number(columns):
@@ -485,7 +486,7 @@ def test_what_is_better_by_a_hair_is_not_called_nowhere_better():
     doubt, names = document.doubt, document.objectives.population.names
     mid, other = names.index("mid"), names.index("other")
     raw = [one.better[mid, other] for one in doubt.evidence]
-    assert doubt.states.state[mid] == "open"
+    assert doubt.states.state[mid] == Side.OPEN
     assert min(raw) < 0.05 < doubt.states.stands[mid]
     assert doubt.states.rival[mid] == other
     assert "better than other on acc, not shown among so many comparisons" in document.verdict

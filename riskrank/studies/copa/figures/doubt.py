@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from riskrank.engine.copa.front_states import OFF, ON
 from riskrank.engine.copa.population import Population
+from riskrank.engine.family import Side
 from riskrank.engine.types import Booleans, Floats
 from riskrank.shown.figures.marks import model_mark
 from riskrank.shown.figures.names import fitted
@@ -17,9 +17,14 @@ from riskrank.shown.figures.style import FAINT, GREY, INK, MARGIN, PALETTE, SMAL
 from riskrank.shown.figures.units import Unit
 
 _NAMED = 12
-_STYLES: dict[str, dict[str, Any]] = {
-    ON: {"marker": "o", "markersize": 6.0, "markerfacecolor": PALETTE[0], "markeredgecolor": PALETTE[0]},
-    OFF: {"marker": "o", "markersize": 3.5, "markerfacecolor": GREY, "markeredgecolor": GREY},
+_STYLES: dict[Side, dict[str, Any]] = {
+    Side.SHOWN: {
+        "marker": "o",
+        "markersize": 6.0,
+        "markerfacecolor": PALETTE[0],
+        "markeredgecolor": PALETTE[0],
+    },
+    Side.REFUTED: {"marker": "o", "markersize": 3.5, "markerfacecolor": GREY, "markeredgecolor": GREY},
 }
 _OPEN: dict[str, Any] = {
     "marker": "o",
@@ -38,7 +43,7 @@ class DoubtfulPoints:
     values, low, high : ndarray, shape (N, K)
         NaN where nothing is known.
     larger_is_better : ndarray of bool, shape (K,)
-    state : tuple of N str
+    state : tuple of N Side
         ``on``, ``off`` or ``open``.
     level : float
         Coverage of the intervals.
@@ -52,7 +57,7 @@ class DoubtfulPoints:
     low: Floats
     high: Floats
     larger_is_better: Booleans
-    state: tuple[str, ...]
+    state: tuple[Side, ...]
     level: float
     on_front: Floats
     percent: Booleans
@@ -105,8 +110,7 @@ def draw_doubt(models: Population, points: DoubtfulPoints, first: int, second: i
     arrows = ["→ better" if points.larger_is_better[at] else "← better" for at in pair]
     axes.set_xlabel(f"{units[0].label(labels[0])}  {arrows[0]}", size=SMALL)
     axes.set_ylabel(f"{units[1].label(labels[1])}  {arrows[1]}", size=SMALL)
-    rank = {ON: 0, OFF: 2}
-    states = np.array([rank.get(points.state[model], 1) for model in known.tolist()])
+    states = np.array([-points.state[model] for model in known.tolist()])
     named = np.lexsort((-points.on_front[known], states))[:_NAMED].tolist()
     name_points(
         page.canvas(),

@@ -71,7 +71,7 @@ def _doubts(table: ObjectiveTable, doubt: FrontDoubt) -> list[Picture]:
         doubt.high,
         table.larger_is_better,
         doubt.states.state,
-        1 - doubt.alpha,
+        doubt.family.confidence,
         doubt.shares.front,
         table.percent,
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.copa.front_states import OFF, OPEN
+from riskrank.engine.family import Side
 from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table
 from riskrank.studies.copa.doubt import FrontDoubt
@@ -20,14 +20,14 @@ _STYLES = {"on": "green", "off": "dim", "open": "yellow"}
 
 def front_cell(doubt: FrontDoubt, model: int) -> Cell:
     """Whether a model is on the front."""
-    state = doubt.states.state[model]
+    state = doubt.states.words[model]
     return Cell(state, _STYLES[state])
 
 
 def doubt_sections(document: CopaDocument, doubt: FrontDoubt, models: Sequence[int]) -> list[Section]:
     """The evidence on every model, and where its values lie."""
     table = document.objectives
-    percent = f"{100 * (1 - doubt.alpha):g} %"
+    percent = f"{100 * doubt.family.confidence:g} %"
     heads = (Column("model", "left"), Column("front", "center"), Column("p"), Column("because", "left"))
     rows = tuple(
         (table.name(i), front_cell(doubt, i), _p_value(doubt, i), _because(table, doubt, i)) for i in models
@@ -60,7 +60,7 @@ def _p_value(doubt: FrontDoubt, model: int) -> str:
     if dominator >= 0:
         return numbers.p_value(float(states.dominates[dominator, model]))
     stands = float(states.stands[model])
-    if states.state[model] == OFF or (states.state[model] == OPEN and stands <= doubt.alpha):
+    if states.state[model] == Side.REFUTED or (states.state[model] == Side.OPEN and states.standing[model]):
         return "–"
     return numbers.p_value(stands)
 
@@ -71,11 +71,11 @@ def _because(table: ObjectiveTable, doubt: FrontDoubt, model: int) -> str:
     dominator, rival = int(states.dominator[model]), int(states.rival[model])
     if dominator >= 0:
         return dominating(table, doubt, model)
-    if states.state[model] == "off":
+    if states.state[model] == Side.REFUTED:
         return "it violates a constraint"
     if rival < 0:
         return "no other model may be chosen"
-    if states.state[model] == "on":
+    if states.state[model] == Side.SHOWN:
         objective = int(states.best_on[model, rival])
         return f"better than {table.name(rival)} on {table.population.metrics[objective]}, the nearest"
     return why_open(table, doubt, model)

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from riskrank.engine.family import Side
 from riskrank.errors import option
 from riskrank.shown import numbers
 from riskrank.shown.all_rows import unshown
@@ -31,7 +32,7 @@ from riskrank.studies.copa.screen.objectives import objective_columns
 from riskrank.studies.rounding import decimals_apart, rounded
 from riskrank.studies.wording import names
 
-_MEETS = {"shown": "", "violated": "yellow", "open": "dim"}
+_MEETS = {Side.SHOWN: "", Side.REFUTED: "yellow", Side.OPEN: "dim"}
 
 
 def view(document: CopaDocument) -> list[Section]:
@@ -80,7 +81,7 @@ def _of_front(document: CopaDocument) -> list[OfModel]:
     meets = [together(answers) for answers in doubt.answers]
     found = [(Column("front", "center"), lambda i: front_cell(doubt, i))]
     if table.constraints:
-        found.append((Column("allowed", "center"), lambda i: Cell(meets[i], _MEETS[meets[i]])))
+        found.append((Column("allowed", "center"), lambda i: Cell(meets[i].word, _MEETS[meets[i]])))
     shares = doubt.shares
     found.append((Column("on front\nin"), lambda i: f"{100 * shares.front[i]:.0f} %"))
     found.append((Column("chosen\nin"), lambda i: f"{100 * shares.chosen[i]:.0f} %"))
@@ -107,7 +108,7 @@ def _front(document: CopaDocument) -> str:
     population = table.population
     if doubt is not None:
         count = f"{doubt.resamples:,} resamples of {doubt.samples}"
-        return f"on, off: shown at {doubt.alpha:g} for all models together; shares: of {count}."
+        return f"on, off: shown at {doubt.family.alpha:g} for all models together; shares: of {count}."
     front, able = int(population.front.sum()), int(population.feasible.sum())
     text = (
         f"* front: no other model is at least as good everywhere and better somewhere ({front:,} of {able:,})"

@@ -65,7 +65,7 @@ class TaskForest:
 
 @drawn
 def draw_task_forest(
-    found: TaskForest, models: tuple[str, str], pair: tuple[int, int], metric: str, *, alpha: float
+    found: TaskForest, models: tuple[str, str], pair: tuple[int, int], metric: str, *, confidence: float
 ) -> Plot:
     """Draw an interval a row against no difference.
 
@@ -77,16 +77,16 @@ def draw_task_forest(
     pair : (int, int)
         Their numbers.
     metric : str
-    alpha : float
-        One less the coverage of a bar.
+    confidence : float
+        Coverage of a bar.
     """
     rows = Rows.of(found.names, [model_mark(*pair)] * len(found.names))
     width, below = 340.0, 40.0
     page = sheet(
         f"{models[0]} against {models[1]}, task by task",
-        f"Right of the line {models[0]} is better. Bar: {percent(1 - alpha)} interval of the mean difference "
-        f"in {metric}, each for itself; ▲ ▼ where the difference is significant among all tasks and pairs. "
-        "Diamonds: all tasks, weighed.",
+        f"Right of the line {models[0]} is better. Bar: {percent(confidence)} interval of the mean "
+        f"difference in {metric}, each for itself; ▲ ▼ where the difference is significant among all tasks "
+        "and pairs. Diamonds: all tasks, weighed.",
         width=rows.width + width + MARGIN + 10,
         height=below + rows.height + 6,
     )

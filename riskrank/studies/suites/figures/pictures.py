@@ -77,12 +77,12 @@ def _map(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
 def task_forest(chapter: SuiteChapter, one: SuiteColumn) -> tuple[TaskForest, int]:
     """The lead of the verdict's model over the one it is held against, with that model's number."""
     first, other = one.pair
-    lead = one.lead(first, other, chapter.alpha)
+    lead = one.lead(first, other, chapter.family.level(1))
     rows = TaskForest.of_tasks(chapter.names, *lead, one.marks[first, other])
     for scope, label in ((FIXED, "all, these tasks"), (RANDOM, "all, tasks like these")):
         if scope in one.scopes:
             differences = one.scopes[scope].differences
-            low, high = differences.interval(chapter.alpha)
+            low, high = differences.interval(chapter.family.level(1))
             rows = rows.with_whole(
                 label, differences.value[first, other], low[first, other], high[first, other]
             )
@@ -93,13 +93,13 @@ def _forest(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
     rows, other = task_forest(chapter, one)
     pair = (one.against, other)
     names = chapter.models[pair[0]], chapter.models[pair[1]]
-    return draw_task_forest(rows, names, pair, one.name, alpha=chapter.alpha)
+    return draw_task_forest(rows, names, pair, one.name, confidence=chapter.family.confidence)
 
 
 def task_strip(chapter: SuiteChapter, one: SuiteColumn) -> TaskStrip:
     """Arrange means of tasks by model, with the macro mean of each."""
     order = np.array(standing(one))
-    intervals = np.array(ends(one, one.scopes[FIXED], chapter.alpha))
+    intervals = np.array(ends(chapter, one, FIXED))
     return TaskStrip(
         order=order,
         mean=one.compared[order],
@@ -117,5 +117,10 @@ def _strip(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
 
 def _profile(chapter: SuiteChapter, one: SuiteColumn) -> Plot:
     return draw_profiles(
-        one.profile(chapter.alpha), one.units, chapter.models, standing(one), one.name, alpha=chapter.alpha
+        one.profile(chapter.family.level(1)),
+        one.units,
+        chapter.models,
+        standing(one),
+        one.name,
+        confidence=chapter.family.confidence,
     )

@@ -17,7 +17,13 @@ from riskrank.studies.wording import percent
 
 @drawn
 def draw_profiles(
-    found: Profile, units: Units, names: Sequence[str], order: Sequence[int], metric: str, *, alpha: float
+    found: Profile,
+    units: Units,
+    names: Sequence[str],
+    order: Sequence[int],
+    metric: str,
+    *,
+    confidence: float,
 ) -> Plot:
     """Draw one curve a model over τ, in the units of the file.
 
@@ -29,8 +35,8 @@ def draw_profiles(
     order : sequence of int
         Models, the first in colour.
     metric : str
-    alpha : float
-        One less the coverage of the bands.
+    confidence : float
+        Coverage of the bands.
     """
     given = looks(len(names), order)
     key = Key.of(names, order, given)
@@ -40,7 +46,7 @@ def draw_profiles(
     page = sheet(
         f"Performance profiles, {metric}",
         f"Height over τ: share of scores {better} τ, each task with its weight. A curve above another "
-        f"everywhere dominates it in the first order. Band: {percent(1 - alpha)}, at one τ at a time, on "
+        f"everywhere dominates it in the first order. Band: {percent(confidence)}, at one τ at a time, on "
         "these tasks.",
         width=left + width + 16 + key.width + MARGIN,
         height=below + height,

@@ -8,6 +8,7 @@ from riskrank.engine.copa.choice import rank_models
 from riskrank.engine.copa.population import population
 from riskrank.engine.copa.ranks import ccdf_quantiles
 from riskrank.engine.copa.sweep import sweep_weight
+from riskrank.engine.family import Side
 from riskrank.errors import UsageError
 from riskrank.studies.copa.figures.boxes import draw_boxes
 from riskrank.studies.copa.figures.doubt import DoubtfulPoints, draw_doubt
@@ -61,7 +62,7 @@ def test_front_legible(legible, names, count):
 
 
 def doubtful(count, values, larger):
-    state = tuple(("on", "off", "open")[at % 3] for at in range(count))
+    state = tuple((Side.SHOWN, Side.REFUTED, Side.OPEN)[at % 3] for at in range(count))
     wide = 0.05 * np.ptp(values, axis=0)
     share = np.arange(count) / count
     return DoubtfulPoints(values, values - wide, values + wide, larger, state, 0.95, share, larger)
@@ -81,7 +82,9 @@ def test_crosses_are_the_intervals_and_marks_what_is_shown(names):
         assert along[:, 1] == pytest.approx([points.low[model, 2], points.high[model, 2]])
         assert point[0] == pytest.approx(values[model, [1, 2]] * [100, 1])
         face = axes.lines[3 * model + 2].get_markerfacecolor()
-        assert face == {"on": "#0072B2", "off": "#b3b3b3", "open": "white"}[points.state[model]]
+        assert (
+            face == {Side.SHOWN: "#0072B2", Side.REFUTED: "#b3b3b3", Side.OPEN: "white"}[points.state[model]]
+        )
 
 
 def test_those_named_are_on_the_front_or_likely_to_be(names, monkeypatch):
