@@ -109,6 +109,11 @@ class Family:
         return 1 - self.alpha
 
     @property
+    def simultaneous(self) -> bool:
+        """Whether intervals hold for all claims together."""
+        return self.correction in ("holm", "bonferroni")
+
+    @property
     def text(self) -> str:
         """The level as captions have it: ``α 0.05``."""
         return f"α {self.alpha:g}"
@@ -169,8 +174,9 @@ class Family:
         count = evidence.estimate.size if asked is None else int(np.count_nonzero(asked))
         level = self.level(count, int(np.count_nonzero(side)))
         low, high = evidence.ends(level)
-        low = np.where(side > 0, np.maximum(low, evidence.boundary), low)
-        high = np.where(side < 0, np.minimum(high, evidence.boundary), high)
+        # An end that nobody knows stays open.
+        low = np.where((side > 0) & np.isfinite(low), np.maximum(low, evidence.boundary), low)
+        high = np.where((side < 0) & np.isfinite(high), np.minimum(high, evidence.boundary), high)
         open_claims = side == 0
         needed = np.full(side.shape, np.inf)
         if open_claims.any():

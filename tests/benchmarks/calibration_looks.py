@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from riskrank.engine.gates.anytime import BETS, Wagers
+from riskrank.engine.evidence.bets import BETS, Wagers
 
 LOOKS = range(50, 2001, 50)
 MOST = 2000

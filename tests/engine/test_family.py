@@ -54,15 +54,6 @@ def test_one_sided_families_answer_each_direction_on_its_own():
     assert answers.p_against.tolist() == evidence.p_below.tolist()
 
 
-def test_joined_makers_are_one_family():
-    parts = [normal_evidence([2.1]), normal_evidence([0.1, -5.0], error=2.0)]
-    joined = Family(0.05, "bonferroni").answer(Evidence.joined(parts))
-    assert joined.side.tolist() == [0, 0, -1]
-    lows = [Family(0.05 / 3, "none").answer(part).low for part in parts]
-    assert joined.low == pytest.approx(np.concatenate(lows))
-    assert joined.p_adjusted == pytest.approx(np.minimum(3 * joined.p_value, 1))
-
-
 @pytest.mark.parametrize("correction", METHODS)
 def test_levels_are_those_the_correction_rejects_at(correction):
     family, m = Family(0.05, correction), 6

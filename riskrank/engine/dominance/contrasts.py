@@ -2,7 +2,7 @@
 
 A portfolio of ranks forgets how bad a bad score is; the metrics themselves do not. Each contrast is a paired
 (or unpaired) difference of means in the metric's own, oriented units, with the p-values of
-:mod:`riskrank.engine.sampling.modified_t` from whole clusters.
+:mod:`riskrank.engine.evidence.johnson` from whole clusters.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.johnson import p_above
 from riskrank.engine.family import Answers, Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.engine.sampling.design import kish
-from riskrank.engine.sampling.modified_t import p_above
 from riskrank.engine.sampling.strata import TaskDesign
 from riskrank.engine.sampling.task_parts import TaskParts
 from riskrank.engine.types import Booleans, Floats

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
 
@@ -89,6 +89,10 @@ class Inference:
     def family(self) -> Family:
         """Claims that are decided together, each direction by itself."""
         return Family(self.alpha, self.correction, sides=1)
+
+    def at(self, share: float, correction: str | None = None) -> Inference:
+        """The same at a share of its level, on demand with another correction."""
+        return replace(self, alpha=self.alpha * share, correction=correction or self.correction)
 
     @property
     def resampled(self) -> bool:

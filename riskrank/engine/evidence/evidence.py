@@ -7,7 +7,8 @@ Johnson's t, exact shares, permutations, bets, bounds) has a maker in this packa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,48 @@ Ends = Callable[[float], tuple[Floats, Floats]]
 
 Needed = Callable[[float], Floats]
 """Samples that would decide each claim at a two-sided level; infinite where no number would."""
+
+
+class SingleClaim(Protocol):
+    """What one claim tells, where claims of a family are looked at one by one."""
+
+    @property
+    def estimate(self) -> float:
+        """Of the statistic, larger is better."""
+        ...
+
+    @property
+    def boundary(self) -> float:
+        """The claim is that the statistic lies above it."""
+        ...
+
+    @property
+    def standard_error(self) -> float:
+        """Of the estimate."""
+        ...
+
+    @property
+    def samples(self) -> int:
+        """Independent samples it rests on."""
+        ...
+
+    @property
+    def p_above(self) -> float:
+        """One-sided, small if the statistic lies above the boundary."""
+        ...
+
+    @property
+    def p_below(self) -> float:
+        """One-sided, small if it lies below."""
+        ...
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Ends as of :data:`Ends`."""
+        ...
+
+    def samples_needed(self, level: float) -> float:
+        """As of :data:`Needed`."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,31 +128,26 @@ class Evidence:
             needed or (lambda _level: np.full(own.shape, np.inf)),
         )
 
+    @classmethod
+    def of_each(cls, claims: Sequence[SingleClaim]) -> Evidence:
+        """Claims that are looked at one by one, in their order."""
+
+        def ends(level: float) -> tuple[Floats, Floats]:
+            found = np.array([one.interval(level) for one in claims])
+            return found[:, 0], found[:, 1]
+
+        return cls.of(
+            [one.estimate for one in claims],
+            [one.p_above for one in claims],
+            [one.p_below for one in claims],
+            error=[one.standard_error for one in claims],
+            boundary=[one.boundary for one in claims],
+            worth=[one.samples for one in claims],
+            ends=ends,
+            needed=lambda level: np.array([one.samples_needed(level) for one in claims]),
+        )
+
     @property
     def p_value(self) -> Floats:
         """Two-sided p-value of "the statistic is at its boundary"."""
         return np.minimum(1.0, 2 * np.minimum(self.p_above, self.p_below))
-
-    @classmethod
-    def joined(cls, parts: Sequence[Evidence]) -> Evidence:
-        """Claims of several makers, one after the other, so that they can be one family.
-
-        Parameters
-        ----------
-        parts : sequence of Evidence
-            One-dimensional, at least one.
-        """
-        arrays = {
-            one.name: np.concatenate([getattr(part, one.name) for part in parts])
-            for one in fields(cls)
-            if one.name not in ("ends", "needed")
-        }
-
-        def ends(level: float) -> tuple[Floats, Floats]:
-            low, high = zip(*(part.ends(level) for part in parts), strict=True)
-            return np.concatenate(low), np.concatenate(high)
-
-        def needed(level: float) -> Floats:
-            return np.concatenate([part.needed(level) for part in parts])
-
-        return cls(**arrays, ends=ends, needed=needed)

@@ -21,12 +21,12 @@ from math import inf
 
 import numpy as np
 
+from riskrank.engine.evidence.johnson import MeanDifference, mean_difference
 from riskrank.engine.gates.judged_sides import LabelledPair, TailSide, mean_side
 from riskrank.engine.gates.side import SideScores
 from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
 from riskrank.engine.judges.tails import for_tail
 from riskrank.engine.sampling.design import ClusteredScores, kish
-from riskrank.engine.sampling.modified_t import MeanDifference, mean_difference
 from riskrank.engine.types import Floats
 
 MEAN_SHARE = 0.5

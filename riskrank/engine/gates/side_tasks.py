@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from riskrank.engine.evidence.johnson import MeanDifference
 from riskrank.engine.products import weighted_sums
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.sampling.freedom import satterthwaite, smallest
-from riskrank.engine.sampling.modified_t import MeanDifference
 from riskrank.engine.types import Floats, Integers
 
 # Scores are at most 1 where this is asked.
@@ -111,7 +111,7 @@ class TaskSide:
 def mean_difference_of_tasks(first: TaskSide, second: TaskSide, *, paired: bool) -> MeanDifference:
     """Difference of weighted means over tasks, first minus second, with its cumulants.
 
-    As :func:`riskrank.engine.sampling.modified_t.mean_difference`; its samples are one more than
+    As :func:`riskrank.engine.evidence.johnson.mean_difference`; its samples are one more than
     Satterthwaite's degrees of freedom.
 
     Parameters

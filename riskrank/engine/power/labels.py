@@ -17,6 +17,7 @@ from math import ceil, inf, sqrt
 import numpy as np
 from scipy.special import ndtri, stdtr
 
+from riskrank.engine.evidence.johnson import MeanDifference
 from riskrank.engine.gates.caution import beyond
 from riskrank.engine.judges.correction import Correction
 from riskrank.engine.judges.differences import for_differences
@@ -26,7 +27,6 @@ from riskrank.engine.power.simulation import Simulation
 from riskrank.engine.power.size_interval import SizeInterval, corrected_ends
 from riskrank.engine.sampling.design import FEWEST_LABELS
 from riskrank.engine.sampling.freedom import satterthwaite
-from riskrank.engine.sampling.modified_t import MeanDifference
 from riskrank.engine.types import Floats
 
 # Resamples of the pilot.

@@ -1,6 +1,6 @@
 """When a gate that may be looked at again stops: samples until its bets have an answer (method §9).
 
-The bets are those of :mod:`riskrank.engine.gates.anytime`, summed up as samples come in.
+The bets are those of :mod:`riskrank.engine.evidence.bets`, summed up as samples come in.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from riskrank.engine.gates.anytime import BETS
+from riskrank.engine.evidence.bets import BETS
 from riskrank.engine.types import Floats
 
 # Samples drawn before looking: few, as most runs stop early.

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc
 
+from riskrank.engine.evidence.johnson import p_above
 from riskrank.engine.family import Family
 from riskrank.engine.sampling.design import FEWEST_SAMPLES
-from riskrank.engine.sampling.modified_t import p_above
 from riskrank.engine.suites.task_scores import TaskScores
 from riskrank.engine.types import Floats, Integers
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riskrank.engine.changes.cases import Runs, case_p_values, losses_of_one_run, sign_test
-from riskrank.engine.sampling.multiplicity import adjust
+from riskrank.engine.family import Family
 from riskrank.engine.types import Booleans, Floats, Integers
 from riskrank.errors import InputError, listing, option
 from riskrank.scores.table.metrics import original_units
@@ -31,6 +31,7 @@ class Cases:
         Larger is better.
     p_value, p_adjusted : ndarray, shape (n,), or None
         Of each case, where it has several runs.
+    significant : ndarray of bool, shape (n,)
     """
 
     metric: int
@@ -39,6 +40,7 @@ class Cases:
     old: Runs
     p_value: Floats | None
     p_adjusted: Floats | None
+    significant: Booleans
 
     @property
     def gain(self) -> Floats:
@@ -46,7 +48,7 @@ class Cases:
         return self.new.means - self.old.means
 
 
-def cases_of(table: ScoreTable, new: int, old: int, metric: int) -> Cases:
+def cases_of(table: ScoreTable, new: int, old: int, metric: int, family: Family) -> Cases:
     """The samples both models have, with the runs of each.
 
     Raises
@@ -69,8 +71,11 @@ def cases_of(table: ScoreTable, new: int, old: int, metric: int) -> Cases:
         runs.append(Runs(table.values[model][kept, metric], np.searchsorted(shared, samples[kept])))
     several = any(int(one.counts.max()) > 1 for one in runs)
     p_value = case_p_values(*runs) if several else None
-    adjusted = None if p_value is None else adjust(p_value, "bh")
-    return Cases(metric, shared, runs[0], runs[1], p_value, adjusted)
+    if p_value is None:
+        return Cases(metric, shared, runs[0], runs[1], None, None, np.zeros(shared.size, dtype=bool))
+    family = replace(family, correction="bh")
+    adjusted = family.adjusted(p_value)
+    return Cases(metric, shared, runs[0], runs[1], p_value, adjusted, family.significant(adjusted))
 
 
 def specs_of(table: ScoreTable, cases: Cases) -> tuple[Sequence[MetricSpec], Integers]:
@@ -125,7 +130,7 @@ def named_groups(table: ScoreTable, model: int) -> list[str | None]:
     return found
 
 
-def change_of(table: ScoreTable, cases: Cases, kept: Booleans, group: str | None, alpha: float) -> Change:
+def change_of(table: ScoreTable, cases: Cases, kept: Booleans, group: str | None) -> Change:
     """Count the cases of a group, p-values not adjusted yet."""
     specs, of_case = specs_of(table, cases)
     own = {specs[number].name for number in np.unique(of_case[kept]).tolist()}
@@ -136,7 +141,7 @@ def change_of(table: ScoreTable, cases: Cases, kept: Booleans, group: str | None
     shown = None
     if cases.p_adjusted is not None:
         expected = losses_of_one_run(_only(cases.new, kept), _only(cases.old, kept))
-        shown = int(np.count_nonzero((cases.p_adjusted[kept] <= alpha) & (gain < 0)))
+        shown = int(np.count_nonzero(cases.significant[kept] & (gain < 0)))
     return Change(
         own.pop() if len(own) == 1 else table.metrics[cases.metric].name,
         group,
@@ -155,13 +160,13 @@ def _only(runs: Runs, kept: Booleans) -> Runs:
     return Runs(runs.values[rows], (np.cumsum(kept) - 1)[runs.samples[rows]])
 
 
-def rows_of(table: ScoreTable, cases: Cases, groups: Sequence[str | None], alpha: float) -> list[CaseRow]:
+def rows_of(table: ScoreTable, cases: Cases, groups: Sequence[str | None]) -> list[CaseRow]:
     """A row a case, the most lost first; what is shown before what is not."""
     (specs, of_case), gain = specs_of(table, cases), cases.gain
     new, old = _in_units(cases.new, specs, of_case), _in_units(cases.old, specs, of_case)
     counts = cases.new.counts, cases.old.counts
     tested = cases.p_adjusted is not None
-    shown = np.zeros(gain.size, dtype=bool) if cases.p_adjusted is None else cases.p_adjusted <= alpha
+    shown = cases.significant
     # Names settle ties, so that no order of the rows of a file shows.
     size = _in_one_unit(gain, of_case)
     order = np.lexsort((np.arange(gain.size), size, ~(shown & (gain < 0))))

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, ClassVar
 
+from riskrank.engine.family import Family
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.studies.document import Document
 
@@ -56,15 +57,23 @@ class Change:
     worse_in_one_run: float | None
     worse_by_chance: float | None
     shown_worse: int | None
+    significant: bool = False
 
     @property
     def samples(self) -> int:
         """All of them."""
         return self.worse + self.better + self.same
 
-    def lost(self, alpha: float) -> bool:
+    def entry(self) -> dict[str, Any]:
+        """The counts as an entry of ``meta``."""
+        found = asdict(self)
+        del found["significant"]
+        return found
+
+    @property
+    def lost(self) -> bool:
         """Whether more is shown to be lost than won."""
-        return self.p_adjusted <= alpha and self.worse > self.better
+        return self.significant and self.worse > self.better
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +87,7 @@ class DiffDocument(Document[CaseRow]):
         By metric, of all samples together and then of each group.
     cases : int
         How many to show.
-    alpha : float
+    family : Family
     metrics : sequence of MetricSpec
     texts : str
         Where the texts of cases stand.
@@ -93,7 +102,7 @@ class DiffDocument(Document[CaseRow]):
     old: str
     changes: Sequence[Change]
     cases: int
-    alpha: float
+    family: Family
     metrics: Sequence[MetricSpec]
     texts: str = ""
     cases_asked: bool = False
@@ -135,4 +144,4 @@ class DiffDocument(Document[CaseRow]):
 
     def meta(self) -> Mapping[str, Any]:
         """Counts of changes."""
-        return {"new": self.new, "old": self.old, "changes": [asdict(one) for one in self.changes]}
+        return {"new": self.new, "old": self.old, "changes": [one.entry() for one in self.changes]}

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.scores.table.metrics import assumed_against_its_name
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.diff.changes import cases_of, change_of, groups_of, rows_of, with_texts
@@ -16,6 +15,7 @@ from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assumed
+from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted, names, p_words
 
 # Cases to show where nobody says how many.
@@ -44,18 +44,21 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
     """
     assert settings.pair is not None
     new, old = resolve_pair(settings.pair, table.models, parameter="pair")
-    groups = groups_of(table, new)
+    groups, family = groups_of(table, new), family_of(settings)
     rows: list[CaseRow] = []
     changes: list[Change] = []
     for metric in range(len(table.metrics)):
-        cases = cases_of(table, new, old, metric)
-        rows += rows_of(table, cases, groups, settings.alpha)
+        cases = cases_of(table, new, old, metric, family)
+        rows += rows_of(table, cases, groups)
         of_case = [groups[sample] for sample in cases.samples.tolist()]
         for group in (None, *sorted({name for name in of_case if name is not None})):
             kept = np.array([group is None or name == group for name in of_case])
-            changes.append(change_of(table, cases, kept, group, settings.alpha))
-    adjusted = adjust([one.p_value for one in changes], settings.correction)
-    changes = [replace(one, p_adjusted=float(p)) for one, p in zip(changes, adjusted, strict=True)]
+            changes.append(change_of(table, cases, kept, group))
+    adjusted = family.adjusted([one.p_value for one in changes])
+    changes = [
+        replace(one, p_adjusted=float(p), significant=bool(family.significant(p)))
+        for one, p in zip(changes, adjusted, strict=True)
+    ]
     document = DiffDocument(
         provenance=provenance(
             "diff",
@@ -69,7 +72,7 @@ def diff(table: ScoreTable, settings: DiffSettings, _runtime: Runtime | None = N
         changes=changes,
         cases=_CASES if settings.cases is None else settings.cases,
         cases_asked=settings.cases is not None,
-        alpha=settings.alpha,
+        family=family,
         metrics=table.metrics,
         texts="" if table.texts is None else table.texts.said,
     )
@@ -93,7 +96,7 @@ def _verdict(document: DiffDocument) -> str:
     together = [one for one in document.changes if one.group is None]
     sentences = [_counts(document, together[0])]
     if len(together) > 1:
-        more = [one.metric for one in together[1:] if one.lost(document.alpha)]
+        more = [one.metric for one in together[1:] if one.lost]
         sentences[0] += f" It also loses more than it wins on {names(more)}." if more else ""
     first = together[0]
     if first.worse_by_chance is not None and first.worse_in_one_run is not None:
@@ -119,7 +122,7 @@ def _counts(document: DiffDocument, one: Change) -> str:
     if one.worse == one.better == 0:
         return f"No case changed between {old} and {new}{where}."
     p = f"exact sign test, {p_words(one.p_adjusted)}"
-    if one.p_adjusted > document.alpha:
+    if not one.significant:
         return f"{start}{where}: no more on one side than chance alone can make ({p})."
     more = "more worse than better" if one.worse > one.better else "more better than worse"
     return f"{start}{where}: {more} ({p})."

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.gates.anytime import AnytimeEvidence, Wagers
+from riskrank.engine.evidence.bets import AnytimeEvidence, Wagers
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, option

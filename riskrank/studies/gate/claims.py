@@ -14,10 +14,12 @@ from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.gates.anytime import AnytimeEvidence
+from riskrank.engine.evidence.bets import AnytimeEvidence
+from riskrank.engine.evidence.bootstrap import ResampledDifference
+from riskrank.engine.evidence.bounds import EitherWay
+from riskrank.engine.evidence.evidence import Evidence, SingleClaim
+from riskrank.engine.family import Answers, Side
 from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.decision import Answer, Decidable, DifferenceEvidence, answers
-from riskrank.engine.gates.either_way import EitherWay
 from riskrank.engine.gates.replicates import difference, differences
 from riskrank.engine.sampling.design import (
     FEW_SAMPLES,
@@ -28,7 +30,7 @@ from riskrank.engine.sampling.design import (
 )
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.claim import GateClaim
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateRow
+from riskrank.studies.gate.document import VERDICTS, GateRow, known, whole
 
 # Resamples of an automatic number that are expected beyond the end of an interval, and the least there are.
 _BEYOND_AN_END = 25
@@ -55,7 +57,7 @@ def decide(
         With the level and the correction of the whole family.
     models : sequence of str
     wager : callable, optional
-        DifferenceEvidence that may be looked at again, in the place of resamples.
+        ResampledDifference that may be looked at again, in the place of resamples.
     at_best : sequence of GateClaim, optional
         The same claims where what is missing is at the best there can be; then they are at the worst, and
         decided whatever it is.
@@ -73,7 +75,7 @@ def decide(
         If two models share fewer than 10 samples.
     """
     evidence_of = partial(_evidence, inference=inference, models=models, wager=wager)
-    family: Sequence[Decidable]
+    family: Sequence[SingleClaim]
     if at_best is None:
         family, advice = evidence_of(claims)
     else:
@@ -82,8 +84,8 @@ def decide(
         in_favour, more = evidence_of([worst.with_scores_of(best, worst.new) for worst, best in pairs])
         family = [EitherWay(*both) for both in zip(against, in_favour, strict=True)]
         advice += more
-    decided = answers(family, alpha=inference.alpha, correction=inference.correction)
-    rows = [_row(*one, models) for one in zip(claims, family, decided, strict=True)]
+    answers = replace(inference.family, sides=2).answer(Evidence.of_each(family))
+    rows = [_row(claim, family[at], answers, at, models) for at, claim in enumerate(claims)]
     return rows, list(dict.fromkeys(advice))
 
 
@@ -92,13 +94,13 @@ def _evidence(
     inference: Inference,
     models: Sequence[str],
     wager: Callable[[GateClaim], AnytimeEvidence] | None,
-) -> tuple[Sequence[DifferenceEvidence | AnytimeEvidence], list[str]]:
+) -> tuple[Sequence[ResampledDifference | AnytimeEvidence], list[str]]:
     """What the samples say of each claim, and what a reader must know before believing it."""
     if wager is not None:
         return [wager(claim) for claim in claims], []
     for claim in claims:
         _require_samples(claim, models)
-    evidence: dict[int, DifferenceEvidence] = {}
+    evidence: dict[int, ResampledDifference] = {}
     advice = _few_samples(claims)
     for members in _by_test(claims).values():
         if claims[members[0]].dominance is None:
@@ -114,8 +116,7 @@ def resamples_of(inference: Inference, family: int, samples: int) -> int:
     """Resamples of differences: enough to read the ends of all intervals from."""
     if inference.resamples != "auto":
         return int(inference.resamples)
-    tests = 1 if inference.correction == "none" else family
-    wanted = int(np.ceil(2 * _BEYOND_AN_END * tests / inference.alpha))
+    wanted = int(np.ceil(2 * _BEYOND_AN_END / inference.family.level(family)))
     return max(_FEWEST_RESAMPLES, min(wanted, int(_WORK / samples)))
 
 
@@ -128,7 +129,7 @@ def _by_test(claims: Sequence[GateClaim]) -> dict[object, list[int]]:
     return found
 
 
-def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> list[DifferenceEvidence]:
+def _differences(claims: Sequence[GateClaim], inference: Inference, family: int) -> list[ResampledDifference]:
     comparisons = [
         Comparison.of(
             claim.column.scores, claim.new, claim.old, claim.level, claim.column.limits, claim.column.bounded
@@ -145,7 +146,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
         if one.level is not None:
             behind = int(samples_behind_tail(behind, one.level))
         found.append(
-            DifferenceEvidence.of_replicates(
+            ResampledDifference.of_replicates(
                 difference(one),
                 claim.boundary,
                 plain=drawn[at],
@@ -163,7 +164,7 @@ def _differences(claims: Sequence[GateClaim], inference: Inference, family: int)
 
 def _dominance(
     claims: Sequence[GateClaim], inference: Inference, family: int
-) -> tuple[list[DifferenceEvidence], tuple[str, ...]]:
+) -> tuple[list[ResampledDifference], tuple[str, ...]]:
     """Test dominance in both directions, of the pairs that are claimed and nobody else."""
     dominance = claims[0].dominance
     assert dominance is not None
@@ -171,20 +172,18 @@ def _dominance(
     pairs = list(dict.fromkeys((claim.new, claim.old) for claim in claims))
     both = list(dict.fromkeys([*pairs, *((old, new) for new, old in pairs)]))
     # Each direction is tested at half of the claim's share of the level; the family's correction follows.
-    share = inference.alpha * min(len(both) / (2 * family), 1.0)
-    strict = replace(inference, alpha=share, correction="bonferroni")
-    if inference.correction == "none":
-        strict = replace(inference, alpha=inference.alpha / 2)
+    share = 0.5 if inference.correction == "none" else min(len(both) / (2 * family), 1.0)
+    strict = inference.at(share, None if inference.correction == "none" else "bonferroni")
     study = study_dominance(scores, [dominance], strict, pairs=both)
     return [_of_tests(claim, study.tests[0], scores) for claim in claims], study.advice
 
 
-def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) -> DifferenceEvidence:
+def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) -> ResampledDifference:
     new, old, dominance = claim.new, claim.old, claim.dominance
     assert dominance is not None
     assert tests.p_value is not None
     assert tests.standard_error is not None
-    return DifferenceEvidence(
+    return ResampledDifference(
         dominance.boundary - float(tests.ratios[new, old]),
         claim.boundary,
         float(tests.standard_error[new, old]),
@@ -195,20 +194,19 @@ def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) 
     )
 
 
-def _row(claim: GateClaim, evidence: Decidable, answer: Answer, models: Sequence[str]) -> GateRow:
-    ends = answer.low, answer.high
+def _row(
+    claim: GateClaim, evidence: SingleClaim, answers: Answers, at: int, models: Sequence[str]
+) -> GateRow:
+    ends = float(answers.low[at]), float(answers.high[at])
     estimate = _in_units(claim, evidence.estimate)
     possible: list[float] = []
     if isinstance(evidence, EitherWay):
         possible = sorted(_in_units(claim, end) for end in evidence.ends)
     if claim.dominance is None:
-        units = claim.column.units
-        open_ends = (
-            -np.inf if answer.low is None else answer.low,
-            np.inf if answer.high is None else answer.high,
-        )
-        shown = [float(end) for end in units.interval(*map(np.array, open_ends)) if end is not None]
-        ends = (shown[0] if np.isfinite(shown[0]) else None), (shown[1] if np.isfinite(shown[1]) else None)
+        low, high = claim.column.units.interval(*map(np.array, ends))
+        assert low is not None
+        assert high is not None
+        ends = float(low), float(high)
     return GateRow(
         claim=claim.kind,
         new=models[claim.new],
@@ -217,15 +215,15 @@ def _row(claim: GateClaim, evidence: Decidable, answer: Answer, models: Sequence
         group=claim.column.group,
         statistic=claim.statistic,
         estimate=estimate,
-        low=ends[0],
-        high=ends[1],
+        low=known(ends[0]),
+        high=known(ends[1]),
         margin=claim.margin,
-        verdict={1: PASS, -1: FAIL, 0: INCONCLUSIVE}[answer.side],
-        p_value=answer.p_value,
-        p_adjusted=answer.p_adjusted,
+        verdict=VERDICTS[Side(answers.side[at])],
+        p_value=float(answers.p_value[at]),
+        p_adjusted=float(answers.p_adjusted[at]),
         standard_error=evidence.standard_error,
         samples=evidence.samples,
-        samples_needed=answer.samples_needed,
+        samples_needed=whole(answers.needed[at]),
         e_value=evidence.e_value if isinstance(evidence, AnytimeEvidence | EitherWay) else None,
         direction="lower" if claim.column.units.sign < 0 else "higher",
         task=claim.column.task,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Protocol
 
+from riskrank.engine.family import Family, Side
 from riskrank.errors import RiskrankError
 from riskrank.scores.table.baseline import Overlap
 from riskrank.scores.table.metrics_file import MetricSpec
@@ -21,6 +23,18 @@ MARKER = "<!-- riskrank gate -->"
 _TOLD = ("task", "estimate_low", "estimate_high", "chosen_p")
 
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
+VERDICTS = {Side.SHOWN: PASS, Side.REFUTED: FAIL, Side.OPEN: INCONCLUSIVE}
+"""What a gate says of the answer to a claim."""
+
+
+def known(end: float) -> float | None:
+    """The end of an interval; None where it is open."""
+    return float(end) if math.isfinite(end) else None
+
+
+def whole(count: float) -> int | None:
+    """A number of samples; None where no number would do."""
+    return int(count) if math.isfinite(count) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +130,7 @@ class GateDocument(Document[GateRow]):
 
     Attributes
     ----------
-    alpha : float
-        Level of the family.
-    correction : str
+    family : Family
     metrics : sequence of MetricSpec
     outcome : {"pass", "fail", "inconclusive"}
         All passed; one failed; none failed, and one is inconclusive.
@@ -148,8 +160,7 @@ class GateDocument(Document[GateRow]):
     row_type: ClassVar[type] = GateRow
     entries: ClassVar[Mapping[str, type]] = {"baseline": Overlap, "judge": JudgedEntry}
 
-    alpha: float
-    correction: str
+    family: Family
     metrics: Sequence[MetricSpec]
     outcome: str
     failed: RiskrankError | None

@@ -8,17 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from riskrank.engine.gates.decision import Decidable, answers
-from riskrank.engine.gates.either_way import EitherWay
-from riskrank.engine.gates.exact_shares import ShareEvidence, runs_needed
+from riskrank.engine.evidence.bounds import EitherWay
+from riskrank.engine.evidence.evidence import Evidence, SingleClaim
+from riskrank.engine.evidence.exact import ShareEvidence, runs_needed
+from riskrank.engine.family import Family, Side
 from riskrank.engine.types import Floats
 from riskrank.errors import GateFailed, GateInconclusive, InputError, RiskrankError, UsageError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Document
-from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, MARKER, PASS, counts, overall
+from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, MARKER, PASS, VERDICTS, counts, overall, whole
 from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.provenance import described_inputs, provenance
+from riskrank.studies.settings import family_of
 from riskrank.studies.wording import counted, names, p_words
 
 
@@ -71,7 +73,7 @@ class SampleDocument(Document[SampleRow]):
 
     Attributes
     ----------
-    alpha, correction, metrics, outcome, failed, inconclusive, comment
+    family, metrics, outcome, failed, inconclusive, comment
         As of :class:`riskrank.studies.gate.document.GateDocument`.
     at_least : float
         How often every sample is to pass.
@@ -82,8 +84,7 @@ class SampleDocument(Document[SampleRow]):
     schema: ClassVar[str] = "gate-samples"
     row_type: ClassVar[type] = SampleRow
 
-    alpha: float
-    correction: str
+    family: Family
     metrics: Sequence[MetricSpec]
     outcome: str
     failed: RiskrankError | None
@@ -115,7 +116,7 @@ class _Sample:
     metric: str
     name: str
     worst: ShareEvidence
-    evidence: Decidable
+    evidence: SingleClaim
 
 
 def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> SampleDocument:
@@ -136,7 +137,8 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
     assert settings.each_sample is not None
     metrics = tuple(metric for table in tables for metric in table.metrics)
     samples = [one for table in tables for one in _samples(table, settings.each_sample)]
-    decided = answers([one.evidence for one in samples], alpha=settings.alpha, correction=settings.correction)
+    family = family_of(settings)
+    answers = family.answer(Evidence.of_each([one.evidence for one in samples]))
     rows = [
         SampleRow(
             model=one.model,
@@ -145,24 +147,24 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
             runs=one.worst.runs,
             passed=one.worst.passed,
             share=one.worst.estimate,
-            low=0.0 if answer.low is None else answer.low,
-            high=1.0 if answer.high is None else answer.high,
+            low=float(answers.low[at]),
+            high=float(answers.high[at]),
             at_least=settings.each_sample,
-            verdict={1: PASS, -1: FAIL, 0: INCONCLUSIVE}[answer.side],
-            p_value=answer.p_value,
-            p_adjusted=answer.p_adjusted,
-            runs_needed=answer.samples_needed,
+            verdict=VERDICTS[Side(answers.side[at])],
+            p_value=float(answers.p_value[at]),
+            p_adjusted=float(answers.p_adjusted[at]),
+            runs_needed=whole(answers.needed[at]),
         )
-        for one, answer in zip(samples, decided, strict=True)
+        for at, one in enumerate(samples)
     ]
-    outcome, count = overall(rows), 1 if settings.correction == "none" else len(rows)
-    always = runs_needed(1.0, settings.each_sample, settings.alpha / count)
+    outcome = overall(rows)
+    always = runs_needed(1.0, settings.each_sample, family.level(len(rows)))
     return SampleDocument(
         provenance=provenance(
             "gate",
             tables[0],
             settings,
-            {"each_sample": settings.each_sample, "alpha": settings.alpha, "correction": settings.correction}
+            {"each_sample": settings.each_sample, **family.settings}
             | {"family": counted(len(rows), "claim"), "inconclusive": settings.inconclusive},
             warnings=[*dict.fromkeys(line for one in tables[1:] for line in one.warnings)],
             **described_inputs(tables[0], metrics)
@@ -170,8 +172,7 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
         ),
         rows=rows,
         verdict=_verdict(rows, outcome, always),
-        alpha=settings.alpha,
-        correction=settings.correction,
+        family=family,
         metrics=metrics,
         outcome=outcome,
         failed=_failed(rows, outcome, settings, always),

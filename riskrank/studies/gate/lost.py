@@ -9,6 +9,7 @@ from riskrank.studies.diff.changes import cases_of, groups_of, named_groups, row
 from riskrank.studies.diff.document import WORSE, CaseRow
 from riskrank.studies.gate.document import PASS, GateRow, Lost
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.settings import family_of
 
 
 def lost_cases(tables: Sequence[ScoreTable], rows: Sequence[GateRow], settings: ClaimSettings) -> list[Lost]:
@@ -43,7 +44,8 @@ def _lost(
     for table in tables:
         for number in _columns(table, metric, place[1]):
             new, old = (table.index(model) for model in pair)
-            found = rows_of(table, cases_of(table, new, old, number), groups_of(table, new), settings.alpha)
+            cases = cases_of(table, new, old, number, family_of(settings))
+            found = rows_of(table, cases, groups_of(table, new))
             places = dict(
                 zip(table.samples, zip(named_groups(table, new), tasks_of(table), strict=True), strict=True)
             )

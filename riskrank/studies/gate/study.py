@@ -30,7 +30,7 @@ from riskrank.studies.judged.chapter import sentences as judge_worth
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import inference_of
+from riskrank.studies.settings import family_of, inference_of
 from riskrank.studies.task_scale import on_task_scale, scale_of
 
 
@@ -102,8 +102,7 @@ def gate(
         verdict=one_line(" ".join((outcome_sentence(rows, metrics, unit, scored), *judge_worth(judged)))),
         quoted=quoted(rows),
         unit=unit,
-        alpha=settings.alpha,
-        correction=settings.correction,
+        family=family_of(settings),
         metrics=metrics,
         outcome=outcome,
         failed=ending(rows, outcome, settings, metrics, unit, scored, cases=_may_list(given[0], settings)),
@@ -237,8 +236,7 @@ def _described(settings: ClaimSettings, family: int) -> dict[str, object]:
         "not_worse": list(settings.not_worse),
         "on": list(settings.on) or ["mean"],
         "margin": {metric or "*": value for metric, value in settings.margin},
-        "alpha": settings.alpha,
-        "correction": settings.correction,
+        **family_of(settings).settings,
         "family": f"{family} claims" if family > 1 else "1 claim",
         "resamples": settings.resamples,
         "inconclusive": settings.inconclusive,

@@ -3,9 +3,9 @@ import pytest
 from scipy import stats
 
 from riskrank.engine.dominance.contrasts import contrasts
+from riskrank.engine.evidence.johnson import p_above
 from riskrank.engine.family import Family
 from riskrank.engine.portfolio.score_tables import ScoreTables
-from riskrank.engine.sampling.modified_t import p_above
 
 
 def tables(values, clusters=None, *, paired=True):

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from riskrank.engine.evidence.bootstrap import ResampledDifference
+from riskrank.engine.evidence.johnson import mean_difference
 from riskrank.engine.gates.caution import Comparison
-from riskrank.engine.gates.decision import DifferenceEvidence
 from riskrank.engine.gates.replicates import difference, differences
 from riskrank.engine.gates.side import SideScores
 from riskrank.engine.gates.side_tasks import SideTasks, TaskSide, mean_difference_of_tasks
 from riskrank.engine.portfolio.quantiles import tail_value_at_risk
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.modified_t import mean_difference
 from riskrank.engine.sampling.strata import TaskDesign
 
 sizes, shares = np.array([6, 20, 60]), np.array([0.5, 0.3, 0.2])
@@ -111,7 +111,7 @@ def test_a_clear_loss_is_refuted_and_a_gain_shown():
         scores, _ = suite(shift=shift)
         one = comparison(scores)
         drawn = differences([one, one.against(), one.in_favour()], resamples=2000, seed=1)
-        found = DifferenceEvidence.of_replicates(
+        found = ResampledDifference.of_replicates(
             difference(one), 0.0, plain=drawn[0], against=drawn[1], in_favour=drawn[2], samples=86, behind=20
         )
         assert (found.p_above < 0.05) == (shift > 0)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from riskrank.engine.gates.anytime import Wagers
+from riskrank.engine.evidence.bets import Wagers
 from riskrank.engine.power.stops import Stops, simulate_stops, size_of_one_look
 
 PLAIN = {"reach": 1.0, "boundary": -0.05, "level": 0.05, "limit": 12_000, "repeats": 6, "seed": 3}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from riskrank.engine.sampling.modified_t import mean_difference
+from riskrank.engine.evidence.johnson import mean_difference
 from riskrank.engine.suites.task_differences import task_differences
 from riskrank.engine.suites.task_scores import TaskScores
 from tests.engine.suites.test_task_scores import suite

@@ -61,7 +61,7 @@ def _counts(document: DiffDocument, changes: Sequence[Change], title: str = "") 
         (
             *([one.metric] if several else []),
             *([one.group or "all together"] if grouped else []),
-            Cell(f"{one.worse:,}", "red" if one.lost(document.alpha) else ""),
+            Cell(f"{one.worse:,}", "red" if one.lost else ""),
             f"{one.better:,}",
             f"{one.same:,}",
             numbers.p_value(one.p_adjusted),
@@ -116,6 +116,6 @@ def _reading(document: DiffDocument) -> str:
         text += (
             "; worse by chance is how many cases one run of the old model loses against another; p of a case "
             "is that of an exact test of its runs, by Benjamini and Hochberg, so that of the cases called "
-            f"shown about {100 * document.alpha:g} % at most are expected to be none"
+            f"shown about {100 * document.family.level(1):g} % at most are expected to be none"
         )
     return f"{text}."

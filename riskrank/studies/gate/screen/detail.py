@@ -81,10 +81,10 @@ def _bars(document: GateDocument) -> list[str]:
 def _reading(document: GateDocument, needed: bool) -> str:
     rows = document.rows
     text = [
-        f"intervals hold together with probability {1 - document.alpha:g}, p is adjusted for {len(rows)} "
-        "claims"
-        if len(rows) > 1 and document.correction in ("holm", "bonferroni")
-        else f"the interval is at {100 * (1 - document.alpha):g} %",
+        f"intervals hold together with probability {document.family.confidence:g}, p is adjusted for "
+        f"{len(rows)} claims"
+        if len(rows) > 1 and document.family.simultaneous
+        else f"the interval is at {100 * document.family.confidence:g} %",
         "a claim passes if its interval lies wholly on its side, fails if wholly on the other, and is "
         "inconclusive otherwise",
     ]

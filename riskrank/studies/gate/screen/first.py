@@ -92,10 +92,10 @@ def _numbers(row: GateRow) -> tuple[str, str, str]:
 def _tests(document: GateDocument) -> str:
     """At which level intervals hold, and what the samples cannot see."""
     rows = document.rows
-    together = len(rows) > 1 and document.correction in ("holm", "bonferroni")
-    level = f"{100 * (1 - document.alpha):g} %"
+    together = len(rows) > 1 and document.family.simultaneous
+    level = f"{100 * document.family.confidence:g} %"
     how = f"intervals hold together at {level}" if together else f"intervals at {level}"
-    many = f" ({document.correction.capitalize()} over {len(rows)} claims)" if together else ""
+    many = f" ({document.family.correction.capitalize()} over {len(rows)} claims)" if together else ""
     fewest, most = min(row.samples for row in rows), max(row.samples for row in rows)
     units = {unit_of(row, document.unit) for row in rows}
     unit = units.pop() if len(units) == 1 else "samples"

@@ -68,10 +68,10 @@ def _tests(document: SampleDocument) -> str:
     rows = document.rows
     fewest, most = min(row.runs for row in rows), max(row.runs for row in rows)
     runs = f"{fewest:,} runs" if fewest == most else f"{fewest:,} to {most:,} runs"
-    together = len(rows) > 1 and document.correction in ("holm", "bonferroni")
+    together = len(rows) > 1 and document.family.simultaneous
     how = "hold together " if together else ""
-    many = f" ({document.correction.capitalize()} over {len(rows):,} samples)" if together else ""
-    return f"{runs} a sample; exact binomial intervals {how}at {100 * (1 - document.alpha):g} %{many}."
+    many = f" ({document.family.correction.capitalize()} over {len(rows):,} samples)" if together else ""
+    return f"{runs} a sample; exact binomial intervals {how}at {100 * document.family.confidence:g} %{many}."
 
 
 def _to_do(document: SampleDocument) -> list[Line]:

@@ -170,7 +170,7 @@ class Wagers:
 
 @dataclass(frozen=True, eq=False)
 class AnytimeEvidence:
-    """What the samples say of one claim, at whatever moment one looks; see ``decision.Evidence``.
+    """What the samples say of one claim, at whatever moment one looks.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class AnytimeEvidence:
 
     @property
     def e_value(self) -> float:
-        """DifferenceEvidence for the side that has more, against the other; at most 1e300 is told."""
+        """Evidence for the side that has more, against the other; at most 1e300 is told."""
         return math.exp(min(max(self.log_e_above, self.log_e_below), _MOST))
 
     @property
@@ -214,18 +214,13 @@ class AnytimeEvidence:
         """P-value that is small if the difference lies below the boundary, whenever one looks."""
         return math.exp(-max(self.log_e_below, 0.0))
 
-    @property
-    def p_value(self) -> float:
-        """Two-sided p-value of "the difference is at its boundary"."""
-        return min(1.0, 2 * min(self.p_above, self.p_below))
-
-    def interval(self, level: float) -> tuple[float | None, float | None]:
+    def interval(self, level: float) -> tuple[float, float]:
         """Ends of the confidence sequence: without the boundary where the p-value is at most the level."""
         return self.wagers.lower_end(level / 2), -self.wagers.mirrored.lower_end(level / 2)
 
-    def samples_needed(self, level: float, interval: tuple[float | None, float | None]) -> int | None:
-        """Samples at which the claim is decided if more are like these; None where no number would do."""
+    def samples_needed(self, level: float) -> float:
+        """Samples at which the claim is decided if more are like these; infinite where no number would do."""
         above = self.log_e_above >= self.log_e_below
         wagers, boundary = (self.wagers, self.boundary) if above else (self.wagers.mirrored, -self.boundary)
         times = wagers.times_needed(boundary, level / 2)
-        return None if times is None else max(math.ceil(self.samples * times), self.samples + 1)
+        return math.inf if times is None else max(math.ceil(self.samples * times), self.samples + 1)

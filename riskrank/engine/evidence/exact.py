@@ -62,18 +62,14 @@ class ShareEvidence:
         """P(X ≤ c) at the boundary."""
         return _at_most(self.passed, self.runs, self.boundary)
 
-    @property
-    def p_value(self) -> float:
-        """Two-sided, twice the smaller tail."""
-        return min(1.0, 2 * min(self.p_above, self.p_below))
-
-    def interval(self, level: float) -> tuple[float | None, float | None]:
+    def interval(self, level: float) -> tuple[float, float]:
         """Clopper and Pearson's."""
         return _interval(self.passed, self.runs, level)
 
-    def samples_needed(self, level: float, interval: tuple[float | None, float | None]) -> int | None:
-        """Runs that decide the claim if as many of them pass as did; None where no number does."""
-        return runs_needed(self.estimate, self.boundary, level, self.runs)
+    def samples_needed(self, level: float) -> float:
+        """Runs that decide the claim if as many of them pass as did; infinite where no number does."""
+        runs = runs_needed(self.estimate, self.boundary, level, self.runs)
+        return math.inf if runs is None else runs
 
 
 def runs_needed(share: float, boundary: float, level: float, runs: int = 0) -> int | None:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.engine.gates.anytime import BETS, AnytimeEvidence, Wagers
-from riskrank.engine.gates.decision import answers
+from riskrank.engine.evidence.bets import BETS, AnytimeEvidence, Wagers
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.family import Family
 
 SHARES = st.lists(st.integers(-8, 8).map(lambda eighth: eighth / 8), min_size=1, max_size=25)
 
@@ -102,9 +103,8 @@ def test_a_difference_beyond_the_bounds_is_refused() -> None:
 def test_the_samples_needed_are_those_that_decide() -> None:
     differences = np.repeat([1.0, 0.0, -1.0], [9, 24, 5])
     evidence = AnytimeEvidence(4 / 38, 0.0, 0.1, 38, Wagers.of(differences, 1.0))
-    needed = evidence.samples_needed(0.05, (None, None))
-    assert needed is not None
-    assert needed > 38
+    needed = evidence.samples_needed(0.05)
+    assert 38 < needed < math.inf
     times = needed / 38
     assert (
         evidence.wagers.log_e_value(0.0, times)
@@ -114,19 +114,15 @@ def test_the_samples_needed_are_those_that_decide() -> None:
 
 
 def test_a_claim_without_a_difference_needs_no_number_that_is_known() -> None:
-    assert (
-        AnytimeEvidence(0.0, 0.0, 0.1, 4, Wagers.of([1, -1, 0, 0], 1.0)).samples_needed(0.05, (None, None))
-        is None
-    )
+    assert AnytimeEvidence(0.0, 0.0, 0.1, 4, Wagers.of([1, -1, 0, 0], 1.0)).samples_needed(0.05) == math.inf
 
 
 def test_a_family_is_decided_as_any_other() -> None:
     clear = AnytimeEvidence(0.5, 0.0, 0.05, 100, Wagers.of(np.repeat([1.0, 0.0], 50), 1.0))
     open_ = AnytimeEvidence(0.0, 0.0, 0.1, 100, Wagers.of(np.tile([1.0, -1.0], 50), 1.0))
-    first, second = answers([clear, open_])
-    assert (first.side, second.side) == (1, 0)
-    assert first.low is not None
-    assert first.low > 0
+    answers = Family().answer(Evidence.of_each([clear, open_]))
+    assert answers.side.tolist() == [1, 0]
+    assert answers.low[0] > 0
 
 
 @pytest.mark.parametrize("tables", [20, pytest.param(200, marks=pytest.mark.slow)])

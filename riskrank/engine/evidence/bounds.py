@@ -15,24 +15,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from riskrank.engine.gates.anytime import AnytimeEvidence
-from riskrank.engine.gates.decision import Decidable
+from riskrank.engine.evidence.bets import AnytimeEvidence
+from riskrank.engine.evidence.evidence import SingleClaim
 
 
 @dataclass(frozen=True, eq=False)
 class EitherWay:
-    """What the samples say of one claim, whatever the missing ones are; see ``decision.Evidence``.
+    """What the samples say of one claim, whatever the missing ones are.
 
     Attributes
     ----------
-    against : Decidable
+    against : SingleClaim
         With what is missing against the claim.
-    in_favour : Decidable
+    in_favour : SingleClaim
         With what is missing in favour of it.
     """
 
-    against: Decidable
-    in_favour: Decidable
+    against: SingleClaim
+    in_favour: SingleClaim
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -71,25 +71,20 @@ class EitherWay:
         return self.in_favour.p_below
 
     @property
-    def p_value(self) -> float:
-        """Two-sided p-value of "the difference is at its boundary"."""
-        return min(1.0, 2 * min(self.p_above, self.p_below))
-
-    @property
     def e_value(self) -> float | None:
         """DifferenceEvidence for the side that has more, of bets."""
         if isinstance(self.against, AnytimeEvidence) and isinstance(self.in_favour, AnytimeEvidence):
             return math.exp(min(max(self.against.log_e_above, self.in_favour.log_e_below), math.log(1e300)))
         return None
 
-    def interval(self, level: float) -> tuple[float | None, float | None]:
+    def interval(self, level: float) -> tuple[float, float]:
         """From the low end of the one fill to the high end of the other."""
         return self.against.interval(level)[0], self.in_favour.interval(level)[1]
 
-    def samples_needed(self, level: float, interval: tuple[float | None, float | None]) -> int | None:
-        """Samples that would decide the claim; None where it hangs on what is missing."""
+    def samples_needed(self, level: float) -> float:
+        """Samples that would decide the claim; infinite where it hangs on what is missing."""
         low, high = self.ends
         if low <= self.boundary <= high:
-            return None
+            return math.inf
         side = self.against if low > self.boundary else self.in_favour
-        return side.samples_needed(level, interval)
+        return side.samples_needed(level)

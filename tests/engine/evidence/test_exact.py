@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from riskrank.engine.gates.decision import answers
-from riskrank.engine.gates.exact_shares import ShareEvidence, runs_needed
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.exact import ShareEvidence, runs_needed
+from riskrank.engine.family import Family
 
 
 def tail(passed, runs, p):
@@ -43,8 +44,8 @@ def test_the_runs_it_takes():
     assert runs_needed(0.9, 0.9, 0.05) is None
     needed = runs_needed(0.5, 0.75, 0.05)
     even = needed + needed % 2
-    assert ShareEvidence(even // 2, even, 0.75).p_value <= 0.05
-    assert ShareEvidence(even // 2 - 2, even - 4, 0.75).p_value > 0.05
+    assert Evidence.of_each([ShareEvidence(even // 2, even, 0.75)]).p_value <= 0.05
+    assert Evidence.of_each([ShareEvidence(even // 2 - 2, even - 4, 0.75)]).p_value > 0.05
 
 
 def test_samples_at_the_boundary_are_seldom_decided():
@@ -53,5 +54,5 @@ def test_samples_at_the_boundary_are_seldom_decided():
     wrong = 0
     for _ in range(200):
         family = [ShareEvidence(int(passed), 30, 0.8) for passed in rng.binomial(30, 0.8, 20)]
-        wrong += any(answer.side for answer in answers(family))
+        wrong += bool(Family().answer(Evidence.of_each(family)).side.any())
     assert wrong <= 15

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 from scipy.stats import t
 
+from riskrank.engine.evidence.johnson import johnson_t, mean_difference, p_above
 from riskrank.engine.sampling.design import ClusteredScores
-from riskrank.engine.sampling.modified_t import johnson_t, mean_difference, p_above
 
 
 def of_sample(x):

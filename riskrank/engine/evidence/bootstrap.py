@@ -1,0 +1,158 @@
+"""A difference of means or tail means of two models, by replicates with one sample more (method §4, "Gates").
+
+A claim says that the difference lies above a boundary: −margin for "not worse", the margin for "better". It
+has two p-values, one for either side of the boundary.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from riskrank.engine.evidence.johnson import MeanDifference
+from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
+from riskrank.engine.sampling.freedom import Freedom
+from riskrank.engine.types import Floats
+
+# Chance that the number of samples said to decide a claim does decide it, if the estimate is the truth.
+POWER = 0.8
+
+# Numbers of samples nobody will ever have.
+_MOST = 1e12
+
+
+@dataclass(frozen=True)
+class ResampledDifference:
+    """What the samples say of one claim on a difference.
+
+    Attributes
+    ----------
+    estimate : float
+        The difference in the sample, larger is better.
+    boundary : float
+        The claim is that the difference lies above it.
+    standard_error : float
+    samples : int
+        Independent samples n.
+    p_above, p_below : float
+        One-sided p-values: small if the difference is above, or below, the boundary.
+    low, high : ndarray, shape (B,), or None
+        Replicates sorted upwards, from which the ends of an interval are read; None where there is none.
+    behind : float
+        Samples the statistic rests on.
+    modified : MeanDifference or None
+        The same difference for Johnson's modified t, where the losses may have a heavy tail.
+    kept : float
+        Share of the variance that more samples like these leave; 1 where nobody knows.
+    most : float
+        Samples there can be.
+    """
+
+    estimate: float
+    boundary: float
+    standard_error: float
+    samples: int
+    p_above: float
+    p_below: float
+    low: Floats | None = None
+    high: Floats | None = None
+    behind: float | Freedom = 0
+    modified: MeanDifference | None = None
+    kept: float = 0.0
+    most: float = math.inf
+
+    @classmethod
+    def of_replicates(
+        cls,
+        estimate: float,
+        boundary: float,
+        *,
+        plain: Floats,
+        against: Floats,
+        in_favour: Floats,
+        samples: int,
+        behind: float | Freedom,
+        modified: MeanDifference | None = None,
+        kept: float = 0.0,
+        most: float = math.inf,
+    ) -> ResampledDifference:
+        """Count replicates beyond the boundary.
+
+        Parameters
+        ----------
+        estimate, boundary, samples, behind, modified, kept, most
+            As the attributes.
+        plain : ndarray, shape (B,)
+            Replicates of the difference, for its standard error.
+        against, in_favour : ndarray, shape (B,)
+            The same with one sample more, against the claim and for it.
+        """
+        count = len(plain)
+        # Exponential weights of n scores spread a mean by √((n − 1)/(n + 1)) of its standard error.
+        # In units of the largest replicate, whose square may be beyond any number.
+        largest = float(np.abs(plain).max()) or 1.0
+        deviation = largest * float((plain / largest).std(ddof=1))
+        if isinstance(behind, Freedom):
+            spread = deviation * float(behind.widen)
+        else:
+            spread = deviation * math.sqrt((samples + 1) / (samples - 1))
+        shares = (
+            (1 + np.count_nonzero(against <= boundary)) / (count + 1),
+            (1 + np.count_nonzero(in_favour >= boundary)) / (count + 1),
+        )
+        above, below = (float(p) for p in expanded_p_value(np.array(shares), behind))
+        if modified is not None:
+            above = max(above, modified.johnson_p_value(boundary))
+            below = max(below, modified.mirrored().johnson_p_value(-boundary))
+        ends = np.sort(against), np.sort(in_favour)
+        return cls(estimate, boundary, spread, samples, above, below, *ends, behind, modified, kept, most)
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Ends that leave out the boundary exactly where the p-value is at most the level.
+
+        An end is infinite where the replicates are too few to say it, or where a heavy tail leaves it open.
+        """
+        if self.low is None or self.high is None:
+            return -math.inf, math.inf
+        beyond = math.floor(float(expanded_share(level / 2, self.behind)) * (len(self.low) + 1) + 1e-9) - 1
+        if beyond < 0:
+            return -math.inf, math.inf
+        low, high = float(self.low[beyond]), float(self.high[-1 - beyond])
+        if self.modified is not None:
+            low = min(low, self.modified.johnson_low(level / 2))
+            high = max(high, -self.modified.mirrored().johnson_low(level / 2))
+        return low, high
+
+    def samples_needed(self, level: float) -> float:
+        """Samples that decide a claim four times out of five, if the estimate is the truth.
+
+        Parameters
+        ----------
+        level : float
+            Two-sided level of the claim.
+
+        Returns
+        -------
+        float
+            Rounded up, more than there are; infinite where no number that there can be would do. By the
+            normal approximation; where it takes the claim for decided, as for models that hardly differ, the
+            one sample more of `caution` is what is wide, and it shrinks with 1/n.
+        """
+        distance = abs(self.estimate - self.boundary)
+        if distance == 0:
+            return math.inf
+        normal = NormalDist()
+        # For a strict family the level may be below what a normal quantile of a float can be taken at.
+        width = -normal.inv_cdf(max(level / 2, 1e-300)) + normal.inv_cdf(POWER)
+        times = width * self.standard_error / distance
+        needed = self.samples * times * min(times, _MOST)
+        if self.kept:
+            left = 1 / max(times, 1 / _MOST) ** 2 - self.kept
+            needed = self.samples * (1 - self.kept) / left if left > 0 else _MOST * 2
+        end = self.interval(level)[self.estimate <= self.boundary]
+        if needed <= self.samples and math.isfinite(end):
+            needed = self.samples * abs(self.estimate - end) / distance
+        return math.ceil(needed) if self.samples < needed <= min(self.most, _MOST) else math.inf
