@@ -70,12 +70,22 @@ class ResamplingSettings(Settings):
                 found=str(self.resamples),
                 hint="20 is the least that can show p = 0.05, 1000 is usual",
             )
-        if not 0 < self.alpha < 1:
-            raise UsageError(
-                f"{option('alpha')} must lie between 0 and 1",
-                found=f"{self.alpha:g}",
-                hint="0.05 is the default",
-            )
+        check_level(self)
+
+
+def check_level(settings: Any) -> None:
+    """Refuse a level of significance that is none.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not 0 < settings.alpha < 1:
+        raise UsageError(
+            f"{option('alpha')} must lie between 0 and 1",
+            found=f"{settings.alpha:g}",
+            hint="0.05 is the default",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

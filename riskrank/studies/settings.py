@@ -27,7 +27,12 @@ def claims_of(settings: DominanceTestSettings) -> tuple[Claim, ...]:
 
 def family_of(settings: Any) -> Family:
     """The level and the correction that are asked for."""
-    return Family(settings.alpha, settings.correction)
+    return Family(settings.alpha, getattr(settings, "correction", "holm"))
+
+
+def level_of(settings: Any) -> dict[str, float]:
+    """The level alone, for documents of what is not corrected."""
+    return {"alpha": settings.alpha}
 
 
 def inference_of(settings: FamilySettings, jobs: Jobs) -> Inference:

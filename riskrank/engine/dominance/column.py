@@ -212,8 +212,9 @@ def _resampled(
     studies = []
     for at, (question, found) in enumerate(zip(questions, estimates, strict=True)):
         if inference.paper_exact:
+            level = inference.family.level(1)
             results = tuple(
-                paper_test(found, replicates[at], claim, alpha=inference.alpha) for claim in question.claims
+                paper_test(found, replicates[at], claim, level=level) for claim in question.claims
             )
         else:
             results = tuple(test.result(replicates[at]) for test in tests[at])

@@ -13,7 +13,7 @@ from riskrank.engine.dominance.tests import DominanceTests, decide, family_of
 
 
 def paper_test(
-    estimates: ViolationEstimates, replicates: Replicates, claim: Claim, *, alpha: float = 0.05
+    estimates: ViolationEstimates, replicates: Replicates, claim: Claim, *, level: float = 0.05
 ) -> DominanceTests:
     """[RAB] Algorithm 1 to the letter: ``T - t₀ <= σ_boot Φ⁻¹(α / k²) / √n``.
 
@@ -25,7 +25,7 @@ def paper_test(
     estimates : ViolationEstimates
     replicates : Replicates
     claim : Claim
-    alpha : float
+    level : float
         Level of the family of all k(k - 1) ordered pairs.
 
     Returns
@@ -48,7 +48,7 @@ def paper_test(
         error=error,
         p_value=p_value,
         p_adjusted=p_adjusted,
-        dominates=p_adjusted <= alpha,
+        dominates=p_adjusted <= level,
         crossings=counted(crossings_of(claim, replicates), replicates)[pairs],
         resamples=np.full(len(p_value), replicates.count),
     )

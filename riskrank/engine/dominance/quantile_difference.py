@@ -28,7 +28,7 @@ def quantile_difference(
     levels: ArrayLike,
     *,
     resamples: int = 1000,
-    alpha: float = 0.05,
+    level: float = 0.05,
     seed: int = 0,
 ) -> Differences:
     """Difference of two models' quantiles, with a band that holds at each level on its own.
@@ -42,8 +42,8 @@ def quantile_difference(
         Probabilities in (0, 1].
     resamples : int
         Bootstrap resamples; 0 for no band.
-    alpha : float
-        The band holds with probability 1 - alpha at each level.
+    level : float
+        The band holds with probability 1 - level at each level.
     seed : int
         Entropy of the random streams.
 
@@ -64,7 +64,7 @@ def quantile_difference(
         else _plain(pair, levels, resamples, seed)
     )
     behind = least(behind_pairs(pair, [(0, 1)]))
-    low, high = expanded_interval(found, behind, level=1 - alpha)
+    low, high = expanded_interval(found, behind, level=1 - level)
     return Differences(estimate, low, high)
 
 

@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
+from riskrank.engine.family import Family
 from riskrank.engine.gsd.front import empirical_front
 from riskrank.engine.gsd.hasse import HasseDiagram, hasse_diagram
 from riskrank.engine.gsd.quality import QualityTable
 from riskrank.engine.gsd.relabelling import RelabellingTest, relabelling_tests
 from riskrank.engine.gsd.relation import DominanceRelation, dominance_relation
 from riskrank.engine.gsd.threshold import Threshold
-from riskrank.engine.sampling.multiplicity import adjust
 from riskrank.engine.sampling.processes import Jobs
 from riskrank.engine.types import Booleans, Floats
 from riskrank.errors import InputError, UsageError, one_of
@@ -38,10 +38,8 @@ class Relabelling:
         Random relabellings; all of them are looked at if they are no more.
     seed : int
         Entropy of the random streams.
-    alpha : float
-        Level of the family.
-    correction : {"bonferroni", "holm", "bh", "none"}
-        Over the k(k - 1) ordered pairs, tested or not: which ones are tested depends on the data.
+    family : Family
+        The k(k - 1) ordered pairs, tested or not: which ones are tested depends on the data.
     contamination : bool
         Whether to find how many arbitrary samples each significant result survives.
     """
@@ -50,8 +48,7 @@ class Relabelling:
     resampling: str = "swap"
     resamples: int = 1000
     seed: int = 0
-    alpha: float = 0.05
-    correction: str = "bonferroni"
+    family: Family = Family(correction="bonferroni")
     contamination: bool = False
 
 
@@ -72,8 +69,7 @@ class GsdAnalysis:
     survives : dict of (int, int) to int
         Of significant pairs: how many samples may be arbitrary before they are significant no more,
         correction included. Empty unless asked for.
-    alpha : float
-        Level of the family.
+    family : Family
     """
 
     threshold: Threshold
@@ -82,7 +78,7 @@ class GsdAnalysis:
     tests: dict[tuple[int, int], RelabellingTest]
     p_adjusted: Floats
     survives: dict[tuple[int, int], int]
-    alpha: float
+    family: Family
 
     @property
     def models(self) -> int:
@@ -97,7 +93,7 @@ class GsdAnalysis:
     @property
     def significant(self) -> Booleans:
         """Where dominance in the sample is significant, shape (k, k)."""
-        return _significant(self.relation, self.p_adjusted, self.alpha)
+        return self.relation.dominates & self.family.significant(self.p_adjusted)
 
     @property
     def incomparable(self) -> tuple[tuple[int, int], ...]:
@@ -172,7 +168,7 @@ def analyse(
             resampling=relabelling.resampling,
             resamples=relabelling.resamples,
             seed=relabelling.seed,
-            contamination_level=relabelling.alpha if relabelling.contamination else None,
+            contamination_level=relabelling.family.level(1) if relabelling.contamination else None,
             jobs=jobs,
             progress=counting_programs(progress),
         )
@@ -181,8 +177,9 @@ def analyse(
     p_values = np.full((k, k), np.nan)
     for pair, test in by_pair.items():
         p_values[pair] = test.p_value
-    p_adjusted = _adjusted(p_values, relabelling.correction)
-    significant = _significant(relation, p_adjusted, relabelling.alpha)
+    family = relabelling.family
+    p_adjusted = _adjusted(p_values, family)
+    significant = relation.dominates & family.significant(p_adjusted)
     return GsdAnalysis(
         threshold=threshold,
         relation=relation,
@@ -190,16 +187,12 @@ def analyse(
         tests=by_pair,
         p_adjusted=p_adjusted,
         survives={
-            pair: _survival(pair, test, p_values, relabelling)
+            pair: _survival(pair, test, p_values, family)
             for pair, test in by_pair.items()
             if relabelling.contamination and significant[pair]
         },
-        alpha=relabelling.alpha,
+        family=family,
     )
-
-
-def _significant(relation: DominanceRelation, p_adjusted: Floats, alpha: float) -> Booleans:
-    return relation.dominates & (p_adjusted <= alpha)
 
 
 def counting_programs(progress: Progress | None) -> Callable[[int, int, int], None] | None:
@@ -237,24 +230,19 @@ def _relation(
         raise
 
 
-def _adjusted(p_values: Floats, correction: str) -> Floats:
+def _adjusted(p_values: Floats, family: Family) -> Floats:
     """Correct over all ordered pairs; those not tested count as p = 1 and stay NaN."""
-    family = ~np.eye(len(p_values), dtype=bool)
-    adjusted = np.full(p_values.shape, np.nan)
-    adjusted[family] = adjust(np.nan_to_num(p_values[family], nan=1.0), correction)
-    adjusted[np.isnan(p_values)] = np.nan
-    return adjusted
+    adjusted = family.adjusted(np.nan_to_num(p_values, nan=1.0), ~np.eye(len(p_values), dtype=bool))
+    return np.where(np.isnan(p_values), np.nan, adjusted)
 
 
-def _survival(
-    pair: tuple[int, int], test: RelabellingTest, p_values: Floats, relabelling: Relabelling
-) -> int:
+def _survival(pair: tuple[int, int], test: RelabellingTest, p_values: Floats, family: Family) -> int:
     """Largest number of arbitrary samples with which this pair, all else equal, stays significant."""
     survived = 0
     for arbitrary, p_value in enumerate(test.contamination):
         contaminated = p_values.copy()
         contaminated[pair] = p_value
-        if _adjusted(contaminated, relabelling.correction)[pair] > relabelling.alpha:
+        if not family.significant(_adjusted(contaminated, family)[pair]):
             break
         survived = arbitrary
     return survived

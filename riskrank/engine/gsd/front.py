@@ -42,20 +42,20 @@ class FrontTest:
         """p-value of the static test: the largest of all competitors, each tested at the full level."""
         return max(test.p_value for test in self.tests)
 
-    def in_front(self, alpha: float) -> bool:
+    def in_front(self, level: float) -> bool:
         """Static test: whether every competitor is rejected at the level."""
-        return self.p_value <= alpha
+        return self.p_value <= level
 
-    def rejected(self, alpha: float) -> tuple[int, ...]:
+    def rejected(self, level: float) -> tuple[int, ...]:
         """Dynamic test: competitors rejected at the level divided by their number, valid together."""
-        return tuple(test.winner for test in self.tests if test.p_value <= alpha / len(self.tests))
+        return tuple(test.winner for test in self.tests if test.p_value <= level / len(self.tests))
 
-    def survives(self, alpha: float) -> int | None:
+    def survives(self, level: float) -> int | None:
         """Largest number of arbitrary samples with which the static test still rejects, or None.
 
         Needs tests that were asked for contamination up to this level.
         """
-        counts = [test.survives(alpha) for test in self.tests]
+        counts = [test.survives(level) for test in self.tests]
         held = [count for count in counts if count is not None]
         return min(held) if len(held) == len(counts) else None
 

@@ -42,18 +42,18 @@ class CriteriaTests:
         pairs = itertools.combinations(range(len(ranks)), 2)
         return [(a, b) if ranks[a] <= ranks[b] else (b, a) for a, b in pairs]
 
-    def better(self, alpha: float) -> Booleans:
+    def better(self, level: float) -> Booleans:
         """Where the row's model is significantly better than the column's, shape (n, k, k)."""
         ahead = self.mean_rank[:, :, None] < self.mean_rank[:, None, :]
-        return ahead & (self.nemenyi_p_value <= alpha)
+        return ahead & (self.nemenyi_p_value <= level)
 
-    def all_test(self, alpha: float) -> Booleans:
+    def all_test(self, level: float) -> Booleans:
         """Where the row's model is significantly better on every criterion, shape (k, k)."""
-        return np.asarray(self.better(alpha).all(axis=0))
+        return np.asarray(self.better(level).all(axis=0))
 
-    def one_test(self, alpha: float) -> Booleans:
+    def one_test(self, level: float) -> Booleans:
         """Where it is on some criterion and significantly worse on none, shape (k, k)."""
-        better = np.asarray(self.better(alpha).any(axis=0))
+        better = np.asarray(self.better(level).any(axis=0))
         return better & ~better.T
 
 

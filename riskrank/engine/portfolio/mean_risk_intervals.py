@@ -64,7 +64,7 @@ def study_mean_risk(
     *,
     names: Sequence[str],
     resamples: int = 1000,
-    alpha: float = 0.05,
+    level: float = 0.05,
     seed: int = 0,
     jobs: Jobs = 1,
     aggregator: str = "kemeny",
@@ -82,8 +82,8 @@ def study_mean_risk(
         Models, for a choice among equally good aggregations.
     resamples : int
         Bootstrap resamples; 0 for no intervals.
-    alpha : float
-        Intervals hold a share 1 − alpha of the resamples.
+    level : float
+        Intervals hold a share 1 − level of the resamples.
     seed, jobs, progress
         As in :func:`riskrank.engine.dominance.bootstrap.Bootstrap`.
     aggregator : str
@@ -100,7 +100,7 @@ def study_mean_risk(
         scale = unit_of(scores.values, found.columns)
         scaled = replace(scores, values=tuple(scale.apply(value) for value in scores.values))
         values = _replicate_values(scaled, found.columns, resamples, seed, jobs, progress)
-        low, high = scale.undo(np.quantile(values, [alpha / 2, 1 - alpha / 2], axis=0))
+        low, high = scale.undo(np.quantile(values, [level / 2, 1 - level / 2], axis=0))
     return MeanRiskStudy(
         found, low, high, aggregate_consistent(found, names, aggregator), contradicted_by_consistent(found)
     )

@@ -378,7 +378,7 @@ def _interval(
         plan.pairs,
         required,
         tests=plan.family,
-        alpha=inference.alpha,
+        level=inference.family.level(1),
         repeats=repeats,
         smallest=plan.smallest,
         limit=limit,

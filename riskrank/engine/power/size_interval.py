@@ -174,7 +174,7 @@ def size_interval(
     found: RequiredSize,
     *,
     tests: int,
-    alpha: float,
+    level: float,
     repeats: int,
     smallest: int,
     limit: int,
@@ -195,7 +195,7 @@ def size_interval(
         What the search found on the pilot itself.
     tests : int
         Tests corrected for together.
-    alpha : float
+    level : float
         Their level.
     repeats : int
         Data sets a size was simulated with.
@@ -217,7 +217,7 @@ def size_interval(
         # Samples of a task, if all had as many and told as much; and what stands behind the spread of all.
         spread = 1 / sampler.units
         units, behind = 1 / float(spread.mean()), satterthwaite(spread, sampler.units)
-    nominal = float(-ndtri(alpha / tests))
+    nominal = float(-ndtri(level / tests))
     at = int(found.sizes[-1]) if found.size is None else found.size
     # What the effect is about, to choose the sizes of data sets by it: nothing where the pilot shows nothing.
     reached = min(max(found.power, 0.5 / (repeats + 1)), 1 - 0.5 / (repeats + 1))

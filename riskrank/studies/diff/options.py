@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from riskrank.asked.option import TESTS, Settings, ask
-from riskrank.asked.resampling import CORRECTIONS
+from riskrank.asked.resampling import CORRECTIONS, check_level
 from riskrank.errors import UsageError, option
 
 
@@ -35,7 +35,4 @@ class DiffSettings(Settings):
                 found=f"no {option('pair')}",
                 hint=f"write {option('pair', 'NEW:OLD')} with two of the models",
             )
-        if not 0 < self.alpha < 1:
-            raise UsageError(
-                "a level of significance lies between 0 and 1", found=f"{self.alpha:g}", hint="0.05 is usual"
-            )
+        check_level(self)

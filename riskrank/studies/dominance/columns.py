@@ -76,7 +76,7 @@ class DominanceColumn:
         if not inference.resampled:
             return found
         band = quantile_difference(
-            scores, winner, loser, found.levels, alpha=inference.alpha, seed=inference.seed
+            scores, winner, loser, found.levels, level=inference.family.level(1), seed=inference.seed
         )
         assert band.low is not None
         assert band.high is not None

@@ -57,5 +57,5 @@ def _pair(document: DominanceDocument, found: DominanceColumn) -> Plot:
     models = document.provenance.models
     inference = document.inference
     curves = found.pair_curves(i, j, inference)
-    drawn = draw_pair(curves, (models[i], models[j]), in_words(found.name), level=1 - inference.alpha)
+    drawn = draw_pair(curves, (models[i], models[j]), in_words(found.name), level=inference.family.confidence)
     return renumbered(drawn, (i, j))

@@ -202,7 +202,7 @@ def _differences(scores: ClusteredScores, study: DominanceStudy, inference: Infe
         study.estimates.means,
         samples=behind if isinstance(behind, Freedom) else study.estimates.samples,
         replicates=None if study.replicates is None else study.replicates.means,
-        confidence=1 - inference.alpha,
+        confidence=inference.family.confidence,
     )
 
 

@@ -15,6 +15,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.gate.claim import GateClaim
 from riskrank.studies.gate.looks import MOST_BYTES, Looks, digests, read_looks, require_continued
 from riskrank.studies.gate.options import ClaimSettings
+from riskrank.studies.settings import family_of
 
 
 def wagered(claim: GateClaim, *, settings: ClaimSettings, models: Sequence[str]) -> AnytimeEvidence:
@@ -69,13 +70,13 @@ def look(tables: Sequence[ScoreTable], settings: ClaimSettings, claims: Sequence
         If there are clusters without a largest size, or a largest size without clusters.
     """
     _require_declared_clusters(tables[0], settings)
-    models = tables[0].models
+    models, family = tables[0].models, family_of(settings)
     names = [
         f"{claim.kind} {models[claim.new]}:{models[claim.old]} by {claim.margin!r} on {claim.statistic} of "
         + claim.column.name
         + (f" on {claim.column.task}" if claim.column.task else "")
         + (f" in {claim.column.group}" if claim.column.group else "")
-        + f", bounds {claim.column.reach!r} apart, α {settings.alpha!r} {settings.correction}"
+        + f", bounds {claim.column.reach!r} apart, α {family.level(1)!r} {family.correction}"
         + (f", clusters of at most {settings.largest_cluster}" if settings.largest_cluster else "")
         for claim in claims
         if claim.column.reach is not None

@@ -108,7 +108,7 @@ class GsdDocument(Document[GsdRow]):
 
     def meta(self) -> Mapping[str, Any]:
         """Diagram, front, contamination, witnesses, baselines, and the work done."""
-        models, analyses, alpha = self.provenance.models, self.analyses, self.relabelling.alpha
+        models, analyses, level = self.provenance.models, self.analyses, self.relabelling.family.level(1)
         largest = analyses[0].relation.delta_max
         return {
             "delta_max": largest,
@@ -125,12 +125,12 @@ class GsdDocument(Document[GsdRow]):
                 | {"models": [name for name, inside in zip(models, found.front, strict=True) if inside]}
                 for found in analyses
             ],
-            "front_tests": [_front_test(front, models, alpha) for front in self.front_tests],
+            "front_tests": [_front_test(front, models, level) for front in self.front_tests],
             "contamination": [entry for found in analyses for entry in _contamination(found, models)],
             "witness": [_witness(found, models, self.criteria) for found in self.explanations],
             "baselines": None
             if self.baselines is None
-            else _baselines(self.baselines, models, self.criteria, alpha),
+            else _baselines(self.baselines, models, self.criteria, level),
             "lps_solved": self.lps_solved,
             "rows_generated": sum(found.relation.rows_generated for found in analyses),
         }
@@ -200,15 +200,15 @@ def _contamination(found: GsdAnalysis, models: Sequence[str]) -> list[dict[str, 
     ]
 
 
-def _front_test(front: FrontTest, models: Sequence[str], alpha: float) -> dict[str, Any]:
+def _front_test(front: FrontTest, models: Sequence[str], level: float) -> dict[str, Any]:
     """The static test, and the dynamic one competitor by competitor."""
-    rejected = front.rejected(alpha)
+    rejected = front.rejected(level)
     contaminated = any(test.contamination for test in front.tests)
     return _at(front.threshold) | {
         "model": models[front.model],
-        "in_front": front.in_front(alpha),
+        "in_front": front.in_front(level),
         "p_value": front.p_value,
-        "survives": front.survives(alpha) if contaminated else None,
+        "survives": front.survives(level) if contaminated else None,
         "competitors": [
             {"model": models[test.winner], **entries(test, "optimum", "p_value")}
             | {"rejected": test.winner in rejected}
@@ -249,7 +249,7 @@ def _witness(found: Explanation, models: Sequence[str], criteria: Sequence[str])
 
 
 def _baselines(
-    tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], alpha: float
+    tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
 ) -> dict[str, Any]:
     """Friedman and Nemenyi of every criterion, and the pairs of the all-test and the one-test."""
     return {
@@ -270,8 +270,8 @@ def _baselines(
             }
             for j, name in enumerate(criteria)
         ],
-        "all_test": _pairs(tests.all_test(alpha), models),
-        "one_test": _pairs(tests.one_test(alpha), models),
+        "all_test": _pairs(tests.all_test(level), models),
+        "one_test": _pairs(tests.one_test(level), models),
     }
 
 

@@ -8,6 +8,7 @@ from riskrank.engine.gsd.analysis import Relabelling
 from riskrank.engine.gsd.threshold import Threshold
 from riskrank.studies.document import entries
 from riskrank.studies.gsd.options import GsdSettings
+from riskrank.studies.settings import family_of
 
 
 def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:
@@ -20,8 +21,8 @@ def thresholds(settings: GsdSettings) -> tuple[Threshold, ...]:
 def relabelling(settings: GsdSettings) -> Relabelling:
     """How the engine is to test."""
     pairs = "none" if settings.no_test else settings.pairs or "dominant"
-    how = entries(settings, "resampling", "resamples", "seed", "alpha", "correction", "contamination")
-    return Relabelling(pairs=pairs, **how)
+    how = entries(settings, "resampling", "resamples", "seed", "contamination")
+    return Relabelling(pairs=pairs, family=family_of(settings), **how)
 
 
 def described(settings: GsdSettings) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def described(settings: GsdSettings) -> dict[str, Any]:
         "no_test": settings.no_test,
         "pairs": relabelling(settings).pairs if tested else None,
         "resampling": settings.resampling if tested else None,
-        "alpha": settings.alpha,
+        **family_of(settings).settings,
         "correction": settings.correction if tested else "none",
         "family": "ordered pairs of one threshold" if tested else None,
         "contamination": settings.contamination,

@@ -25,6 +25,7 @@ from riskrank.studies.metric_means import metric_means
 from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.provenance import described_inputs, provenance
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import family_of
 
 
 def gsd(
@@ -122,7 +123,7 @@ def _front_test(
             resampling=settings.resampling,
             resamples=settings.resamples,
             seed=settings.seed,
-            contamination_level=settings.alpha if settings.contamination else None,
+            contamination_level=family_of(settings).level(1) if settings.contamination else None,
             jobs=runtime.jobs,
             progress=counting_programs(progress),
         )
@@ -157,10 +158,10 @@ def power_warnings(quality: QualityTable, how: Relabelling) -> list[str]:
     labellings = min(every, how.resamples + 1)
     # Every correction multiplies the smallest p-value by the size of the family; only Benjamini-Hochberg
     # divides again by the number of results that share it.
-    tests = 1 if how.correction in ("none", "bh") else k * (k - 1)
-    if tests / labellings <= how.alpha:
+    tests = 1 if how.family.correction in ("none", "bh") else k * (k - 1)
+    if tests / labellings <= how.family.level(1):
         return []
-    needed = ceil(tests / how.alpha)
+    needed = ceil(tests / how.family.level(1))
     if every < needed:
         hint = (
             f"it takes {ceil(log2(needed))} samples" if how.resampling == "swap" else "it takes more samples"
@@ -169,6 +170,6 @@ def power_warnings(quality: QualityTable, how: Relabelling) -> list[str]:
         hint = f"{option('resamples', needed)} can show more"
     family = f" times {tests} ordered pairs" if tests > 1 else ""
     return [
-        f"no result can be significant at {how.alpha:g}: the smallest p-value of {labellings:,} labellings, "
-        f"1/{labellings}{family}, is {tests / labellings:.3g}; {hint}"
+        f"no result can be significant at {how.family.level(1):g}: the smallest p-value of {labellings:,} "
+        f"labellings, 1/{labellings}{family}, is {tests / labellings:.3g}; {hint}"
     ]

@@ -28,7 +28,7 @@ def gsd_verdict(
             f"nobody is better than {names(free, 6).replace(' and ', ' or ')} in this sense."
         ]
     if analysis.tests:
-        proven, at = int(analysis.significant.sum()), f"significant at {percent(analysis.alpha)}"
+        proven, at = int(analysis.significant.sum()), f"significant at {percent(analysis.family.level(1))}"
         count = int(dominates.sum())
         shown = f"{proven} {_are(proven)}" if proven else "none is"
         sentences.append(

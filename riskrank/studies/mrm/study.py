@@ -29,6 +29,7 @@ from riskrank.studies.mrm.options import MeanRiskSettings
 from riskrank.studies.mrm.verdict import MeanRiskCase, mrm_verdict
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import family_of, level_of
 from riskrank.studies.suites.chapter import SuiteOutline, suite_outline
 from riskrank.studies.tails import TailMeans, Worst
 from riskrank.studies.targets import Target, check_portfolio, check_range, targets
@@ -157,7 +158,8 @@ def mrm(
     by_column = [(target.name, _studied(target, table.models, settings, runtime)) for target in chosen]
     means, aggregations = metric_means(table), tuple(_aggregations(table, settings, by_column))
     judged = judged_chapter(table)
-    case = MeanRiskCase(by_column, means, table.models, dict(aggregations), 1 - settings.alpha, judged)
+    confidence = family_of(settings).confidence
+    case = MeanRiskCase(by_column, means, table.models, dict(aggregations), confidence, judged)
     said = mrm_verdict(case)
     return MeanRiskDocument(
         provenance=_provenance(table, settings, chosen),
@@ -202,7 +204,7 @@ def _studied(
             with_labels(columns_of(settings), target.scores),
             names=models,
             resamples=0 if settings.no_test else settings.resamples,
-            alpha=settings.alpha,
+            level=family_of(settings).level(1),
             seed=settings.seed,
             jobs=runtime.jobs,
             aggregator=settings.aggregate,
@@ -236,7 +238,9 @@ def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[
     described = {
         "risks": list(dict.fromkeys(column.risk.name for column in columns)),
         "levels": sorted({column.level for column in columns if column.level is not None}),
-        **entries(settings, "aggregate", "alpha", "no_test", "per_metric", "with_portfolio"),
+        **entries(settings, "aggregate"),
+        **level_of(settings),
+        **entries(settings, "no_test", "per_metric", "with_portfolio"),
     }
     if len(table.metrics) > 1 and (settings.with_portfolio or not settings.per_metric):
         described |= portfolio_settings(settings, table)

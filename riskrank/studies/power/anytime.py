@@ -21,6 +21,7 @@ from riskrank.studies.pairs import resolve_pair
 from riskrank.studies.power.options import PowerSettings
 from riskrank.studies.provenance import provenance
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.settings import family_of, level_of
 from riskrank.studies.targets import targets
 
 _SIZES = (100, 500, 1000)
@@ -230,7 +231,7 @@ def _simulated(
             effect.draw,
             reach=effect.reach,
             boundary=-settings.margin,
-            level=settings.alpha,
+            level=family_of(settings).level(1),
             every=settings.every,
             limit=limit,
             repeats=settings.simulations,
@@ -242,7 +243,7 @@ def _simulated(
         effect.mean,
         effect.variance,
         -settings.margin,
-        settings.alpha,
+        family_of(settings).level(1),
         settings.target,
     )
     found = {
@@ -260,7 +261,7 @@ def _simulated(
         "every": settings.every,
         "simulations": settings.simulations,
         "limit": limit,
-        "alpha": settings.alpha,
+        **level_of(settings),
     }
     return found, described
 

@@ -27,6 +27,7 @@ from riskrank.studies.provenance import provenance
 from riskrank.studies.rounding import two_digits
 from riskrank.studies.runtime import Runtime
 from riskrank.studies.said import assuming
+from riskrank.studies.settings import family_of, level_of
 from riskrank.studies.targets import check_portfolio, targets
 from riskrank.studies.wording import percent
 
@@ -139,7 +140,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
     columns = table.column(0)
     worst, best = limits(metric, columns, settings.margin)
     known = bounded(metric, columns)
-    claim = LabelClaim(*pair, -settings.margin, settings.alpha, best - worst, known)
+    claim = LabelClaim(*pair, -settings.margin, family_of(settings).level(1), best - worst, known)
     pilot = LabelPilot.of(judged.corrections, claim)
     need, most = pilot.need, pilot.samples - FEWEST_OTHERS
     limit = min(settings.limit or most, most)
@@ -163,7 +164,7 @@ def labels_of_pilot(table: ScoreTable, settings: PowerSettings, _runtime: Runtim
         "sizes": [row.size for row in rows],
         "simulations": settings.simulations,
         "limit": limit,
-        "alpha": settings.alpha,
+        **level_of(settings),
     }
     return LabelsDocument(
         provenance=provenance("power", table, settings, described, seed=settings.seed),

@@ -35,7 +35,7 @@ from riskrank.studies.power.verdict import power_verdict
 from riskrank.studies.provenance import described_inputs, portfolio_settings
 from riskrank.studies.runs import split_of_runs
 from riskrank.studies.runtime import Runtime
-from riskrank.studies.settings import inference_of
+from riskrank.studies.settings import inference_of, level_of
 from riskrank.studies.targets import check_portfolio, draws_tasks, targets
 from riskrank.studies.task_scale import on_task_scale
 
@@ -203,7 +203,7 @@ def _simulated(
         "order": claim.order,
         "test": claim.kind,
         "threshold": claim.threshold,
-        "alpha": settings.alpha,
+        **level_of(settings),
         "correction": "k^2" if settings.paper_exact else settings.correction,
         "variance": settings.variance,
         "paper_exact": settings.paper_exact,

@@ -90,7 +90,8 @@ def _forest(document: RankDocument, method: str) -> Plot:
     found, inference = forest(document.study, method, document.units, document.named), document.inference
     parts = ["Dot: place, ties share the smallest."]
     if found.rank.low is not None:
-        parts.append(f"Bar: the rank set, all of which hold together with {percent(1 - inference.alpha)}.")
+        sure = percent(inference.family.confidence)
+        parts.append(f"Bar: the rank set, all of which hold together with {sure}.")
     score, said = _score(method)
     parts.append(said)
     unit = "mean"
@@ -99,7 +100,7 @@ def _forest(document: RankDocument, method: str) -> Plot:
         unit = fitted([label], 90.0, SMALL)[0]
         parts.append(f"Right: difference of the mean {label} to the first model")
         if found.difference.low is not None:
-            parts[-1] += f", with intervals that hold together with {percent(1 - inference.alpha)}"
+            parts[-1] += f", with intervals that hold together with {percent(inference.family.confidence)}"
         parts[-1] += "."
     return draw_forest(found, document.provenance.models, method, " ".join(parts), score=score, unit=unit)
 

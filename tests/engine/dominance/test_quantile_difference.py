@@ -28,7 +28,7 @@ def test_a_shift_of_paired_samples_has_no_uncertainty():
 def test_against_resamples_drawn_plainly():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=40), rng.normal(0.5, 2, size=40)
-    found = quantile_difference(ClusteredScores.build([x, y]), 0, 1, LEVELS, resamples=4000, alpha=0.1)
+    found = quantile_difference(ClusteredScores.build([x, y]), 0, 1, LEVELS, resamples=4000, level=0.1)
     picks = rng.integers(0, 40, (4000, 40))
     places = np.ceil(40 * LEVELS).astype(int) - 1
     plain = np.sort(x[picks], axis=1)[:, places] - np.sort(y[picks], axis=1)[:, places]

@@ -209,7 +209,7 @@ def test_direct_claims_do_not_depend_on_the_company():
 def test_paper_test_against_algorithm_one_written_out():
     scores = normal_scores([0, 0.1, 0.4], n=80)
     for claim in (Claim(1), Claim(2, "absolute", 0.25)):
-        found = paper_test(estimate(scores), drawn(scores, claim, 150, 4), claim, alpha=0.05)
+        found = paper_test(estimate(scores), drawn(scores, claim, 150, 4), claim, level=0.05)
         statistics = claim.statistic(brute_force(scores, resamples=150, seed=4)[0][:, claim.order - 1])
         sigma = statistics.std(axis=0, ddof=1)
         for i in range(3):

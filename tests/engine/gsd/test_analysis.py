@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from riskrank.engine.family import Family
 from riskrank.engine.gsd.analysis import Relabelling, analyse
 from riskrank.engine.gsd.quality import quality_table
 
@@ -20,7 +21,7 @@ def test_survival_is_told_of_significant_pairs_and_no_others(pairs):
     # 19 relabellings: the smallest p-value is 1/20, the level itself.
     found = analyse(
         chain(),
-        Relabelling(pairs=pairs, resamples=19, alpha=0.05, correction="none", contamination=True),
+        Relabelling(pairs=pairs, resamples=19, family=Family(correction="none"), contamination=True),
     )
     p = {pair: test.p_value for pair, test in found.tests.items()}
     assert p[0, 1] == p[0, 2] == 0.05
@@ -31,4 +32,4 @@ def test_survival_is_told_of_significant_pairs_and_no_others(pairs):
 
 
 def test_survival_is_found_only_if_asked():
-    assert analyse(chain(), Relabelling(resamples=19, correction="none")).survives == {}
+    assert analyse(chain(), Relabelling(resamples=19, family=Family(correction="none"))).survives == {}

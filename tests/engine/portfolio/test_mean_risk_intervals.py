@@ -26,7 +26,7 @@ def made(seed=0, n=40, k=3, paired=True, offset=0.0):
 def test_intervals_against_a_plain_bootstrap(paired, offset):
     """Far from zero too: mean plus a tail mean moves twice as far as the scores do."""
     scores, columns = made(paired=paired, offset=offset), risk_columns()
-    found = study_mean_risk(scores, columns, names=NAMES, resamples=60, alpha=0.2, seed=4)
+    found = study_mean_risk(scores, columns, names=NAMES, resamples=60, level=0.2, seed=4)
     values = [
         mean_risk([rows[b] for rows in batch.ordered], columns).value
         for batch in batches(scores, blocks(60, 4), size=1)

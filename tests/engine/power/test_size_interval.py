@@ -52,7 +52,7 @@ def needed(size, power=0.8, target=0.8):
 
 def interval(values, found, claim=DIRECT, pairs=((0, 1),), *, limit=5000, smallest=10, seed=0, **design):
     sampler = pilot_sampler(values, **design)
-    options = {"tests": len(pairs), "alpha": 0.05, "repeats": 100, "smallest": smallest, "limit": limit}
+    options = {"tests": len(pairs), "level": 0.05, "repeats": 100, "smallest": smallest, "limit": limit}
     return size_interval(sampler, claim, pairs, found, seed=seed, run=run_tasks, **options)
 
 

@@ -103,12 +103,12 @@ def test_what_is_asked_for_reaches_the_study(table):
     document = mrm(table(), settings)
     ((_, found),) = document.by_column
     score_column = targets(table(), settings)[0].scores
-    options = {"alpha": 0.3, "seed": 5, "aggregator": "footrule", "resamples": 40}
+    options = {"level": 0.3, "seed": 5, "aggregator": "footrule", "resamples": 40}
     own = study_mean_risk(score_column, columns_of(settings), names="ABC", **options)
     np.testing.assert_array_equal(found.value_low, own.value_low)
     np.testing.assert_array_equal(found.value_high, own.value_high)
     assert found.aggregation.method == "footrule"
-    for changed in ({"alpha": 0.05}, {"seed": 0}):
+    for changed in ({"level": 0.05}, {"seed": 0}):
         other = study_mean_risk(score_column, columns_of(settings), names="ABC", **(options | changed))
         assert not np.array_equal(other.value_low, own.value_low)
     by_model = {(row.model, row.risk, row.level): row for row in document.rows}

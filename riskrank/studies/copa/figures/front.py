@@ -62,7 +62,7 @@ def draw_front(
     """
     assert sweep.objective is not None
     width, height, left, gap = 330.0, 230.0, 66.0, 74.0
-    pair, names, alpha = [sweep.objective, other], models.names, sweep.middle
+    pair, names, weight = [sweep.objective, other], models.names, sweep.middle
     first, second = fitted([models.metrics[at] for at in pair], 150.0)
     page = sheet(
         f"Which model COPA chooses as {first} gains weight",
@@ -92,10 +92,10 @@ def draw_front(
     )
     for number, panel in enumerate(panels):
         axes = page.axes(left, 86 + (1 - number) * (height + gap), width, height)
-        _points(axes, models.front, alpha, panel)
+        _points(axes, models.front, weight, panel)
         known = ~(np.isnan(panel.x) | np.isnan(panel.y))
         chosen = np.argsort(-sweep.share, kind="stable")
-        named = [int(at) for at in chosen if not np.isnan(alpha[at]) and known[at]][:_NAMED]
+        named = [int(at) for at in chosen if not np.isnan(weight[at]) and known[at]][:_NAMED]
         place = {int(model): at for at, model in enumerate(np.flatnonzero(known))}
         name_points(
             page.canvas(),
@@ -113,7 +113,7 @@ def draw_front(
     return page.figure
 
 
-def _points(axes: Axes, front: Booleans, alpha: Floats, panel: _FrontPanel) -> None:
+def _points(axes: Axes, front: Booleans, weight: Floats, panel: _FrontPanel) -> None:
     for model, (x, y) in enumerate(zip(panel.x, panel.y, strict=True)):
         if np.isnan(x) or np.isnan(y):
             continue
@@ -124,8 +124,8 @@ def _points(axes: Axes, front: Booleans, alpha: Floats, panel: _FrontPanel) -> N
             "markeredgewidth": 0,
             "zorder": 2,
         }
-        if not np.isnan(alpha[model]):
-            color = _COLORS(float(alpha[model]))
+        if not np.isnan(weight[model]):
+            color = _COLORS(float(weight[model]))
             how = {"marker": "D", "markersize": 6.3, "markerfacecolor": color, **_EDGE, "zorder": 5}
         elif front[model]:
             how = {"marker": "o", "markersize": 4.2, "markerfacecolor": "white", **_EDGE, "zorder": 4}

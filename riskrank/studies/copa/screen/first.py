@@ -108,7 +108,7 @@ def _front(document: CopaDocument) -> str:
     population = table.population
     if doubt is not None:
         count = f"{doubt.resamples:,} resamples of {doubt.samples}"
-        return f"on, off: shown at {doubt.family.alpha:g} for all models together; shares: of {count}."
+        return f"on, off: shown at {doubt.family.level(1):g} for all models together; shares: of {count}."
     front, able = int(population.front.sum()), int(population.feasible.sum())
     text = (
         f"* front: no other model is at least as good everywhere and better somewhere ({front:,} of {able:,})"

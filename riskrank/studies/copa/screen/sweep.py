@@ -58,8 +58,8 @@ def _sweep_table(table: ObjectiveTable, p: float | None, sweep: Sweep) -> Table:
     )
 
 
-def _weight_end(alpha: float) -> str:
-    return f"{alpha:.4f}"
+def _weight_end(weight: float) -> str:
+    return f"{weight:.4f}"
 
 
 def _order_end(p: float) -> str:

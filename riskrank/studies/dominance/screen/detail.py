@@ -62,7 +62,7 @@ def inference_line(
         source = f"{study.resamples or 0:,} bootstrap resamples, seed {inference.seed}"
     text = (
         f"{size}, {source}; {rule} over the "
-        f"{pairs} ordered pairs of each order, test and threshold, level {inference.alpha:g}."
+        f"{pairs} ordered pairs of each order, test and threshold, level {inference.family.level(1):g}."
     )
     return Line(text, "Tests:")
 

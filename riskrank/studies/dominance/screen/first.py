@@ -147,13 +147,13 @@ def _tests(document: DominanceDocument) -> Line:
     rule = "k²" if inference.paper_exact else inference.correction.capitalize()
     k = len(document.provenance.models)
     if k == 2 and len(columns) == 1:
-        return Line(f"{size}; {_p_values(columns[0])} (α {inference.alpha:g}, {rule}).")
+        return Line(f"{size}; {_p_values(columns[0])} ({inference.family.text}, {rule}).")
     told = [int(np.triu(one.leading.dominates | one.leading.dominates.T, 1).sum()) for one in columns]
     apart, on = str(told[0]), f" on {columns[0].name}"
     if len(told) > 1:
         apart, on = ", ".join(f"{one.name} {count}" for one, count in zip(columns, told, strict=True)), ""
     leading = columns[0].leading
-    how = f"{tests_words(claim_words(leading.claim), leading)}{on}, α {inference.alpha:g}, {rule}"
+    how = f"{tests_words(claim_words(leading.claim), leading)}{on}, {inference.family.text}, {rule}"
     undecided = sum(int(np.count_nonzero(~one.leading.decided)) for one in columns)
     left = f", {undecided} not decided for lack of resamples" if undecided else ""
     return Line(f"{size}; {apart} of {counted(k * (k - 1) // 2, 'pair')} told apart{left} ({how}).")

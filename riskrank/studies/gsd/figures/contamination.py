@@ -34,16 +34,16 @@ class Contamination:
     order: tuple[int, ...]
 
 
-def contamination(tests: Iterable[RelabellingTest], alpha: float) -> Contamination:
+def contamination(tests: Iterable[RelabellingTest], level: float) -> Contamination:
     """Arrange the tests that contamination has something to take away from.
 
     Parameters
     ----------
     tests : iterable of RelabellingTest
-    alpha : float
+    level : float
         Level below which the p-value without contamination has to be.
     """
-    asked = [test for test in tests if test.contamination and test.contamination[0] <= alpha]
+    asked = [test for test in tests if test.contamination and test.contamination[0] <= level]
     order = sorted(range(len(asked)), key=lambda at: (-len(asked[at].contamination), asked[at].p_value, at))
     return Contamination(
         tuple((test.winner, test.loser) for test in asked),
@@ -54,7 +54,7 @@ def contamination(tests: Iterable[RelabellingTest], alpha: float) -> Contaminati
 
 @drawn
 def draw_contamination(
-    found: Contamination, names: Sequence[str], *, alpha: float, samples: int, label: str
+    found: Contamination, names: Sequence[str], *, level: float, samples: int, label: str
 ) -> Plot:
     """Draw a rising line a pair, against the level of the test; the label names the threshold."""
     labels = [f"{names[i]} over {names[j]}" for i, j in found.pairs]
@@ -64,7 +64,7 @@ def draw_contamination(
     width, height, left, below = 320.0, max(210.0, key.height), 56.0, 42.0
     page = sheet(
         f"p-values if some samples may be arbitrary, {label}",
-        f"Dashed: the level {alpha:g}, before any correction. The further right a line crosses it, the more "
+        f"Dashed: the level {level:g}, before any correction. The further right a line crosses it, the more "
         f"of the {samples:,} samples could be wrong without changing the result.",
         width=left + width + 16 + key.width + MARGIN,
         height=below + height + 4,
@@ -72,7 +72,7 @@ def draw_contamination(
     axes = page.axes(left, below, width, height)
     for look, p_values, mark in zip(given, found.p_values, marks, strict=True):
         axes.plot(np.arange(p_values.size), p_values, marker=look.marker, markersize=4, **look.line, gid=mark)
-    axes.axhline(alpha, color=GREY, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
+    axes.axhline(level, color=GREY, linestyle=(0, (4, 2)), linewidth=1.0, zorder=1)
     longest = max((p_values.size for p_values in found.p_values), default=1)
     axes.set(xlabel="samples that may be arbitrary", ylabel="p-value", xlim=(-0.3, max(longest - 0.7, 1.3)))
     axes.set_ylim(bottom=0)

@@ -44,10 +44,10 @@ class CriticalDifference:
     cliques: tuple[tuple[int, int], ...]
 
 
-def critical_difference(tests: CriteriaTests, criterion: int, name: str, alpha: float) -> CriticalDifference:
+def critical_difference(tests: CriteriaTests, criterion: int, name: str, level: float) -> CriticalDifference:
     """Order the models of a criterion and find who is not told apart."""
     order = np.argsort(tests.mean_rank[criterion], kind="stable")
-    different = tests.nemenyi_p_value[criterion][np.ix_(order, order)] <= alpha
+    different = tests.nemenyi_p_value[criterion][np.ix_(order, order)] <= level
     return CriticalDifference(name, order, tests.mean_rank[criterion][order], cliques(different))
 
 
@@ -71,7 +71,7 @@ def cliques(different: Booleans) -> tuple[tuple[int, int], ...]:
 
 @drawn
 def draw_critical_difference(
-    found: Sequence[CriticalDifference], names: Sequence[str], *, alpha: float, samples: int
+    found: Sequence[CriticalDifference], names: Sequence[str], *, level: float, samples: int
 ) -> Plot:
     """Draw a diagram a criterion, one above the other.
 
@@ -79,7 +79,7 @@ def draw_critical_difference(
     ----------
     found : sequence of CriticalDifference
     names : sequence of k str
-    alpha : float
+    level : float
         Level of the tests.
     samples : int
         Behind each of them.
@@ -93,7 +93,7 @@ def draw_critical_difference(
     page = sheet(
         "Mean ranks of the models, criterion by criterion",
         f"Left: better. Bars join models whose mean ranks over {samples:,} samples do not differ "
-        f"significantly (Nemenyi, level {alpha:g} for all pairs of a criterion).",
+        f"significantly (Nemenyi, level {level:g} for all pairs of a criterion).",
         width=2 * (MARGIN + side) + across,
         height=sum(heights) + MARGIN,
     )

@@ -22,7 +22,7 @@ def pictures(document: GsdDocument) -> list[Picture]:
     found = [Picture("hasse", caption, partial(_hasse, document))]
     for analysis in document.analyses:
         at = f"@{analysis.threshold}" if len(document.analyses) > 1 else ""
-        if contamination(analysis.tests.values(), analysis.alpha).pairs:
+        if contamination(analysis.tests.values(), analysis.family.level(1)).pairs:
             caption = "p-value of every significant pair, by the number of samples that may be arbitrary."
             found.append(Picture(f"contamination{at}", caption, partial(_contamination, document, analysis)))
         for i, j in _closest_calls(analysis):
@@ -55,11 +55,11 @@ def _hasse(document: GsdDocument) -> Plot:
 
 
 def _contamination(document: GsdDocument, analysis: GsdAnalysis) -> Plot:
-    found = contamination(analysis.tests.values(), analysis.alpha)
+    found = contamination(analysis.tests.values(), analysis.family.level(1))
     return draw_contamination(
         found,
         document.provenance.models,
-        alpha=analysis.alpha,
+        level=analysis.family.level(1),
         samples=document.quality.samples,
         label=str(analysis.threshold),
     )
@@ -76,11 +76,11 @@ def _null(document: GsdDocument, analysis: GsdAnalysis, i: int, j: int) -> Plot:
 
 def _ranks(document: GsdDocument) -> Plot:
     assert document.baselines is not None
-    alpha = document.relabelling.alpha
+    level = document.relabelling.family.level(1)
     found = [
-        critical_difference(document.baselines, number, name, alpha)
+        critical_difference(document.baselines, number, name, level)
         for number, name in enumerate(document.criteria)
     ]
     return draw_critical_difference(
-        found, document.provenance.models, alpha=alpha, samples=document.quality.samples
+        found, document.provenance.models, level=level, samples=document.quality.samples
     )

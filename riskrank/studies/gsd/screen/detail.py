@@ -36,14 +36,14 @@ def details(document: GsdDocument) -> list[Section]:
 
 def what_else(document: GsdDocument) -> list[Section]:
     """What was asked for beside the relation."""
-    models, alpha = document.provenance.models, document.relabelling.alpha
+    models, level = document.provenance.models, document.relabelling.family.level(1)
     sections: list[Section] = []
     for front in document.front_tests:
-        sections += front_view(front, models, alpha)
+        sections += front_view(front, models, level)
     for explanation in document.explanations:
         sections += witness_view(explanation, models, document.criteria)
     if document.baselines is not None:
-        sections += baseline_view(document.baselines, models, document.criteria, alpha)
+        sections += baseline_view(document.baselines, models, document.criteria, level)
     return sections
 
 
@@ -77,7 +77,7 @@ def _pair_view(study: GsdAnalysis, document: GsdDocument) -> list[Section]:
     columns = [Column("better", "left"), Column("worse", "left"), Column("optimum")]
     if tested:
         columns += [Column("smaller", name="share smaller"), Column("p")]
-        columns += [] if how.correction == "none" else [Column("adjusted\np")]
+        columns += [] if how.family.correction == "none" else [Column("adjusted\np")]
         columns += [Column("survives")] if how.contamination else []
     columns.append(Column("verdict", "left"))
     rows = tuple(_pair_row(study, pair, document) for pair in pairs)
@@ -94,7 +94,7 @@ def _pair_row(study: GsdAnalysis, pair: tuple[int, int], document: GsdDocument) 
     ]
     if test is not None:
         cells += [numbers.ratio(test.share_smaller), numbers.p_value(test.p_value)]
-        cells += [] if how.correction == "none" else [numbers.p_value(study.p_adjusted[pair])]
+        cells += [] if how.family.correction == "none" else [numbers.p_value(study.p_adjusted[pair])]
         cells += [str(study.survives.get(pair, "–"))] if how.contamination else []
     return (*cells, _answer(study, i, j))
 
@@ -165,7 +165,7 @@ def _tests_line(document: GsdDocument) -> Line:
         count = f"all {tests[0].resamples + 1:,} {kind}"
     k = len(document.provenance.models)
     text = (
-        f"{samples}, {count}; {CORRECTIONS[how.correction]} over the {k * (k - 1)} ordered "
-        f"pairs of each threshold, level {how.alpha:g}. {programs.capitalize()}."
+        f"{samples}, {count}; {CORRECTIONS[how.family.correction]} over the {k * (k - 1)} ordered "
+        f"pairs of each threshold, level {how.family.level(1):g}. {programs.capitalize()}."
     )
     return Line(text, "Tests:")

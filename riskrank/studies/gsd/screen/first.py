@@ -75,7 +75,8 @@ def _tests(document: GsdDocument) -> str:
     size = f"{counted(samples, document.unit)} ({blind})"
     if not analysis.tests:
         return f"{size}; nothing was tested ({analysis.threshold})."
-    tested = f"{how.resamples:,} relabellings at most, α {how.alpha:g}, {CORRECTIONS[how.correction]}"
+    tested = f"{how.resamples:,} relabellings at most, {how.family.text}"
+    tested += f", {CORRECTIONS[how.family.correction]}"
     return f"{size}; {_apart(analysis)} (GSD, {analysis.threshold}, {tested})."
 
 

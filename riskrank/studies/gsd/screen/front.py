@@ -9,9 +9,9 @@ from riskrank.shown import numbers
 from riskrank.shown.view import Cell, Column, Line, Section, Table, headed
 
 
-def front_view(test: FrontTest, models: Sequence[str], alpha: float) -> list[Section]:
+def front_view(test: FrontTest, models: Sequence[str], level: float) -> list[Section]:
     """A row a competitor, the one hardest to reject first."""
-    rejected = test.rejected(alpha)
+    rejected = test.rejected(level)
     name = models[test.model]
     rows = tuple(
         (
@@ -24,11 +24,11 @@ def front_view(test: FrontTest, models: Sequence[str], alpha: float) -> list[Sec
     )
     columns = (
         *headed("competitor", right=("optimum", "p")),
-        Column(f"at {alpha:g}/{len(test.tests)} each", "left"),
+        Column(f"at {level:g}/{len(test.tests)} each", "left"),
     )
-    verb = "is" if test.in_front(alpha) else "is not shown to be"
+    verb = "is" if test.in_front(level) else "is not shown to be"
     text = f"{name} {verb} in the front, p = {numbers.p_value(test.p_value)}, the largest of all competitors"
-    held = test.survives(alpha) if any(one.contamination for one in test.tests) else None
+    held = test.survives(level) if any(one.contamination for one in test.tests) else None
     text += f"; holds with {held} arbitrary samples." if held is not None else "."
     title = f"Front test: does a competitor dominate {name}?"
     return [Table(title, columns, rows), Line(text, "Static test:")]

@@ -12,7 +12,7 @@ from riskrank.shown.view import Column, Line, Section, Table, headed
 
 
 def baseline_view(
-    tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], alpha: float
+    tests: CriteriaTests, models: Sequence[str], criteria: Sequence[str], level: float
 ) -> list[Section]:
     """A row a criterion, and the two heuristics in words."""
     rows = []
@@ -24,7 +24,7 @@ def baseline_view(
                 criterion,
                 numbers.score(tests.friedman_statistic[j]),
                 numbers.p_value(tests.friedman_p_value[j]),
-                str(int(tests.better(alpha)[j].sum())),
+                str(int(tests.better(level)[j].sum())),
                 ", ".join(f"{models[i]} {ranks[i]:.2f}" for i in order),
             )
         )
@@ -34,9 +34,9 @@ def baseline_view(
     )
     view: list[Section] = [Table("Baselines: rank tests, criterion by criterion", columns, tuple(rows))]
     for label, relation, meaning in (
-        ("All-test:", tests.all_test(alpha), "better on every criterion"),
-        ("One-test:", tests.one_test(alpha), "better on some criterion and worse on none"),
+        ("All-test:", tests.all_test(level), "better on every criterion"),
+        ("One-test:", tests.one_test(level), "better on some criterion and worse on none"),
     ):
         pairs = [f"{models[i]} over {models[j]}" for i, j in np.argwhere(relation)]
-        view.append(Line(f"{', '.join(pairs) or 'no pair'} ({meaning} by Nemenyi at {alpha:g}).", label))
+        view.append(Line(f"{', '.join(pairs) or 'no pair'} ({meaning} by Nemenyi at {level:g}).", label))
     return view

@@ -157,6 +157,6 @@ def _simulated(study: PowerStudy, *, pilot: bool) -> Line:
     family = "one test asked for" if study.plan.family == 1 else f"{study.plan.family} ordered pairs"
     text = (
         f"{study.curve.repeats:,} {design} data sets a size, {how}, seed {inference.seed}; {rule} over the "
-        f"{family}, level {inference.alpha:g}."
+        f"{family}, level {inference.family.level(1):g}."
     )
     return Line(text, "Simulated:")

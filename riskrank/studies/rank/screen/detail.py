@@ -255,9 +255,9 @@ def reading(document: RankDocument, names: Collection[str]) -> Line:
     ]
     if inference.test:
         parts.append(
-            f"Rank sets hold the true places of all models together with {percent(1 - inference.alpha)} "
-            "confidence; beats and beaten by count significant differences; no test separates the models "
-            "of a tier."
+            "Rank sets hold the true places of all models together with "
+            f"{percent(inference.family.confidence)} confidence; beats and beaten by count significant "
+            "differences; no test separates the models of a tier."
         )
     else:
         parts.append("beats counts the models it is ahead of in these samples.")

@@ -164,7 +164,7 @@ def _tests(document: RankDocument) -> Line:
         apart, on = ", ".join(f"{name} {found.separated}" for name, found in told.items()), ""
     tests, made = one.found.tests_of(one.method), method_words(one.method)
     made = made if tests is None else tests_words(made, tests)
-    how = f"{made}{on}, α {inference.alpha:g}, {rule}"
+    how = f"{made}{on}, {inference.family.text}, {rule}"
     undecided = sum(map(_undecided, document.leading.values()))
     left = f", {undecided} not decided for lack of resamples" if undecided else ""
     return Line(f"{size}; {apart} of {pairs} pairs told apart{left} ({how}).")

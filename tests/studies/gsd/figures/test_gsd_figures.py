@@ -99,7 +99,7 @@ def test_critical_difference(legible, names, count):
         assert np.array_equal(tests.mean_rank[number][one.order], one.mean_rank)
         for first, last in one.cliques:
             assert tests.nemenyi_p_value[number, one.order[first], one.order[last]] > 0.05
-    legible(lambda: draw_critical_difference(found, names(count), alpha=0.05, samples=25))
+    legible(lambda: draw_critical_difference(found, names(count), level=0.05, samples=25))
 
 
 def example_tests(count):
@@ -127,7 +127,7 @@ def test_contamination(legible, names, count):
     for pair, p_values in zip(found.pairs, found.p_values, strict=True):
         assert tuple(p_values) == example_tests(count)[pair[0]].contamination
     assert len(found.p_values[found.order[0]]) == max(map(len, found.p_values))
-    legible(lambda: draw_contamination(found, names(count + 1), alpha=0.05, samples=80, label="δ = 0"))
+    legible(lambda: draw_contamination(found, names(count + 1), level=0.05, samples=80, label="δ = 0"))
 
 
 @pytest.mark.parametrize("observed", [-0.06, 0.013, 0.0])
