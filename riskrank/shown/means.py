@@ -12,7 +12,7 @@ from riskrank.shown.view import Column, Line, OfModel, Table, by_model
 from riskrank.studies.document import Document, Provenance
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.tails import TailMeans, bad_cases
-from riskrank.studies.wording import design, percent
+from riskrank.studies.wording import blind_to, design, percent
 
 
 def head(mean: MetricMeans) -> str:
@@ -75,7 +75,7 @@ def side_by_side(
 
 def seen(scores: ClusteredScores) -> str:
     """How many samples there are, and what they cannot see."""
-    blind = f"blind to what happens less than once in {max(scores.effective_size // 3, 1):,}"
+    blind = blind_to(scores.effective_size)
     labelled = scores.labelled
     few = labelled is not None and not bad_cases(FEWEST_LABELS / labelled)
     return f"{design(scores)} ({blind}{'; too few labels for a tail' if few else ''})"

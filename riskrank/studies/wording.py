@@ -64,6 +64,11 @@ def names(models: Sequence[str], most: int = 4) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def blind_to(worth: int) -> str:
+    """What so many independent samples cannot see, as a caption has it: happens less than once in n/3."""
+    return f"blind to what happens less than once in {max(worth // 3, 1):,}"
+
+
 def unseen(samples: int, unit: str = "samples") -> str:
     """What n samples cannot see: what happens in fewer than about 3/n of the cases."""
     cases = "cases" if unit == "samples" else "of them"

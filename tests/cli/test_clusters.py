@@ -77,3 +77,22 @@ def test_check_counts_them(run, grouped):
     assert "60 clusters" in outcome.stdout
     document = run("check", grouped, "--cluster", "doc", "--format", "json").document
     assert document["meta"]["table"]["clusters"] == 60
+
+
+@pytest.mark.parametrize("command", ["rank", "dominance", "mrm", "gate", "copa"])
+def test_every_command_says_the_same_of_clusters_worth_half_of_their_number(run, tmp_path, command):
+    """Forty clusters, half of one sample and half of seven and more: Kish's number is 22."""
+    sizes = [1] * 20 + [7, 8] * 10
+    of_sample = [at for at, size in enumerate(sizes) for _ in range(size)]
+    rng = np.random.default_rng(4)
+    lines = [f"{m},{n},{rng.normal():.4f},{c}" for m in "ab" for n, c in enumerate(of_sample)]
+    path = tmp_path / "scores.csv"
+    path.write_text("model,sample,acc,doc\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    given = ("--wide", "--metric", "acc", "--higher", "acc", "--cluster", "doc")
+    own = {"gate": ("--better", "a:b"), "copa": ()}.get(command, ("--resamples", "100"))
+    found = run(command, path, *given, *own)
+    worth = int(sum(sizes) ** 2 / sum(size**2 for size in sizes))
+    assert f"only {worth} clusters of samples: verdicts below 30 clusters" in found.stderr
+    said = " ".join(found.stdout.split())
+    assert f"blind to what happens less than once in {worth // 3})" in said
+    assert "40 " in said

@@ -8,7 +8,7 @@ import numpy as np
 
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.tests import INSTEAD, DominanceTests
-from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores
+from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
 from riskrank.errors import option
 
 
@@ -16,19 +16,7 @@ def advice_on(
     scores: ClusteredScores, inference: Inference, tests: Sequence[DominanceTests]
 ) -> tuple[str, ...]:
     """Say what weakens the tests of a column, a sentence each."""
-    advice = []
-    n = scores.effective_size
-    if n < FEW_SAMPLES:
-        count = min(scores.cluster_counts)
-        many = f"only {n} {scores.unit}"
-        if scores.strata is not None and scores.labelled is None and count > n:
-            many = f"{count} {scores.unit}, weighed by task, tell no more than {n} of equal weight"
-        advice.append(f"{many}: verdicts below {FEW_SAMPLES} {scores.unit} are fragile")
-    if scores.lopsided and scores.strata is None:
-        advice.append(
-            f"{min(scores.cluster_counts)} {scores.unit} of very different sizes tell no more than {n} of "
-            "equal size: the largest decide"
-        )
+    advice = weak_sizes(scores)
     if inference.paper_exact:
         advice.append(
             f"{option('paper_exact', True)} divides the bootstrap standard error by √n once more, as the "

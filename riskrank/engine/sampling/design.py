@@ -267,3 +267,20 @@ def found_samples(scores: ClusteredScores) -> str:
         if worth >= FEWEST_SAMPLES or count < FEWEST_SAMPLES
         else (f"{count} of such unequal sizes that they tell no more than {worth} equal ones")
     )
+
+
+def weak_sizes(scores: ClusteredScores) -> list[str]:
+    """What few independent samples, or a few large clusters among many, mean for all that rests on them."""
+    count, worth, unit = min(scores.cluster_counts), scores.effective_size, scores.unit
+    told = []
+    if worth < FEW_SAMPLES:
+        many = f"only {worth} {unit}"
+        if scores.strata is not None and scores.labelled is None and count > worth:
+            many = f"{count} {unit}, weighed by task, tell no more than {worth} of equal weight"
+        told.append(f"{many}: verdicts below {FEW_SAMPLES} {unit} are fragile")
+    if scores.lopsided and scores.strata is None:
+        told.append(
+            f"{count} {unit} of very different sizes tell no more than {worth} of equal size: the largest "
+            "decide"
+        )
+    return told

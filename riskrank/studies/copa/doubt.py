@@ -47,6 +47,8 @@ class FrontDoubt:
     family : Family
     samples : str
         What was drawn again, in words.
+    worth : int
+        Independent ones of equal size that tell as much, of the objective that has fewest.
     of_tasks : bool
         Whether whole tasks were: it speaks of tasks like these.
     notes : tuple of str
@@ -62,6 +64,7 @@ class FrontDoubt:
     resamples: int
     family: Family
     samples: str
+    worth: int
     of_tasks: bool
     notes: tuple[str, ...]
 
@@ -115,6 +118,7 @@ def front_doubt(asked: Asked, weights: Floats) -> FrontDoubt | str:
         resamples=resamples,
         family=family_of(settings),
         samples=_samples(objectives, found.columns),
+        worth=min(one.scores.effective_size for one in objectives if one.scores is not None),
         of_tasks=any(one.tasks is not None and one.tasks.random for one in found.columns),
         notes=(
             *few_scores(objectives, found.columns),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from riskrank.asked.option import differing
 from riskrank.engine.copa.objective_scores import ObjectiveScores
-from riskrank.engine.sampling.design import FEW_SAMPLES, FEWEST_SAMPLES, found_samples
+from riskrank.engine.sampling.design import FEWEST_SAMPLES, found_samples, weak_sizes
 from riskrank.errors import InputError, UsageError, option
 from riskrank.studies.copa.base import Asked
 from riskrank.studies.copa.objective_columns import ObjectiveColumn
@@ -86,8 +86,7 @@ def few_scores(objectives: Sequence[ObjectiveScores], columns: Sequence[Objectiv
         if one.scores is None:
             continue
         count, unit = min(one.scores.cluster_counts), one.scores.unit
-        if count < FEW_SAMPLES and unit != "tasks":
-            notes.append(f"only {count} {unit}: answers below {FEW_SAMPLES} {unit} are fragile")
+        notes += weak_sizes(one.scores)
         if one.level is not None and count * one.level < 5:
             notes.append(
                 f"{column.name.name} looks at {count * one.level:.2g} of {count} {unit}: fewer than 5 tell "

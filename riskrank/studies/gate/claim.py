@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from riskrank.engine.dominance.claims import Claim
+from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.gate.columns import ScoreColumn
 
 BETTER, NOT_WORSE = "better", "not-worse"
@@ -43,6 +44,11 @@ class GateClaim:
     def of_means(self) -> bool:
         """Whether it is about means of all scores."""
         return self.dominance is None and self.level is None
+
+    @property
+    def pair_scores(self) -> ClusteredScores:
+        """The scores of its two models."""
+        return self.column.scores.of_models([self.new, self.old])
 
     @property
     def boundary(self) -> float:

@@ -22,11 +22,11 @@ from riskrank.engine.family import Answers, Side
 from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import difference, differences
 from riskrank.engine.sampling.design import (
-    FEW_SAMPLES,
     FEWEST_LABELS,
     FEWEST_SAMPLES,
     ClusteredScores,
     found_samples,
+    weak_sizes,
 )
 from riskrank.errors import InputError, option
 from riskrank.studies.gate.claim import GateClaim
@@ -279,8 +279,7 @@ def _few_samples(claims: Sequence[GateClaim]) -> list[str]:
         scores, unit = claim.column.scores, claim.column.scores.unit
         counts = scores.cluster_counts
         n = min(counts[claim.new], counts[claim.old]) if scores.labelled is None else scores.labelled
-        if claim.dominance is None and n < FEW_SAMPLES:
-            advice.append(f"only {n} {unit}: verdicts below {FEW_SAMPLES} {unit} are fragile")
+        advice += weak_sizes(claim.pair_scores)
         if claim.level is not None and n * claim.level < 5:
             advice.append(
                 f"{option('on', claim.statistic)} looks at {n * claim.level:.2g} of {n} {unit}: fewer than "

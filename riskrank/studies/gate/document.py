@@ -138,6 +138,8 @@ class GateDocument(Document[GateRow]):
         What the run ends with.
     unit : str
         What is drawn, and what more of would decide a claim: samples, clusters of them, tasks or labels.
+    worth : int
+        Independent ones of equal size that tell as much, of the claim that has fewest.
     quoted : tuple of Quote
         Figures on the claim that decides.
     inconclusive : {"pass", "fail"} or None
@@ -166,6 +168,7 @@ class GateDocument(Document[GateRow]):
     failed: RiskrankError | None
     quoted: tuple[Quote, ...] = ()
     unit: str = "samples"
+    worth: int = 0
     inconclusive: str | None = None
     comment: bool = False
     lost: Sequence[Lost] = ()

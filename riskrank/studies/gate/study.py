@@ -102,6 +102,7 @@ def gate(
         verdict=one_line(" ".join((outcome_sentence(rows, metrics, unit, scored), *judge_worth(judged)))),
         quoted=quoted(rows),
         unit=unit,
+        worth=min(claim.pair_scores.effective_size for claim in claims),
         family=family_of(settings),
         metrics=metrics,
         outcome=outcome,

@@ -15,7 +15,7 @@ from riskrank.engine.portfolio.mean_risk_intervals import (
     study_mean_risk,
 )
 from riskrank.engine.portfolio.risks import DEFAULT_LEVELS, RISKS, RiskColumn, risk_columns
-from riskrank.engine.sampling.design import FEW_SAMPLES, ClusteredScores
+from riskrank.engine.sampling.design import ClusteredScores, weak_sizes
 from riskrank.engine.types import Floats
 from riskrank.errors import one_of
 from riskrank.scores.table.score_table import ScoreTable
@@ -229,10 +229,7 @@ def _aggregations(
 
 def _provenance(table: ScoreTable, settings: MeanRiskSettings, chosen: Sequence[Target]) -> Provenance:
     least = min((target.scores for target in chosen), key=lambda scores: scores.effective_size)
-    fewest, unit = least.effective_size, least.unit
-    advice = []
-    if not settings.no_test and fewest < FEW_SAMPLES:
-        advice.append(f"only {fewest} {unit}: bootstrap intervals below {FEW_SAMPLES} {unit} are fragile")
+    advice = [] if settings.no_test else weak_sizes(least)
     columns = with_labels(columns_of(settings), least)
     advice += tails_left_out(columns_of(settings), least)
     described = {

@@ -30,7 +30,7 @@ from riskrank.studies.copa.screen.detail import details
 from riskrank.studies.copa.screen.doubt import front_cell
 from riskrank.studies.copa.screen.objectives import objective_columns
 from riskrank.studies.rounding import decimals_apart, rounded
-from riskrank.studies.wording import names
+from riskrank.studies.wording import blind_to, names
 
 _MEETS = {Side.SHOWN: "", Side.REFUTED: "yellow", Side.OPEN: "dim"}
 
@@ -107,8 +107,9 @@ def _front(document: CopaDocument) -> str:
     table, doubt = document.objectives, document.doubt
     population = table.population
     if doubt is not None:
-        count = f"{doubt.resamples:,} resamples of {doubt.samples}"
-        return f"on, off: shown at {doubt.family.level(1):g} for all models together; shares: of {count}."
+        shown = f"on, off: shown at {doubt.family.level(1):g} for all models together"
+        drawn = f"{doubt.resamples:,} resamples of {doubt.samples}"
+        return f"{shown}; shares: of {drawn} ({blind_to(doubt.worth)})."
     front, able = int(population.front.sum()), int(population.feasible.sum())
     text = (
         f"* front: no other model is at least as good everywhere and better somewhere ({front:,} of {able:,})"

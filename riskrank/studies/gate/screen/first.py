@@ -14,6 +14,7 @@ from riskrank.studies.gate.document import FAIL, INCONCLUSIVE, PASS, GateDocumen
 from riskrank.studies.gate.screen.detail import STYLES, details
 from riskrank.studies.gate.statistics import MACRO
 from riskrank.studies.gate.words import beyond_labels, estimated, interval_of, looked_at, passes_if, unit_of
+from riskrank.studies.wording import blind_to
 
 # Claims a screen has room for, in words up to a length and where they take two lines; of more, those that did
 # not pass come first.
@@ -103,7 +104,7 @@ def _tests(document: GateDocument) -> str:
     if document.judged is not None:
         size = f"{fewest:,} of {document.judged.entry.samples:,} samples labelled"
     again = "" if document.looks is None else f", at every look (this is look {document.looks.number})"
-    return f"{size} (blind to what happens less than once in {max(fewest // 3, 1):,}); {how}{many}{again}."
+    return f"{size} ({blind_to(document.worth)}); {how}{many}{again}."
 
 
 def _baseline(document: GateDocument) -> list[Line]:

@@ -27,7 +27,7 @@ from riskrank.shown.view import (
 from riskrank.studies.dominance.screen.detail import CORRECTIONS
 from riskrank.studies.gsd.document import GsdDocument
 from riskrank.studies.gsd.screen.detail import details, small_delta, what_else
-from riskrank.studies.wording import counted
+from riskrank.studies.wording import blind_to, counted
 
 
 def view(document: GsdDocument) -> list[Section]:
@@ -71,8 +71,7 @@ def _numbers(relation: Booleans, number: dict[int, int]) -> Callable[[int], str]
 def _tests(document: GsdDocument) -> str:
     """Samples and what they cannot see, at which threshold, and how it was tested."""
     samples, how, analysis = document.provenance.samples, document.relabelling, document.analyses[-1]
-    blind = f"blind to what happens less than once in {max(samples // 3, 1):,}"
-    size = f"{counted(samples, document.unit)} ({blind})"
+    size = f"{counted(samples, document.unit)} ({blind_to(samples)})"
     if not analysis.tests:
         return f"{size}; nothing was tested ({analysis.threshold})."
     tested = f"{how.resamples:,} relabellings at most, {how.family.text}"

@@ -36,7 +36,7 @@ def view(document: MeanRiskDocument) -> list[Section]:
     count, placing = len(study.columns), int(study.ssd_consistent.sum())
     which = (
         f"places by {placing} of {counted(count, 'measure')}"
-        if placing < count
+        if 0 < placing < count
         else counted(count, "measure")
     )
     tests = f"{seen(document.scores)}; {which} of risk, differences not tested."
