@@ -237,3 +237,17 @@ def test_unpaired_models_have_samples_of_their_own():
     scores = [rng.normal(1, 1, 40), rng.normal(0, 1, 25)]
     found = front_states([objective_evidence(measured(scores, paired=False))])
     assert found.words == ("on", "off")
+
+
+def test_a_tail_that_is_worse_within_its_margin_is_as_good_and_not_better():
+    """Every resample says −0.3: within a margin of 0.5 that is as good, beyond one of 0.1 it is not."""
+    rng = np.random.default_rng(10)
+    scores = rng.normal(size=(2, 200)) - [[0.3], [0.0]]
+    low = high = np.tile([-0.3, 0.0], (999, 1))
+    found = {
+        margin: objective_evidence(measured(list(scores), margin=margin, level=0.5), low, high)
+        for margin in (0.1, 0.5)
+    }
+    assert found[0.5].as_good[0, 1] < 0.01
+    assert found[0.5].better[0, 1] == 1
+    assert found[0.1].as_good[0, 1] == 1

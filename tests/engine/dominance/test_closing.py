@@ -238,3 +238,15 @@ def test_a_p_value_at_the_level_is_significant():
         again = family(1, n=50, alpha=p_exact / level, most=10_000)
         again.settle(Counted(1000, np.array([10])), last=last)
         assert again.dominates.all()
+
+
+@pytest.mark.parametrize(
+    ("mass", "guard", "decided"), [(0.0, 0.0, False), (6.0**-6, 0.0, True), (0.0, 10.0, True)]
+)
+def test_all_resamples_leave_open_only_what_none_of_them_shows_and_nothing_denies(mass, guard, decided):
+    """The rarest resample of six tasks is worth .007: a level of .001 is out of reach, whatever is seen."""
+    tests = family(1, n=6, guard=guard, alpha=0.001)
+    tests.settle_all(462, np.array([mass]), 6.0**-6)
+    assert tests.closed.all()
+    assert not tests.dominates.any()
+    assert tests.decided.tolist() == [decided]

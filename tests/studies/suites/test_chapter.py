@@ -428,3 +428,13 @@ def test_what_is_combined_is_said_of_a_suite():
             one.text for one in first_screen(spelled_sections(document, flags=True)) if isinstance(one, Line)
         ]
         assert sum(line.startswith("share of scores of the task no better, ") for line in lines) == 1
+
+
+@pytest.mark.parametrize("metrics", [1, 2])
+def test_what_the_first_gains_by_metric_is_told_of_a_combined_score_only(metrics):
+    """Of one metric its macro means say it; of several each says what it is better on."""
+    document = rank(suite_table([1.5, 0.0], metrics=metrics), RankSettings(resamples=200))
+    said = " ".join((document.verdict, *document.more))
+    assert "Against m2: " in said
+    assert ("Against m2, m1 is better on" in said) == (metrics == 2)
+    assert ("macro mean" in said) == (metrics == 1)
