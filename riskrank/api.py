@@ -14,7 +14,7 @@ from concurrent.futures import Executor
 from functools import cache, partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from riskrank.asked.baseline import GateReading
 from riskrank.asked.commands import BY_NAME, Command, named
@@ -29,20 +29,14 @@ from riskrank.results import Result as Result
 from riskrank.results import result_of
 from riskrank.scores.files.frames import FrameSource, is_frame
 from riskrank.scores.files.opening import Source
-from riskrank.scores.table.apart import metrics_apart, read_selected
-from riskrank.scores.table.baseline import read_baseline
-from riskrank.scores.table.blessing import blessed, only_model, require_name
-from riskrank.scores.table.inspection import Inspection, inspect_scores
 from riskrank.scores.table.score_table import ScoreTable, read_scores
-from riskrank.shown.files import check_writable, write_all
 from riskrank.studies.arguments import checked, whole_number
-from riskrank.studies.check.study import check as check_study
 from riskrank.studies.convert.options import OF_EXPORTS, VERDICTS, VoteSettings
-from riskrank.studies.convert.study import convert_export, convert_votes
 from riskrank.studies.groups.study import refuse_groups
-from riskrank.studies.power.distributions import named_distributions
-from riskrank.studies.power.study import power_between, refuse_table_options
 from riskrank.studies.runtime import running
+
+if TYPE_CHECKING:
+    from riskrank.scores.table.inspection import Inspection
 
 # What every command can do without is no error yet when a table is only read.
 _TOLERANT = {
@@ -97,6 +91,9 @@ class Scores:
         """Validated tables of the metrics that are wanted, each on the samples it was scored on."""
         given = {name: value for name, value in self._options.items() if name not in commands_own}
         options = kind(**given | commands_own)
+        from riskrank.scores.table.apart import metrics_apart, read_selected
+        from riskrank.scores.table.baseline import read_baseline
+
         before = None if baseline is None else read_baseline(baseline, options.max_bytes)
         scores = read_selected(self._sources, options, baseline=before)
         return metrics_apart(scores, options, wanted=wanted)
@@ -117,6 +114,10 @@ class Scores:
             If a gate could not use them.
         """
         file = str(Path(path))
+        from riskrank.scores.table.apart import metrics_apart, read_selected
+        from riskrank.scores.table.blessing import blessed, only_model, require_name
+        from riskrank.shown.files import check_writable, write_all
+
         require_name(file)
         options = GateReading(**self._options | {**BY_NAME["gate"].needs, "min_models": 1})
         if options.judge is not None:
@@ -134,6 +135,7 @@ class Scores:
 
     def report(self, options: Mapping[str, Any]) -> Inspection:
         """What the sources hold and what is wrong with it."""
+        inspect_scores = named("riskrank.scores", "table.inspection:inspect_scores")
         return inspect_scores(self._sources, ReadOptions(**self._options | dict(options)))
 
     def with_options(self, options: Mapping[str, Any]) -> Scores:
@@ -199,8 +201,12 @@ def check(scores: Given | Iterable[Given], /, **options: Any) -> Result:
     """
     options = _checked_reading(_named(options, options_of(ReadOptions)))
     if isinstance(scores, Scores):
-        return result_of(check_study(scores.report(options)))
-    return result_of(check_study(inspect_scores(_sources(scores), ReadOptions(**options))))
+        found = scores.report(options)
+    else:
+        found = named("riskrank.scores", "table.inspection:inspect_scores")(
+            _sources(scores), ReadOptions(**options)
+        )
+    return result_of(named("riskrank.studies", "check.study:check")(found))
 
 
 def _checked_reading(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -412,14 +418,18 @@ def power(
     """Plan with a pilot or between distributions; the text is made below, from the settings."""
     row = BY_NAME["power"]
     one = scores[0] if len(scores) == 1 else scores
+    named_distributions = named("riskrank.studies", "power.distributions:named_distributions")
     distributions = named_distributions(one if isinstance(one, list | tuple) else [one])
     if not distributions:
         return _run(row, one, options, jobs, executor)
-    refuse_table_options(name for name in options if name in _READING)
+    named("riskrank.studies", "power.study:refuse_table_options")(
+        name for name in options if name in _READING
+    )
     options = _named(options, options_of(row.settings_type))
     settings = _settings(row, options)
     jobs = whole_number("jobs", jobs)
     with running(jobs, executor) as runtime:
+        power_between = named("riskrank.studies", "power.study:power_between")
         return result_of(power_between(distributions, settings, runtime))
 
 
@@ -484,6 +494,7 @@ def convert(scores: Given | Iterable[Given], /, *, from_: str | None = "auto", *
     """Turn exports or verdicts into scores; the text is made below, from the settings."""
     if from_ == VERDICTS:
         asked = _checked(VoteSettings, _named(options, options_of(VoteSettings)))
+        convert_votes = named("riskrank.studies", "convert.study:convert_votes")
         return result_of(convert_votes(_sources(scores), VoteSettings(**asked)))
     reading = _checked_reading({"from_": from_ or "auto", **_named(options, _of_exports())})
     paths = [source for source in _sources(scores) if isinstance(source, str)]
@@ -493,6 +504,7 @@ def convert(scores: Given | Iterable[Given], /, *, from_: str | None = "auto", *
             found="a frame",
             hint="name the files that the harness wrote; a frame of scores is read as it is",
         )
+    convert_export = named("riskrank.studies", "convert.study:convert_export")
     return result_of(convert_export(paths, ReadOptions(**reading)))
 
 

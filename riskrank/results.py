@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import sys
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import polars as pl
 
 from riskrank.asked.output import FORMATS
 from riskrank.errors import RiskrankError, UsageError, spell
-from riskrank.shown.figures.catalogue import draw, pictures
-from riskrank.shown.files import check_writable, choose_formats, write_all
-from riskrank.shown.formats.data import to_csv, to_json, to_jsonl
-from riskrank.shown.formats.html import to_fragment
-from riskrank.shown.formats.latex import to_latex
-from riskrank.shown.page import can_make_pages
-from riskrank.shown.page.page import to_page, to_page_fragment
-from riskrank.shown.render import markdown_page, render, to_text
-from riskrank.shown.sections import spelled_sections
 from riskrank.studies.document import Document
 from riskrank.studies.frames import FrameRows
-from riskrank.studies.gate.document import GateDocument
-from riskrank.studies.gate.each_sample import SampleDocument
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
+
+    from riskrank.studies.gate.document import GateDocument
+    from riskrank.studies.gate.each_sample import SampleDocument
+
+# What shows a result is loaded when somebody looks at it.
 
 
 class Result:
@@ -93,20 +87,28 @@ class Result:
         UsageError
             If the name tells no format, or nothing can be written there.
         """
+        from riskrank.shown.files import check_writable, choose_formats, write_all
+
         file = _file_name(path)
         (kind,) = choose_formats(None, [file], allowed=(*FORMATS, "parquet", *self._formats))
         inputs = [entry["path"] for entry in self.document.provenance.inputs if entry.get("sha256")]
         check_writable(file, inputs, parameter="path")
-        data = render(self.document, kind, encoding="utf-8", width=None, color=False, flags=False)
-        write_all([(file, data)], sys.stdout)
+        write_all([(file, self._rendered(kind))], sys.stdout)
+
+    def _rendered(self, kind: str, *, width: int | None = None, explain: bool = True) -> bytes:
+        from riskrank.shown.render import render
+
+        return render(
+            self.document, kind, encoding="utf-8", width=width, color=False, flags=False, explain=explain
+        )
 
     def to_json(self) -> str:
         """The JSON document, byte for byte that of the command line."""
-        return to_json(self.document)
+        return self._rendered("json").decode("utf-8")
 
     def to_jsonl(self) -> str:
         """One JSON object a row."""
-        return to_jsonl(self.document)
+        return self._rendered("jsonl").decode("utf-8")
 
     def to_csv(self, *, safe: bool = False) -> str:
         """The rows as CSV, numbers unrounded.
@@ -116,11 +118,13 @@ class Result:
         safe : bool
             Whether it is for a spreadsheet, where a name must not become a formula.
         """
+        from riskrank.shown.formats.data import to_csv
+
         return to_csv(self.document, safe=safe)
 
     def to_markdown(self) -> str:
         """Tables and words as Markdown."""
-        return markdown_page(self.document, flags=False)
+        return self._rendered("markdown").decode("utf-8")
 
     def to_html(self) -> str:
         """The page as one HTML file that needs no other.
@@ -130,11 +134,11 @@ class Result:
         UsageError
             If Jinja2 or Matplotlib is not installed: ``pip install 'riskrank[report]'``.
         """
-        return to_page(self.document, flags=False)
+        return self._rendered("html").decode("utf-8")
 
     def to_latex(self) -> str:
         """Tables and words as LaTeX, with booktabs."""
-        return to_latex(spelled_sections(self.document, flags=False))
+        return self._rendered("latex").decode("utf-8")
 
     def to_text(self, width: int | None = None, *, explain: bool = False) -> str:
         """The page a terminal shows, without colour.
@@ -146,11 +150,13 @@ class Result:
         explain : bool
             Whether the page goes on after its first screen, with every figure and how to read it.
         """
-        return to_text(self.document, width=width, flags=False, explain=explain)
+        return self._rendered("table", width=width, explain=explain).decode("utf-8")
 
     @property
     def pictures(self) -> dict[str, str]:
         """What :meth:`plot` can draw: captions by name, the main picture first."""
+        from riskrank.shown.figures.catalogue import pictures
+
         return {picture.name: picture.caption for picture in pictures(self.document)}
 
     def plot(self, name: str | None = None) -> Figure:
@@ -171,16 +177,17 @@ class Result:
         UsageError
             If there is no such picture, or Matplotlib is not installed.
         """
+        from riskrank.shown.figures.catalogue import draw
+
         return draw(self.document, name)
 
     def __repr__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        # A notebook shows what can be shown with what is installed.
-        if not can_make_pages():
-            return to_fragment(spelled_sections(self.document, flags=False))
-        return to_page_fragment(self.document, flags=False)
+        from riskrank.shown.render import notebook_page
+
+        return notebook_page(self.document)
 
 
 class GateResult(Result):
@@ -215,7 +222,7 @@ class GateResult(Result):
 
 def result_of(document: Document) -> Result:
     """Wrap a document of any command."""
-    return GateResult(document) if isinstance(document, GateDocument | SampleDocument) else Result(document)
+    return GateResult(cast("GateDocument", document)) if hasattr(document, "failed") else Result(document)
 
 
 def _file_name(path: object) -> str:

@@ -6,9 +6,11 @@ import io
 from importlib import import_module
 
 from riskrank.shown.formats.data import to_csv, to_json, to_jsonl, to_parquet
+from riskrank.shown.formats.html import to_fragment
 from riskrank.shown.formats.latex import to_latex
 from riskrank.shown.formats.markdown import to_markdown
 from riskrank.shown.formats.terminal import to_terminal
+from riskrank.shown.page import can_make_pages
 from riskrank.shown.sections import spelled_sections
 from riskrank.shown.view import first_screen
 from riskrank.studies.document import Document
@@ -71,6 +73,13 @@ def markdown_page(document: Document, *, flags: bool = True) -> str:
     """Render a document as Markdown, with its marker where it has one."""
     marker = document.marker
     return (f"{marker}\n\n" if marker else "") + to_markdown(spelled_sections(document, flags=flags))
+
+
+def notebook_page(document: Document) -> str:
+    """Render a document for a notebook: its page where one can be made, its tables and words elsewhere."""
+    if not can_make_pages():
+        return to_fragment(spelled_sections(document, flags=False))
+    return str(import_module("riskrank.shown.page.page").to_page_fragment(document, flags=False))
 
 
 def to_text(

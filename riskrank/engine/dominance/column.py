@@ -17,7 +17,6 @@ from riskrank.engine.dominance.inference import FIRST_ROUND, Inference
 from riskrank.engine.dominance.influence import influence_of_violation
 from riskrank.engine.dominance.influence_of_tasks import TaskWeights
 from riskrank.engine.dominance.pair_freedom import behind_pairs, least
-from riskrank.engine.dominance.paper_algorithm import paper_test
 from riskrank.engine.dominance.replicates import Replicates
 from riskrank.engine.dominance.resampled_tests import BootstrapTest
 from riskrank.engine.dominance.tests import DominanceTests, Pairs, compare, family_of
@@ -212,6 +211,8 @@ def _resampled(
     studies = []
     for at, (question, found) in enumerate(zip(questions, estimates, strict=True)):
         if inference.paper_exact:
+            from riskrank.engine.dominance.paper_algorithm import paper_test
+
             level = inference.family.level(1)
             results = tuple(
                 paper_test(found, replicates[at], claim, level=level) for claim in question.claims

@@ -12,7 +12,6 @@ from riskrank.asked.values import contradict
 from riskrank.errors import InputError, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.baseline import Baseline
-from riskrank.scores.table.judged import corrected
 from riskrank.scores.table.overlap import compared
 from riskrank.scores.table.reading import read_frame
 from riskrank.scores.table.score_table import ScoreTable, checked_table
@@ -61,6 +60,8 @@ def metrics_apart(
     """
     if options.corrects_judge:
         wanted((str(options.human),))
+        from riskrank.scores.table.judged import corrected
+
         return (corrected(checked_table(scores), options),)
     names = tuple(wanted(scores.metrics))
     scores = compared(scores, names)

@@ -14,7 +14,6 @@ from riskrank.engine.types import Integers
 from riskrank.scores.files.opening import InputFile, Source
 from riskrank.scores.table.assemble import assemble
 from riskrank.scores.table.filled import FILLING, filled
-from riskrank.scores.table.judged import corrected
 from riskrank.scores.table.metrics import oriented, resolve_metrics
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.oriented import ScoreTable
@@ -56,7 +55,11 @@ def read_scores(
     """
     options = options or ReadOptions()
     table = checked_table(read_frame(paths, options, stdin))
-    return corrected(table, options) if options.corrects_judge else table
+    if not options.corrects_judge:
+        return table
+    from riskrank.scores.table.judged import corrected
+
+    return corrected(table, options)
 
 
 def checked_table(scores: Scores) -> ScoreTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from riskrank.engine.aggregation.rank_aggregation import Aggregation
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.ranking import Ranking
-from riskrank.engine.dominance.stability import Stability
 from riskrank.engine.portfolio.curves import Curves, curves
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.studies.aggregation import described_aggregation
@@ -29,6 +28,9 @@ from riskrank.studies.rank.worst_cases import WorseCases
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
 from riskrank.studies.units import Units
+
+if TYPE_CHECKING:
+    from riskrank.engine.dominance.stability import Stability
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import NONE
 from riskrank.engine.dominance.method_rankings import MethodStudy
-from riskrank.engine.dominance.stability import Stability
 from riskrank.engine.dominance.tail_contrasts import TailContrasts
 from riskrank.studies.document import entries
 from riskrank.studies.metric_means import MetricMeans
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.units import Units
+
+if TYPE_CHECKING:
+    from riskrank.engine.dominance.stability import Stability
 
 
 def separations(study: MethodStudy) -> Iterator[dict[str, Any]]:

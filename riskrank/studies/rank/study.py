@@ -10,7 +10,6 @@ import numpy as np
 from riskrank.engine.dominance.effect_sizes import EffectSizes
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
-from riskrank.engine.dominance.stability import stability
 from riskrank.engine.dominance.tests import DominanceTests
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
@@ -84,6 +83,8 @@ def rank(
         study = study_methods(tables, methods, inference, progress=progress, **common)
     steady = None
     if settings.stability:
+        from riskrank.engine.dominance.stability import stability
+
         repeats = STABILITY_REPEATS if settings.stability_repeats is None else settings.stability_repeats
         common |= {"sizes": settings.stability, "repeats": repeats}
         with runtime.progress("subsampling") as progress:
