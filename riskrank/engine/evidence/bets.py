@@ -18,11 +18,13 @@ Royal Statistical Society B 86(1), 1-27. doi:10.1093/jrsssb/qkad009
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.types import Floats, Integers
 
 # Bets in the mixture: mid-quantiles of Beta(½, ½), sin²(π(g − ½)/(2G)) for g = 1 … G.
@@ -169,8 +171,8 @@ class Wagers:
 
 
 @dataclass(frozen=True, eq=False)
-class AnytimeEvidence:
-    """What the samples say of one claim, at whatever moment one looks.
+class Bet:
+    """One claim that may be looked at at any moment.
 
     Attributes
     ----------
@@ -178,49 +180,61 @@ class AnytimeEvidence:
         Mean difference in the sample, larger is better.
     boundary : float
         The claim is that the difference lies above it.
-    standard_error : float
+    error : float
+        Standard error, for its digits.
     samples : int
     wagers : Wagers
     """
 
     estimate: float
     boundary: float
-    standard_error: float
+    error: float
     samples: int
     wagers: Wagers
 
-    @property
-    def log_e_above(self) -> float:
-        """Logarithm of the e-value for a difference above the boundary."""
-        return self.wagers.log_e_value(self.boundary)
-
-    @property
-    def log_e_below(self) -> float:
-        """Logarithm of the e-value for a difference below the boundary."""
-        return self.wagers.mirrored.log_e_value(-self.boundary)
-
-    @property
-    def e_value(self) -> float:
-        """Evidence for the side that has more, against the other; at most 1e300 is told."""
-        return math.exp(min(max(self.log_e_above, self.log_e_below), _MOST))
-
-    @property
-    def p_above(self) -> float:
-        """P-value that is small if the difference lies above the boundary, whenever one looks."""
-        return math.exp(-max(self.log_e_above, 0.0))
-
-    @property
-    def p_below(self) -> float:
-        """P-value that is small if the difference lies below the boundary, whenever one looks."""
-        return math.exp(-max(self.log_e_below, 0.0))
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Ends of the confidence sequence: without the boundary where the p-value is at most the level."""
-        return self.wagers.lower_end(level / 2), -self.wagers.mirrored.lower_end(level / 2)
-
-    def samples_needed(self, level: float) -> float:
+    def needed(self, level: float) -> float:
         """Samples at which the claim is decided if more are like these; infinite where no number would do."""
-        above = self.log_e_above >= self.log_e_below
-        wagers, boundary = (self.wagers, self.boundary) if above else (self.wagers.mirrored, -self.boundary)
+        wagers, boundary = self.wagers, self.boundary
+        if wagers.log_e_value(boundary) < wagers.mirrored.log_e_value(-boundary):
+            wagers, boundary = wagers.mirrored, -boundary
         times = wagers.times_needed(boundary, level / 2)
         return math.inf if times is None else max(math.ceil(self.samples * times), self.samples + 1)
+
+
+def won_by_bets(bets: Sequence[Bet]) -> Evidence:
+    """What bets on the samples of claims have come to.
+
+    Parameters
+    ----------
+    bets : sequence of Bet
+
+    Returns
+    -------
+    Evidence
+        P-values that hold whenever one looks; intervals are confidence sequences.
+    """
+    above = np.array([one.wagers.log_e_value(one.boundary) for one in bets])
+    below = np.array([one.wagers.mirrored.log_e_value(-one.boundary) for one in bets])
+
+    def ends(level: float) -> tuple[Floats, Floats]:
+        low = [one.wagers.lower_end(level / 2) for one in bets]
+        return np.array(low), -np.array([one.wagers.mirrored.lower_end(level / 2) for one in bets])
+
+    return Evidence.of(
+        [one.estimate for one in bets],
+        np.exp(-np.maximum(above, 0.0)),
+        np.exp(-np.maximum(below, 0.0)),
+        error=[one.error for one in bets],
+        boundary=[one.boundary for one in bets],
+        worth=[one.samples for one in bets],
+        ends=ends,
+        needed=lambda level: np.array([one.needed(level) for one in bets]),
+        log_e=(above, below),
+    )
+
+
+def e_values(evidence: Evidence) -> list[float | None]:
+    """Evidence for the side of each claim that has more, against the other; at most 1e300 is told."""
+    if evidence.log_e is None:
+        return [None] * evidence.estimate.size
+    return [math.exp(min(max(both), _MOST)) for both in zip(*evidence.log_e, strict=True)]

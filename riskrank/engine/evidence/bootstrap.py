@@ -7,11 +7,13 @@ has two p-values, one for either side of the boundary.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
+from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.evidence.johnson import MeanDifference
 from riskrank.engine.sampling.expanded_percentile import expanded_p_value, expanded_share
 from riskrank.engine.sampling.freedom import Freedom
@@ -156,3 +158,22 @@ class ResampledDifference:
         if needed <= self.samples and math.isfinite(end):
             needed = self.samples * abs(self.estimate - end) / distance
         return math.ceil(needed) if self.samples < needed <= min(self.most, _MOST) else math.inf
+
+
+def of_replicates(claims: Sequence[ResampledDifference]) -> Evidence:
+    """What replicates say of claims."""
+
+    def ends(level: float) -> tuple[Floats, Floats]:
+        low, high = zip(*(one.interval(level) for one in claims), strict=True)
+        return np.array(low), np.array(high)
+
+    return Evidence.of(
+        [one.estimate for one in claims],
+        [one.p_above for one in claims],
+        [one.p_below for one in claims],
+        error=[one.standard_error for one in claims],
+        boundary=[one.boundary for one in claims],
+        worth=[one.samples for one in claims],
+        ends=ends,
+        needed=lambda level: np.array([one.samples_needed(level) for one in claims]),
+    )

@@ -12,79 +12,44 @@ C. F. Manski (1990). Nonparametric bounds on treatment effects. The American Eco
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+import numpy as np
 
-from riskrank.engine.evidence.bets import AnytimeEvidence
-from riskrank.engine.evidence.evidence import SingleClaim
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.types import Floats
 
 
-@dataclass(frozen=True, eq=False)
-class EitherWay:
-    """What the samples say of one claim, whatever the missing ones are.
+def either_way(against: Evidence, in_favour: Evidence) -> Evidence:
+    """What the samples say of claims, whatever the missing ones are.
 
-    Attributes
+    Parameters
     ----------
-    against : SingleClaim
-        With what is missing against the claim.
-    in_favour : SingleClaim
-        With what is missing in favour of it.
+    against, in_favour : Evidence
+        Of the same claims, with what is missing against them, and in favour of them.
+
+    Returns
+    -------
+    Evidence
+        The estimate is the middle of those there can be.
     """
+    low, high = against.estimate, in_favour.estimate
 
-    against: SingleClaim
-    in_favour: SingleClaim
+    def ends(level: float) -> tuple[Floats, Floats]:
+        return against.ends(level)[0], in_favour.ends(level)[1]
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Least and largest difference there can be in the sample."""
-        return self.against.estimate, self.in_favour.estimate
+    def needed(level: float) -> Floats:
+        """No number where a claim hangs on what is missing."""
+        above, below = low > against.boundary, high < against.boundary
+        told = np.where(above, against.needed(level), in_favour.needed(level))
+        return np.where(above | below, told, np.inf)
 
-    @property
-    def estimate(self) -> float:
-        """Middle of the differences there can be."""
-        low, high = self.ends
-        return low + (high - low) / 2
-
-    @property
-    def boundary(self) -> float:
-        """The claim is that the difference lies above it."""
-        return self.against.boundary
-
-    @property
-    def standard_error(self) -> float:
-        """The larger one."""
-        return max(self.against.standard_error, self.in_favour.standard_error)
-
-    @property
-    def samples(self) -> int:
-        """Independent samples n."""
-        return self.against.samples
-
-    @property
-    def p_above(self) -> float:
-        """Largest p-value that is small if the difference lies above the boundary."""
-        return self.against.p_above
-
-    @property
-    def p_below(self) -> float:
-        """Largest p-value that is small if the difference lies below the boundary."""
-        return self.in_favour.p_below
-
-    @property
-    def e_value(self) -> float | None:
-        """DifferenceEvidence for the side that has more, of bets."""
-        if isinstance(self.against, AnytimeEvidence) and isinstance(self.in_favour, AnytimeEvidence):
-            return math.exp(min(max(self.against.log_e_above, self.in_favour.log_e_below), math.log(1e300)))
-        return None
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """From the low end of the one fill to the high end of the other."""
-        return self.against.interval(level)[0], self.in_favour.interval(level)[1]
-
-    def samples_needed(self, level: float) -> float:
-        """Samples that would decide the claim; infinite where it hangs on what is missing."""
-        low, high = self.ends
-        if low <= self.boundary <= high:
-            return math.inf
-        side = self.against if low > self.boundary else self.in_favour
-        return side.samples_needed(level)
+    return Evidence.of(
+        low + (high - low) / 2,
+        against.p_above,
+        in_favour.p_below,
+        error=np.maximum(against.error, in_favour.error),
+        boundary=against.boundary,
+        worth=against.worth,
+        ends=ends,
+        needed=needed,
+        log_e=(against.log_e[0], in_favour.log_e[1]) if against.log_e and in_favour.log_e else None,
+    )

@@ -6,9 +6,8 @@ Johnson's t, exact shares, permutations, bets, bounds) has a maker in this packa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,48 +19,6 @@ Ends = Callable[[float], tuple[Floats, Floats]]
 
 Needed = Callable[[float], Floats]
 """Samples that would decide each claim at a two-sided level; infinite where no number would."""
-
-
-class SingleClaim(Protocol):
-    """What one claim tells, where claims of a family are looked at one by one."""
-
-    @property
-    def estimate(self) -> float:
-        """Of the statistic, larger is better."""
-        ...
-
-    @property
-    def boundary(self) -> float:
-        """The claim is that the statistic lies above it."""
-        ...
-
-    @property
-    def standard_error(self) -> float:
-        """Of the estimate."""
-        ...
-
-    @property
-    def samples(self) -> int:
-        """Independent samples it rests on."""
-        ...
-
-    @property
-    def p_above(self) -> float:
-        """One-sided, small if the statistic lies above the boundary."""
-        ...
-
-    @property
-    def p_below(self) -> float:
-        """One-sided, small if it lies below."""
-        ...
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Ends as of :data:`Ends`."""
-        ...
-
-    def samples_needed(self, level: float) -> float:
-        """As of :data:`Needed`."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +41,8 @@ class Evidence:
         See :data:`Ends`; by default nothing is known.
     needed : callable
         See :data:`Needed`; by default no number is known.
+    log_e : (ndarray, ndarray) or None
+        Of bets: logarithms of the e-values for the statistic lying above, and below, its boundary.
     """
 
     estimate: Floats
@@ -95,6 +54,7 @@ class Evidence:
     decided: Booleans
     ends: Ends = field(repr=False)
     needed: Needed = field(repr=False)
+    log_e: tuple[Floats, Floats] | None = None
 
     @classmethod
     def of(
@@ -109,6 +69,7 @@ class Evidence:
         decided: ArrayLike = True,
         ends: Ends | None = None,
         needed: Needed | None = None,
+        log_e: tuple[Floats, Floats] | None = None,
     ) -> Evidence:
         """Fill in what is not known, in the shape of the estimate."""
         own = np.asarray(estimate, dtype=np.float64)
@@ -126,25 +87,7 @@ class Evidence:
             spread(decided, bool),
             ends or (lambda _level: (np.full(own.shape, -np.inf), np.full(own.shape, np.inf))),
             needed or (lambda _level: np.full(own.shape, np.inf)),
-        )
-
-    @classmethod
-    def of_each(cls, claims: Sequence[SingleClaim]) -> Evidence:
-        """Claims that are looked at one by one, in their order."""
-
-        def ends(level: float) -> tuple[Floats, Floats]:
-            found = np.array([one.interval(level) for one in claims])
-            return found[:, 0], found[:, 1]
-
-        return cls.of(
-            [one.estimate for one in claims],
-            [one.p_above for one in claims],
-            [one.p_below for one in claims],
-            error=[one.standard_error for one in claims],
-            boundary=[one.boundary for one in claims],
-            worth=[one.samples for one in claims],
-            ends=ends,
-            needed=lambda level: np.array([one.samples_needed(level) for one in claims]),
+            log_e,
         )
 
     @property

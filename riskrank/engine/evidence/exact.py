@@ -11,67 +11,61 @@ the binomial. Biometrika 26(4), 404-413. doi:10.1093/biomet/26.4.404
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betaincinv
+
+from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.types import Floats
 
 # Runs nobody will ever make.
 _MOST = 10_000_000
 
 
-@dataclass(frozen=True)
-class ShareEvidence:
-    """What the runs of a sample say of the claim that it passes more often than a share.
+def exact_shares(passed: ArrayLike, runs: ArrayLike, boundary: float) -> Evidence:
+    """What the runs of samples say of the claim that each passes more often than a share.
 
-    Attributes
+    Parameters
     ----------
-    passed, runs : int
+    passed, runs : array_like of int, shape (m,)
         c of r.
     boundary : float
         The claim is that a run passes with a probability above it.
+
+    Returns
+    -------
+    Evidence
+        With Clopper and Pearson's intervals, and the runs that decide if as many of them pass as did.
     """
+    c, r = np.asarray(passed, dtype=np.float64), np.asarray(runs, dtype=np.float64)
+    share = c / r
 
-    passed: int
-    runs: int
-    boundary: float
+    def ends(level: float) -> tuple[Floats, Floats]:
+        with np.errstate(invalid="ignore"):
+            low = np.where(c == 0, 0.0, betaincinv(c, r - c + 1, level / 2))
+            high = np.where(c == r, 1.0, betaincinv(c + 1, r - c, 1 - level / 2))
+        return low, high
 
-    @property
-    def estimate(self) -> float:
-        """Share of the runs that passed."""
-        return self.passed / self.runs
+    def needed(level: float) -> Floats:
+        each = zip(share.tolist(), r.astype(int).tolist(), strict=True)
+        counts = [runs_needed(own, boundary, level, made) for own, made in each]
+        return np.array([np.inf if count is None else count for count in counts])
 
-    @property
-    def standard_error(self) -> float:
-        """Of the share."""
-        return math.sqrt(self.estimate * (1 - self.estimate) / self.runs)
-
-    @property
-    def samples(self) -> int:
-        """Independent runs."""
-        return self.runs
-
-    @property
-    def p_above(self) -> float:
-        """P(X ≥ c) at the boundary."""
-        return _at_least(self.passed, self.runs, self.boundary)
-
-    @property
-    def p_below(self) -> float:
-        """P(X ≤ c) at the boundary."""
-        return _at_most(self.passed, self.runs, self.boundary)
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Clopper and Pearson's."""
-        return _interval(self.passed, self.runs, level)
-
-    def samples_needed(self, level: float) -> float:
-        """Runs that decide the claim if as many of them pass as did; infinite where no number does."""
-        runs = runs_needed(self.estimate, self.boundary, level, self.runs)
-        return math.inf if runs is None else runs
+    return Evidence.of(
+        share,
+        [_at_least(*pair, boundary) for pair in zip(c.tolist(), r.tolist(), strict=True)],
+        [_at_most(*pair, boundary) for pair in zip(c.tolist(), r.tolist(), strict=True)],
+        error=np.sqrt(share * (1 - share) / r),
+        boundary=boundary,
+        worth=r,
+        ends=ends,
+        needed=needed,
+    )
 
 
+@lru_cache(maxsize=4096)
 def runs_needed(share: float, boundary: float, level: float, runs: int = 0) -> int | None:
     """Fewest runs beyond some that decide whether a share lies above a boundary, if so many pass.
 
@@ -85,26 +79,6 @@ def runs_needed(share: float, boundary: float, level: float, runs: int = 0) -> i
     runs : int
         Those there are.
     """
-    return _needed(share, boundary, level, runs)
-
-
-def _at_least(passed: float, runs: float, p: float) -> float:
-    return 1.0 if passed <= 0 else float(betainc(passed, runs - passed + 1, p))
-
-
-def _at_most(passed: float, runs: float, p: float) -> float:
-    return 1.0 if passed >= runs else float(betaincc(passed + 1, runs - passed, p))
-
-
-@lru_cache(maxsize=4096)
-def _interval(passed: int, runs: int, level: float) -> tuple[float, float]:
-    low = 0.0 if passed == 0 else float(betaincinv(passed, runs - passed + 1, level / 2))
-    high = 1.0 if passed == runs else float(betaincinv(passed + 1, runs - passed, 1 - level / 2))
-    return low, high
-
-
-@lru_cache(maxsize=4096)
-def _needed(share: float, boundary: float, level: float, runs: int) -> int | None:
     tail = _at_least if share > boundary else _at_most
 
     def decided(count: int) -> bool:
@@ -117,3 +91,11 @@ def _needed(share: float, boundary: float, level: float, runs: int) -> int | Non
         middle = (low + high) // 2
         low, high = (low, middle) if decided(middle) else (middle, high)
     return high
+
+
+def _at_least(passed: float, runs: float, p: float) -> float:
+    return 1.0 if passed <= 0 else float(betainc(passed, runs - passed + 1, p))
+
+
+def _at_most(passed: float, runs: float, p: float) -> float:
+    return 1.0 if passed >= runs else float(betaincc(passed + 1, runs - passed, p))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskrank.engine.evidence.bets import AnytimeEvidence, Wagers
+from riskrank.engine.evidence.bets import Bet, Wagers
 from riskrank.engine.sampling.design import ClusteredScores
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import InputError, UsageError, option
@@ -18,7 +18,7 @@ from riskrank.studies.gate.options import ClaimSettings
 from riskrank.studies.settings import family_of
 
 
-def wagered(claim: GateClaim, *, settings: ClaimSettings, models: Sequence[str]) -> AnytimeEvidence:
+def wagered(claim: GateClaim, *, settings: ClaimSettings, models: Sequence[str]) -> Bet:
     """What bets on the samples of a claim have come to.
 
     Parameters
@@ -50,7 +50,7 @@ def wagered(claim: GateClaim, *, settings: ClaimSettings, models: Sequence[str])
         )
     # The last bit of a mean of repeats must not carry a difference beyond the bounds.
     wagers = Wagers.of(np.clip(differences, -reach, reach), reach, clusters=clusters, largest=largest)
-    return AnytimeEvidence(
+    return Bet(
         float(differences.mean()),
         claim.boundary,
         _standard_error(differences, clusters),

@@ -14,10 +14,10 @@ from riskrank.engine.dominance.effect_sizes import samples_behind_tail
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.pair_freedom import behind_pairs
 from riskrank.engine.dominance.tests import DominanceTests
-from riskrank.engine.evidence.bets import AnytimeEvidence
-from riskrank.engine.evidence.bootstrap import ResampledDifference
-from riskrank.engine.evidence.bounds import EitherWay
-from riskrank.engine.evidence.evidence import Evidence, SingleClaim
+from riskrank.engine.evidence.bets import Bet, e_values, won_by_bets
+from riskrank.engine.evidence.bootstrap import ResampledDifference, of_replicates
+from riskrank.engine.evidence.bounds import either_way
+from riskrank.engine.evidence.evidence import Evidence
 from riskrank.engine.family import Answers, Side
 from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import difference, differences
@@ -45,7 +45,7 @@ def decide(
     inference: Inference,
     models: Sequence[str],
     *,
-    wager: Callable[[GateClaim], AnytimeEvidence] | None = None,
+    wager: Callable[[GateClaim], Bet] | None = None,
     at_best: Sequence[GateClaim] | None = None,
 ) -> tuple[list[GateRow], list[str]]:
     """Decide claims as one family.
@@ -75,17 +75,20 @@ def decide(
         If two models share fewer than 10 samples.
     """
     evidence_of = partial(_evidence, inference=inference, models=models, wager=wager)
-    family: Sequence[SingleClaim]
+    possible = None
     if at_best is None:
-        family, advice = evidence_of(claims)
+        evidence, advice = evidence_of(claims)
     else:
         pairs = [*zip(claims, at_best, strict=True)]
         against, advice = evidence_of([worst.with_scores_of(best, worst.old) for worst, best in pairs])
         in_favour, more = evidence_of([worst.with_scores_of(best, worst.new) for worst, best in pairs])
-        family = [EitherWay(*both) for both in zip(against, in_favour, strict=True)]
+        evidence, possible = either_way(against, in_favour), (against.estimate, in_favour.estimate)
         advice += more
-    answers = replace(inference.family, sides=2).answer(Evidence.of_each(family))
-    rows = [_row(claim, family[at], answers, at, models) for at, claim in enumerate(claims)]
+    answers, e_of = replace(inference.family, sides=2).answer(evidence), e_values(evidence)
+    rows = []
+    for at, claim in enumerate(claims):
+        span = [] if possible is None else sorted(_in_units(claim, float(end[at])) for end in possible)
+        rows.append(_row(claim, evidence, answers, at, models, span, e_of[at]))
     return rows, list(dict.fromkeys(advice))
 
 
@@ -93,11 +96,11 @@ def _evidence(
     claims: Sequence[GateClaim],
     inference: Inference,
     models: Sequence[str],
-    wager: Callable[[GateClaim], AnytimeEvidence] | None,
-) -> tuple[Sequence[ResampledDifference | AnytimeEvidence], list[str]]:
+    wager: Callable[[GateClaim], Bet] | None,
+) -> tuple[Evidence, list[str]]:
     """What the samples say of each claim, and what a reader must know before believing it."""
     if wager is not None:
-        return [wager(claim) for claim in claims], []
+        return won_by_bets([wager(claim) for claim in claims]), []
     for claim in claims:
         _require_samples(claim, models)
     evidence: dict[int, ResampledDifference] = {}
@@ -109,7 +112,7 @@ def _evidence(
             found, told = _dominance([claims[at] for at in members], inference, len(claims))
             advice += told
         evidence |= dict(zip(members, found, strict=True))
-    return [evidence[at] for at in range(len(claims))], advice
+    return of_replicates([evidence[at] for at in range(len(claims))]), advice
 
 
 def resamples_of(inference: Inference, family: int, samples: int) -> int:
@@ -195,13 +198,16 @@ def _of_tests(claim: GateClaim, tests: DominanceTests, scores: ClusteredScores) 
 
 
 def _row(
-    claim: GateClaim, evidence: SingleClaim, answers: Answers, at: int, models: Sequence[str]
+    claim: GateClaim,
+    evidence: Evidence,
+    answers: Answers,
+    at: int,
+    models: Sequence[str],
+    span: Sequence[float],
+    e_value: float | None,
 ) -> GateRow:
+    """A claim's row; ``span`` is from where to where the estimate may lie by what is missing."""
     ends = float(answers.low[at]), float(answers.high[at])
-    estimate = _in_units(claim, evidence.estimate)
-    possible: list[float] = []
-    if isinstance(evidence, EitherWay):
-        possible = sorted(_in_units(claim, end) for end in evidence.ends)
     if claim.dominance is None:
         low, high = claim.column.units.interval(*map(np.array, ends))
         assert low is not None
@@ -214,21 +220,21 @@ def _row(
         metric=claim.column.name,
         group=claim.column.group,
         statistic=claim.statistic,
-        estimate=estimate,
+        estimate=_in_units(claim, float(evidence.estimate[at])),
         low=known(ends[0]),
         high=known(ends[1]),
         margin=claim.margin,
         verdict=VERDICTS[Side(answers.side[at])],
         p_value=float(answers.p_value[at]),
         p_adjusted=float(answers.p_adjusted[at]),
-        standard_error=evidence.standard_error,
-        samples=evidence.samples,
+        standard_error=float(evidence.error[at]),
+        samples=int(evidence.worth[at]),
         samples_needed=whole(answers.needed[at]),
-        e_value=evidence.e_value if isinstance(evidence, AnytimeEvidence | EitherWay) else None,
+        e_value=e_value,
         direction="lower" if claim.column.units.sign < 0 else "higher",
         task=claim.column.task,
-        estimate_low=possible[0] if possible else None,
-        estimate_high=possible[1] if possible else None,
+        estimate_low=span[0] if span else None,
+        estimate_high=span[1] if span else None,
     )
 
 

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from riskrank.engine.evidence.bounds import EitherWay
-from riskrank.engine.evidence.evidence import Evidence, SingleClaim
-from riskrank.engine.evidence.exact import ShareEvidence, runs_needed
+from riskrank.engine.evidence.bounds import either_way
+from riskrank.engine.evidence.exact import exact_shares, runs_needed
 from riskrank.engine.family import Family, Side
-from riskrank.engine.types import Floats
+from riskrank.engine.types import Floats, Integers
 from riskrank.errors import GateFailed, GateInconclusive, InputError, RiskrankError, UsageError, option
 from riskrank.scores.table.metrics_file import MetricSpec
 from riskrank.scores.table.score_table import ScoreTable
@@ -110,13 +109,14 @@ class SampleDocument(Document[SampleRow]):
 
 @dataclass(frozen=True)
 class _Sample:
-    """One sample of one model, with what its runs say."""
+    """One sample of one model: its runs, and how many passed if what is missing is bad, or good."""
 
     model: str
     metric: str
     name: str
-    worst: ShareEvidence
-    evidence: SingleClaim
+    runs: int
+    passed: int
+    at_best: int
 
 
 def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> SampleDocument:
@@ -138,15 +138,20 @@ def each_sample(tables: Sequence[ScoreTable], settings: ClaimSettings) -> Sample
     metrics = tuple(metric for table in tables for metric in table.metrics)
     samples = [one for table in tables for one in _samples(table, settings.each_sample)]
     family = family_of(settings)
-    answers = family.answer(Evidence.of_each([one.evidence for one in samples]))
+    runs = [one.runs for one in samples]
+    evidence = [
+        exact_shares([getattr(one, passed) for one in samples], runs, settings.each_sample)
+        for passed in ("passed", "at_best")
+    ]
+    answers = family.answer(either_way(*evidence))
     rows = [
         SampleRow(
             model=one.model,
             metric=one.metric,
             sample=one.name,
-            runs=one.worst.runs,
-            passed=one.worst.passed,
-            share=one.worst.estimate,
+            runs=one.runs,
+            passed=one.passed,
+            share=one.passed / one.runs,
             low=float(answers.low[at]),
             high=float(answers.high[at]),
             at_least=settings.each_sample,
@@ -196,24 +201,24 @@ def _samples(table: ScoreTable, least: float) -> list[_Sample]:
     for number, metric in enumerate(table.metrics):
         for model, name in enumerate(table.models):
             ends = [one.values[model][:, number] for one in (table, best)]
-            worst, other = (_evidence(values, table.row_samples[model], metric, least) for values in ends)
-            for at, evidence in worst.items():
-                both = EitherWay(evidence, other[at]) if table.best is not None else evidence
-                found.append(_Sample(name, metric.name, table.samples[at], evidence, both))
+            rows = table.row_samples[model]
+            passed, at_best = (_passed(values, rows, metric, least) for values in ends)
+            runs = np.bincount(rows)
+            for at in np.flatnonzero(runs).tolist():
+                counts_of = (int(count[at]) for count in (runs, passed, at_best))
+                found.append(_Sample(name, metric.name, table.samples[at], *counts_of))
     return found
 
 
-def _evidence(values: Floats, samples: Any, metric: MetricSpec, least: float) -> dict[int, ShareEvidence]:
-    """What the runs of one model say, by the number of the sample."""
+def _passed(values: Floats, samples: Integers, metric: MetricSpec, least: float) -> Integers:
+    """Runs of one model that passed, by the number of the sample."""
     if not np.all((values == 0) | (values == metric.sign)):
         raise UsageError(
             f"{option('each_sample', f'{least:g}')} counts runs that pass, 1, or fail, 0",
             found=f"scores of {metric.name} that are neither",
             hint=f"choose a metric of 0 and 1, {option('metric')}",
         )
-    runs = np.bincount(samples)
-    passed = np.bincount(samples, values == max(0.0, metric.sign)).astype(np.int64)
-    return {at: ShareEvidence(int(passed[at]), int(runs[at]), least) for at in np.flatnonzero(runs).tolist()}
+    return np.bincount(samples, values == max(0.0, metric.sign)).astype(np.int64)
 
 
 def _verdict(rows: Sequence[SampleRow], outcome: str, always: int | None) -> str:

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskrank.engine.evidence.bets import BETS, AnytimeEvidence, Wagers
-from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.bets import BETS, Bet, Wagers, e_values, won_by_bets
 from riskrank.engine.family import Family
 
 SHARES = st.lists(st.integers(-8, 8).map(lambda eighth: eighth / 8), min_size=1, max_size=25)
@@ -61,9 +60,11 @@ def test_a_cluster_is_one_step(rows: list[tuple[int, int]]) -> None:
 def test_no_digit_hangs_on_the_order_of_the_samples(differences: list[float], random) -> None:
     shuffled = list(differences)
     random.shuffle(shuffled)
-    one, other = (AnytimeEvidence(0.0, 0.0, 0.1, len(d), Wagers.of(d, 1.0)) for d in (differences, shuffled))
-    assert one.e_value == other.e_value
-    assert one.interval(0.05) == other.interval(0.05)
+    one, other = (
+        won_by_bets([Bet(0.0, 0.0, 0.1, len(d), Wagers.of(d, 1.0))]) for d in (differences, shuffled)
+    )
+    assert e_values(one) == e_values(other)
+    assert np.array_equal(one.ends(0.05), other.ends(0.05))
 
 
 @given(SHARES)
@@ -77,9 +78,7 @@ def test_the_two_directions_mirror_each_other(differences: list[float]) -> None:
 @given(SHARES, st.sampled_from([0.01, 0.05, 0.3]))
 def test_the_sequence_is_where_neither_direction_rejects(differences: list[float], level: float) -> None:
     wagers = Wagers.of(differences, 1.0)
-    low, high = AnytimeEvidence(0.0, 0.0, 0.1, len(differences), wagers).interval(level)
-    assert low is not None
-    assert high is not None
+    (low,), (high,) = won_by_bets([Bet(0.0, 0.0, 0.1, len(differences), wagers)]).ends(level)
     assert -1 <= low <= np.mean(differences) <= high <= 1
     for end, side in ((low, wagers), (-high, wagers.mirrored)):
         if end > -1 + 1e-9:
@@ -102,8 +101,8 @@ def test_a_difference_beyond_the_bounds_is_refused() -> None:
 
 def test_the_samples_needed_are_those_that_decide() -> None:
     differences = np.repeat([1.0, 0.0, -1.0], [9, 24, 5])
-    evidence = AnytimeEvidence(4 / 38, 0.0, 0.1, 38, Wagers.of(differences, 1.0))
-    needed = evidence.samples_needed(0.05)
+    evidence = Bet(4 / 38, 0.0, 0.1, 38, Wagers.of(differences, 1.0))
+    needed = evidence.needed(0.05)
     assert 38 < needed < math.inf
     times = needed / 38
     assert (
@@ -114,13 +113,13 @@ def test_the_samples_needed_are_those_that_decide() -> None:
 
 
 def test_a_claim_without_a_difference_needs_no_number_that_is_known() -> None:
-    assert AnytimeEvidence(0.0, 0.0, 0.1, 4, Wagers.of([1, -1, 0, 0], 1.0)).samples_needed(0.05) == math.inf
+    assert Bet(0.0, 0.0, 0.1, 4, Wagers.of([1, -1, 0, 0], 1.0)).needed(0.05) == math.inf
 
 
 def test_a_family_is_decided_as_any_other() -> None:
-    clear = AnytimeEvidence(0.5, 0.0, 0.05, 100, Wagers.of(np.repeat([1.0, 0.0], 50), 1.0))
-    open_ = AnytimeEvidence(0.0, 0.0, 0.1, 100, Wagers.of(np.tile([1.0, -1.0], 50), 1.0))
-    answers = Family().answer(Evidence.of_each([clear, open_]))
+    clear = Bet(0.5, 0.0, 0.05, 100, Wagers.of(np.repeat([1.0, 0.0], 50), 1.0))
+    open_ = Bet(0.0, 0.0, 0.1, 100, Wagers.of(np.tile([1.0, -1.0], 50), 1.0))
+    answers = Family().answer(won_by_bets([clear, open_]))
     assert answers.side.tolist() == [1, 0]
     assert answers.low[0] > 0
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskrank.engine.evidence.bootstrap import ResampledDifference
-from riskrank.engine.evidence.evidence import Evidence
+from riskrank.engine.evidence.bootstrap import ResampledDifference, of_replicates
 from riskrank.engine.family import Family
 from riskrank.engine.gates.caution import Comparison
 from riskrank.engine.gates.replicates import difference, differences
@@ -37,7 +36,7 @@ def test_a_claim_is_decided_exactly_if_its_interval_says_so(family, correction, 
         normal_evidence(estimate, boundary=boundary, seed=at)
         for at, (estimate, boundary) in enumerate(family)
     ]
-    answers = Family(alpha, correction).answer(Evidence.of_each(evidence))
+    answers = Family(alpha, correction).answer(of_replicates(evidence))
     assert ((answers.p_adjusted <= alpha) == (answers.side != 0)).all()
     for one, side, low, high in zip(evidence, answers.side, answers.low, answers.high, strict=True):
         if side > 0:
@@ -51,7 +50,7 @@ def test_a_claim_is_decided_exactly_if_its_interval_says_so(family, correction, 
 def test_holm_by_hand():
     """p-values .01, .03, .2 at 5 %: .03 is adjusted to .06."""
     family = [ResampledDifference(1.0, 0.0, 1.0, 50, p / 2, 1 - p / 2) for p in (0.01, 0.03, 0.2)]
-    answers = Family().answer(Evidence.of_each(family))
+    answers = Family().answer(of_replicates(family))
     np.testing.assert_allclose(answers.p_adjusted, [0.03, 0.06, 0.2])
     assert answers.side.tolist() == [1, 0, 0]
 
@@ -118,7 +117,7 @@ def test_unbounded_means_have_the_larger_p_value(sign, boundary):
 @pytest.mark.parametrize("boundary", [-3.0, -2.0, -1.6487, -1.0, 0.0])
 def test_unbounded_means_are_decided_exactly_if_their_interval_says_so(seed, boundary):
     one = evidence_of(heavy(seed=seed)[1], boundary)
-    answers = Family().answer(Evidence.of_each([one]))
+    answers = Family().answer(of_replicates([one]))
     low, high, (side,) = float(answers.low[0]), float(answers.high[0]), answers.side
     assert (low <= boundary <= high) == (side == 0) or boundary in (low, high)
 

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from riskrank.engine.evidence.evidence import Evidence
-from riskrank.engine.evidence.exact import ShareEvidence, runs_needed
+from riskrank.engine.evidence.exact import exact_shares, runs_needed
 from riskrank.engine.family import Family
 
 
@@ -19,14 +18,14 @@ def tail(passed, runs, p):
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
 def test_tails_against_sums(runs, p):
     for passed in range(runs + 1):
-        one = ShareEvidence(passed, runs, p)
-        assert one.p_above == pytest.approx(tail(passed, runs, p), rel=1e-9)
-        assert one.p_below == pytest.approx(1 - tail(passed + 1, runs, p), rel=1e-9)
+        one = exact_shares([passed], [runs], p)
+        assert one.p_above[0] == pytest.approx(tail(passed, runs, p), rel=1e-9)
+        assert one.p_below[0] == pytest.approx(1 - tail(passed + 1, runs, p), rel=1e-9)
 
 
 @pytest.mark.parametrize("passed", [0, 3, 7, 10])
 def test_limits_are_where_the_tails_are_half_the_level(passed):
-    low, high = ShareEvidence(passed, 10, 0.5).interval(0.05)
+    (low,), (high,) = exact_shares([passed], [10], 0.5).ends(0.05)
     if passed:
         assert tail(passed, 10, low) == pytest.approx(0.025)
     else:
@@ -44,8 +43,8 @@ def test_the_runs_it_takes():
     assert runs_needed(0.9, 0.9, 0.05) is None
     needed = runs_needed(0.5, 0.75, 0.05)
     even = needed + needed % 2
-    assert Evidence.of_each([ShareEvidence(even // 2, even, 0.75)]).p_value <= 0.05
-    assert Evidence.of_each([ShareEvidence(even // 2 - 2, even - 4, 0.75)]).p_value > 0.05
+    assert exact_shares([even // 2], [even], 0.75).p_value[0] <= 0.05
+    assert exact_shares([even // 2 - 2], [even - 4], 0.75).p_value[0] > 0.05
 
 
 def test_samples_at_the_boundary_are_seldom_decided():
@@ -53,6 +52,6 @@ def test_samples_at_the_boundary_are_seldom_decided():
     rng = np.random.default_rng(0)
     wrong = 0
     for _ in range(200):
-        family = [ShareEvidence(int(passed), 30, 0.8) for passed in rng.binomial(30, 0.8, 20)]
-        wrong += bool(Family().answer(Evidence.of_each(family)).side.any())
+        evidence = exact_shares(rng.binomial(30, 0.8, 20), [30] * 20, 0.8)
+        wrong += bool(Family().answer(evidence).side.any())
     assert wrong <= 15
