@@ -70,6 +70,18 @@ class Quote:
     words: str
 
 
+@dataclass(frozen=True)
+class FindingEntry:
+    """A finding as documents write it, with its sentence."""
+
+    kind: str
+    models: Sequence[str]
+    on: str | None
+    figures: Mapping[str, float]
+    answer: str | None
+    sentence: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Document(Generic[Row]):
     """The result of a study; every kind adds what its pictures and words need.
@@ -83,6 +95,8 @@ class Document(Generic[Row]):
         What a decision maker reads first.
     more : sequence of str
         Sentences the verdict had no room for.
+    findings : sequence of FindingEntry
+        What all of these sentences say, for programs.
     named : sequence of int
         Models that the verdict of a ranking names as the ones to ship or to look at, also where the document
         is a part of a report on it: what pictures show first. None where that is open.
@@ -99,6 +113,7 @@ class Document(Generic[Row]):
     rows: Sequence[Row]
     verdict: str = ""
     more: Sequence[str] = ()
+    findings: Sequence[FindingEntry] = ()
     named: Sequence[int] = ()
 
     @property

@@ -246,7 +246,7 @@ def _without_numbers(value):
         return {
             name: _without_numbers(held)
             for name, held in value.items()
-            if name not in ("verdict", "inputs", "reasons", "text")
+            if name not in ("verdict", "inputs", "reasons", "text", "sentence")
         }
     if isinstance(value, list):
         return [_without_numbers(held) for held in value]

@@ -14,6 +14,7 @@ from typing import Any
 import highspy
 import numpy as np
 
+from riskrank.engine.solver import Solver
 from riskrank.engine.types import Floats
 
 INTEGRAL = 1e-6
@@ -72,14 +73,7 @@ class WarmProgram:
     def __init__(self, slope: Floats) -> None:
         self.size = len(slope)
         self._columns = np.arange(self.size, dtype=np.int32)
-        self._solver = highspy.Highs()
-        for name, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("solver", "simplex"),
-            ("presolve", "off"),  # it would start afresh each time
-        ):
-            self._solver.setOptionValue(name, value)
+        self._solver = Solver(solver="simplex", presolve="off")  # presolved, it would start afresh each time
         self._solver.addVars(self.size, np.zeros(self.size), np.ones(self.size))
         self._solver.changeColsCost(self.size, self._columns, slope)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from riskrank.engine.gsd.preference_system import PreferenceSystem
 from riskrank.engine.gsd.threshold import RESOLUTION
+from riskrank.engine.solver import Solver
 from riskrank.engine.types import Floats, Integers
 from riskrank.errors import NumericalError, option
 
@@ -144,19 +145,15 @@ class UtilityPolytope:
         value = float(objective @ utility)
         return Optimum(value if abs(value) > RESOLUTION else 0.0, utility)
 
-    def _new_solver(self) -> highspy.Highs:
-        solver = highspy.Highs()
-        for name, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("presolve", "off"),  # a warm start and a presolve exclude each other
-            ("primal_feasibility_tolerance", _SOLVER_TOLERANCE),
-            ("dual_feasibility_tolerance", _SOLVER_TOLERANCE),
-            ("simplex_iteration_limit", _MOST_ITERATIONS),
+    def _new_solver(self) -> Solver:
+        solver = Solver(
+            presolve="off",  # a warm start and a presolve exclude each other
+            primal_feasibility_tolerance=_SOLVER_TOLERANCE,
+            dual_feasibility_tolerance=_SOLVER_TOLERANCE,
+            simplex_iteration_limit=_MOST_ITERATIONS,
             # Perturbed bounds double the iterations of these degenerate programs.
-            ("primal_simplex_bound_perturbation_multiplier", 0.0),
-        ):
-            _require(solver.setOptionValue(name, value))
+            primal_simplex_bound_perturbation_multiplier=0.0,
+        )
         size = self.system.size + 1
         _require(solver.addVars(size, self._lower, self._upper))
         self._add(solver, self.system.improvements, np.array([1.0, -1.0]), -1.0, np.inf)
@@ -225,7 +222,7 @@ class UtilityPolytope:
         self._chosen[rows] = True
         self.rows_generated += len(rows)
 
-    def _add(self, solver: highspy.Highs, rows: Integers, signs: Floats, slack: float, upper: float) -> None:
+    def _add(self, solver: Solver, rows: Integers, signs: Floats, slack: float, upper: float) -> None:
         """Add rows 0 <= signs · u(row) + slack · (slack variable) <= upper."""
         from scipy.sparse import csr_array
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from riskrank.engine.dominance.inference import Inference
@@ -25,14 +25,17 @@ class Case:
     inference : Inference
     suite : SuiteChapter or None
     judged : JudgedChapter or None
+    unique : bool
+        Whether an aggregated order is the only one that fits.
     """
 
     table: ScoreTable
-    means: Sequence[MetricMeans]
+    means: tuple[MetricMeans, ...]
     leading: Mapping[str, Leading]
     inference: Inference
     suite: SuiteChapter | None = None
     judged: JudgedChapter | None = None
+    unique: bool = True
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -50,3 +53,22 @@ class Case:
         combined = f"the combined score {column}" if several else "the combined score"
         name = column if column in self.names else combined
         return name if self.suite is None or len(self.leading) > 1 else f"{name} {self.suite.on}"
+
+    @property
+    def refuted(self) -> list[str]:
+        """Columns of scores on which the evidence is against the first."""
+        return [self.score(name) for name, one in self.leading.items() if one.refuted]
+
+    @property
+    def sure(self) -> list[str]:
+        """Columns of scores on which the first is ahead of all others."""
+        return [
+            self.score(name)
+            for name, one in self.leading.items()
+            if not one.refuted and one.others and not (one.level or one.undecided)
+        ]
+
+    @property
+    def left(self) -> int:
+        """How many columns are neither."""
+        return len(self.leading) - len(self.refuted) - len(self.sure)

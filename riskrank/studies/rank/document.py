@@ -20,10 +20,10 @@ from riskrank.studies.document import Quote
 from riskrank.studies.groups.study import GroupedDocument, Standing
 from riskrank.studies.judged.chapter import JudgedChapter, JudgedEntry, judged_meta
 from riskrank.studies.metric_means import MetricMeans
-from riskrank.studies.rank.catches import Tail
 from riskrank.studies.rank.certainty import certainty
 from riskrank.studies.rank.entries import agreement, hidden_risks, recommendations, separations
 from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.marks import Tail
 from riskrank.studies.rank.worst_cases import WorseCases
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.entries import SuiteEntry, by_task, suite_meta
@@ -144,6 +144,7 @@ class RankDocument(GroupedDocument[RankRow]):
         models = self.provenance.models
         return {
             "certainty": self.certainty,
+            "findings": [vars(one) for one in self.findings],
             "recommendations": [*recommendations(self.leading, models, self.units, self.means)],
             "separation": [*separations(self.study)],
             "hidden_risks": [*hidden_risks(self.study, models, self.units)],

@@ -10,9 +10,9 @@ from riskrank.engine.dominance.challenge import Challenge
 from riskrank.engine.dominance.win_rate import mean_over
 from riskrank.studies.document import Quote
 from riskrank.studies.rank.case import Case
-from riskrank.studies.rank.catches import Tail
-from riskrank.studies.rank.gains import differing, span_of, strongest
 from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.marks import Tail
+from riskrank.studies.rank.means import differing, span_of, strongest
 from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.wording import counted
 

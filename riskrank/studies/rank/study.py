@@ -11,6 +11,7 @@ from riskrank.engine.dominance.effect_sizes import EffectSizes
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.method_rankings import MethodStudy, columns_needed, study_methods
 from riskrank.engine.dominance.tests import DominanceTests
+from riskrank.engine.portfolio.score_tables import ScoreTables
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.document import Provenance
 from riskrank.studies.dominance.study import most_resamples
@@ -19,15 +20,17 @@ from riskrank.studies.judged.chapter import judged_chapter, refuse_with_judge
 from riskrank.studies.metric_means import metric_means
 from riskrank.studies.provenance import portfolio_settings, provenance
 from riskrank.studies.rank.case import Case
-from riskrank.studies.rank.catches import Tail, marks
 from riskrank.studies.rank.document import RankDocument, RankRow, standings
+from riskrank.studies.rank.findings import rank_findings
 from riskrank.studies.rank.leading import firsts, lead, named
+from riskrank.studies.rank.marks import Tail, marks
 from riskrank.studies.rank.methods import chosen_methods
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.rank.quotes import quoted
-from riskrank.studies.rank.verdict import rank_verdict
+from riskrank.studies.rank.sentences import SENTENCES
 from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.runtime import Runtime
+from riskrank.studies.said import assuming
 from riskrank.studies.settings import described_tests, inference_of
 from riskrank.studies.suites.chapter import suite_chapter
 from riskrank.studies.targets import check_portfolio, check_range, score_tables
@@ -85,22 +88,19 @@ def rank(
     if settings.stability:
         from riskrank.engine.dominance.stability import stability
 
-        repeats = STABILITY_REPEATS if settings.stability_repeats is None else settings.stability_repeats
-        common |= {"sizes": settings.stability, "repeats": repeats}
         with runtime.progress("subsampling") as progress:
-            steady = stability(tables, methods, inference, study, progress=progress, **common)
+            common |= {"progress": progress} | _subsamples(settings)
+            steady = stability(tables, methods, inference, study, **common)
     units = {name: units_of(name, table.metrics) for name in [*study.studies, *tables.metrics]}
-    means, judged = metric_means(table), judged_chapter(table)
-    by_chance = judged is None or judged.entry.chosen_p is None
-    leading = lead(study, tables, inference, by_chance=by_chance)
-    suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
-    case = Case(table, means, leading, inference, suite, judged)
-    said = rank_verdict(study, case)
+    case = _case(table, tables, study, inference, settings)
+    findings, leading, means = rank_findings(study, case), case.leading, case.means
+    said = SENTENCES.verdict(findings, case, assuming(means, case.judged) if leading else "")
     return RankDocument(
         provenance=_provenance(table, settings, study, inference),
         rows=[*_rows(study, table.models, units, settings.top)],
         verdict=said.verdict,
         more=said.more,
+        findings=SENTENCES.entries(findings, case, table.models),
         named=named(leading),
         study=study,
         steady=steady,
@@ -116,10 +116,26 @@ def rank(
         tails={name: Tail(one, table) for name, one in leading.items()},
         methods_asked=bool(settings.method or settings.all_methods or settings.aggregate),
         top=settings.top,
-        suite=suite,
+        suite=case.suite,
         per_task=settings.per_task,
-        judged=judged,
+        judged=case.judged,
     )
+
+
+def _case(
+    table: ScoreTable, tables: ScoreTables, study: MethodStudy, inference: Inference, settings: RankSettings
+) -> Case:
+    means, judged = metric_means(table), judged_chapter(table)
+    by_chance = judged is None or judged.entry.chosen_p is None
+    leading = lead(study, tables, inference, by_chance=by_chance)
+    suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
+    unique = all(found.unique for found in study.aggregations.values())
+    return Case(table, means, leading, inference, suite, judged, unique)
+
+
+def _subsamples(settings: RankSettings) -> dict[str, Any]:
+    repeats = STABILITY_REPEATS if settings.stability_repeats is None else settings.stability_repeats
+    return {"sizes": settings.stability, "repeats": repeats}
 
 
 def _provenance(

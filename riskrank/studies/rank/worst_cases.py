@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,16 +64,6 @@ def worse_cases(one: Leading, metrics: Sequence[MetricSpec]) -> WorseCases | Non
         return _surest(found.leader.tails, one.others, found.hidden_tails, metrics)
     rivals = [i for i in (found.rival,) if i not in {*found.leader.better, *found.leader.ahead}]
     return _surest(found.leader.tails, rivals, found.leader.tails.milder, metrics)
-
-
-def mind(one: Leading, metrics: Sequence[MetricSpec], models: Sequence[str]) -> Iterator[str]:
-    """What to mind of a model that is recommended nevertheless, having something to show elsewhere."""
-    found = worse_cases(one, metrics)
-    if found is not None and one.recommendation is not None and one.recommendation.holds:
-        yield f"Mind the tail of {models[one.first]}: its {found.words(models)}."
-    elif one.undecided_tails and not one.undecided:
-        whom = names([models[i] for i in one.undecided_tails], 2)
-        yield f"Whether its bad cases on a metric are worse than those of {whom}, too few resamples tell."
 
 
 def _surest(

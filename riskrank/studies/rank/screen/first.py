@@ -24,9 +24,9 @@ from riskrank.shown.view import (
     asked_for,
     by_model,
 )
-from riskrank.studies.rank.catches import listed
 from riskrank.studies.rank.document import RankDocument
 from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.marks import listed
 from riskrank.studies.rank.screen.detail import details, methods_beside
 from riskrank.studies.suites.chapter import SuiteChapter
 from riskrank.studies.suites.screen import details as task_details

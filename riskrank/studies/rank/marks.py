@@ -1,79 +1,18 @@
-"""What a reader of a leaderboard would walk into: tails, and a first place that hangs on others."""
+"""Models to look at twice, and means of worst shares beside what is known of hidden risks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from riskrank.engine.dominance.hidden_risk import RISK
-from riskrank.engine.dominance.win_rate import share_better
 from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.metric_means import MetricMeans, worst_everywhere
 from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.worst_cases import worse_cases
 from riskrank.studies.tails import TailMeans, bad_cases, worst_of
-from riskrank.studies.wording import counted, names, ordinal, percent
-
-
-def catches(one: Leading, table: ScoreTable, means: Sequence[MetricMeans]) -> Iterator[str]:
-    """Sentences on what the ranking does not show, the gravest first."""
-    models = table.models
-    tail, of = Tail(one, table), "" if one.column in {mean.name for mean in means} else " combined score"
-    often = [*_more_often(one, table, tail)]
-    yield from often
-    best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
-    if best is not None:
-        against = tail.risk(best).replace(" of the combined score", "")  # which is said already
-        yield f"{models[best]} has the best mean{of} and hides a risk: {against}."
-    if worse_cases(one, table.metrics) is not None:
-        pass  # is told in the units of a metric, which say more than those of a combined score
-    elif one.first in tail.risks:
-        yield f"Mind the tail of {models[one.first]}: {tail.risk(one.first)}."
-    elif one.worse_tails and one.worse_tails[0].worse != best:
-        worse, better = one.worse_tails[0].worse, one.worse_tails[0].better
-        yield (
-            f"The bad cases of {models[worse]} are worse: the worst {tail.words} average "
-            f"{tail.against(worse, better)} of {models[better]}."
-        )
-    elif not often and tail.side(one) and best != one.others[0]:
-        manner = "milder" if tail.side(one) > 0 else "worse"
-        yield (
-            f"The bad cases of {models[one.first]} are {manner}: the worst {tail.words} average "
-            f"{tail.against(one.first, one.others[0])} of {models[one.others[0]]}."
-        )
-    found = one.recommendation
-    if found is None or not found.holds:
-        return
-    if found.first_without:
-        out, instead = next(iter(found.first_without.items()))
-        more = len(found.first_without) - 1
-        others = f" (so without {counted(more, 'other model')})" if more else ""
-        yield f"Without {models[out]} in the table {models[instead]} would come first{others}."
-    if len(means) > 1 and one.column not in {mean.name for mean in means}:
-        by = found.first_by_metrics
-        if by != one.first:
-            yield f"By the metrics' own rankings together {models[by]} comes first."
-
-
-def _more_often(one: Leading, table: ScoreTable, tail: Tail) -> Iterator[str]:
-    """The next is better on most samples, though the second order puts the first ahead of it.
-
-    The second order alone is no better distribution throughout (method §4, "What a verdict may say").
-    """
-    tests = one.found.tests_of(one.method)
-    if tests is None or tests.claim.order == 1 or not one.beaten or one.beaten[0] != one.others[0]:
-        return
-    share = share_better(one.scores, one.beaten[0], one.first)
-    if share is None or share <= 0.5:
-        return
-    first, following = table.models[one.first], table.models[one.beaten[0]]
-    often = f"On {percent(share)} of the samples {following} is better"
-    if tail.side(one) > 0:
-        worst = f"its worst {tail.words} average {tail.against(one.beaten[0], one.first)}"
-        yield f"{often}, but {worst}."
-    else:
-        yield f"{often}: {first} is for who minds risk."
+from riskrank.studies.wording import names, ordinal
 
 
 class Tail(TailMeans):

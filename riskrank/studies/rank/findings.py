@@ -1,0 +1,185 @@
+"""What a ranking finds, the gravest first: whether the first may be shipped, and what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from riskrank.engine.dominance.method_rankings import MethodStudy
+from riskrank.engine.dominance.win_rate import share_better
+from riskrank.engine.family import Side
+from riskrank.studies.findings import Finding
+from riskrank.studies.judged.chapter import sentences as judge_worth
+from riskrank.studies.rank.case import Case
+from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.marks import Tail
+from riskrank.studies.rank.worst_cases import worse_cases
+from riskrank.studies.suites import words
+from riskrank.studies.suites.chapter import SuiteChapter
+from riskrank.studies.units import units_of
+
+
+def rank_findings(study: MethodStudy, case: Case) -> list[Finding]:
+    """Everything a reader should know of a ranking.
+
+    Parameters
+    ----------
+    study : MethodStudy
+    case : Case
+
+    Returns
+    -------
+    list of Finding
+        At least one.
+    """
+    if not case.leading:
+        name, order = next(iter(study.aggregations.items()))
+        return [Finding(kind="aggregated", models=tuple(order.order.tolist()), on=name)]
+    if len(case.leading) > 1:
+        return [*_of_columns(case)]
+    one = next(iter(case.leading.values()))
+    found = [_answer(one, case), *_worst_on_a_metric(one, case)]
+    if case.suite is not None:
+        found += _of_tasks(one, case, case.suite)
+    else:
+        found += [Finding(kind="judge-worth") for _ in judge_worth(case.judged)]
+        found += _gain(one, case)
+    return [*found, *_caveats(one, case)]
+
+
+def _answer(one: Leading, case: Case) -> Finding:
+    """Whether the first is ahead of the others, level with some, or spoken against."""
+    same = (one.first, *one.identical)
+    if len(same) == len(case.models):
+        return Finding(kind="same-distribution", models=same, on=one.column)
+    if not one.tested:
+        return Finding(kind="not-tested", models=same, on=one.column, figures=_lead(one, case))
+    if one.refuted is not None:
+        pair = (one.first, one.refuted.rival)
+        return Finding(kind="refuted", models=pair, on=one.column, answer=Side.REFUTED)
+    ahead = len(one.beaten) + len(one.worse_throughout) == len(one.others)
+    return Finding(
+        kind="ahead" if ahead else "level",
+        models=same if ahead else (*same, *one.level, *one.undecided),
+        on=one.column,
+        figures=_lead(one, case),
+        answer=Side.SHOWN if ahead else Side.OPEN,
+    )
+
+
+def _lead(one: Leading, case: Case) -> dict[str, float]:
+    """The lead of the first over the next in the mean of what is ranked, with its interval and p-value."""
+    if not one.others:
+        return {}
+    following, lead = one.others[0], one.found.effects[one.method].mean_difference
+    units, tests = units_of(one.column, case.table.metrics), one.found.tests_of(one.method)
+    figures = {"difference": float(units.of(-lead.estimate)[following])}
+    if lead.low is not None and lead.high is not None:
+        low, high = units.interval(-lead.high, -lead.low)
+        assert low is not None
+        assert high is not None
+        figures |= {"low": float(low[following]), "high": float(high[following])}
+    if tests is not None and tests.p_adjusted is not None:
+        figures["p_adjusted"] = float(tests.p_adjusted[one.first, following])
+    return figures
+
+
+def _worst_on_a_metric(one: Leading, case: Case) -> Iterator[Finding]:
+    """What to mind of a model that is recommended nevertheless, having something to show elsewhere."""
+    found = worse_cases(one, case.table.metrics)
+    if found is not None and one.refuted is None:
+        pair = (found.first, found.rival)
+        yield Finding(kind="worse-tail-on-a-metric", models=pair, on=found.metric, answer=Side.SHOWN)
+    elif one.undecided_tails and not one.undecided:
+        others = tuple(one.undecided_tails)
+        yield Finding(kind="undecided-tail", models=(one.first, *others), answer=Side.OPEN)
+
+
+def _of_tasks(one: Leading, case: Case, suite: SuiteChapter) -> Iterator[Finding]:
+    """What the tasks say of the first against the next, and the answer to the question not asked."""
+    column, held = suite.columns[one.column], one.refuted is None
+    if not one.others:
+        return
+    pair, metric = (one.first, one.others[0]), one.column in case.names
+    if held and (metric or words.by_task(suite, column, *pair)):
+        yield Finding(kind="by-task", models=pair, on=one.column)
+    if any(words.other_scope(suite, column, *one.pair)):
+        yield Finding(kind="other-scope", models=one.pair, on=one.column)
+    if held and not metric:
+        yield from _gain(one, case)
+    if any(words.by_mean(suite, column, one.first)):
+        best = column.first_by_mean
+        yield Finding(kind="best-macro-mean", models=(best, one.first), on=one.column)
+
+
+def _gain(one: Leading, case: Case) -> Iterator[Finding]:
+    """What the first gains over the next and gives up: differences of means as the file has them."""
+    found = one.recommendation
+    if found is not None and found.holds and one.others:
+        first, following = one.first, one.others[0]
+        figures = {mean.name: float(mean.mean[first] - mean.mean[following]) for mean in case.means}
+        yield Finding(kind="gain", models=(first, following), figures=figures)
+
+
+def _caveats(one: Leading, case: Case) -> Iterator[Finding]:
+    """What the ranking does not show: tails, and a first place that hangs on others."""
+    tail = Tail(one, case.table)
+    often = [*_more_often(one, tail)]
+    yield from often
+    best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
+    if best is not None:
+        yield Finding(kind="best-mean-hides-risk", models=(best,), on=one.column, answer=Side.SHOWN)
+    if worse_cases(one, case.table.metrics) is not None:
+        pass  # is told in the units of a metric, which say more than those of a combined score
+    elif one.first in tail.risks:
+        yield Finding(kind="hidden-risk", models=(one.first,), on=one.column, answer=Side.SHOWN)
+    elif one.worse_tails and one.worse_tails[0].worse != best:
+        worst = one.worse_tails[0]
+        pair, figures = (worst.worse, worst.better), {"p_adjusted": worst.p_adjusted}
+        figures |= _tails(tail, pair)
+        yield Finding(kind="worse-tail", models=pair, on=one.column, figures=figures, answer=Side.SHOWN)
+    elif not often and tail.side(one) and best != one.others[0]:
+        pair, side = (one.first, one.others[0]), Side(tail.side(one))
+        figures = _tails(tail, pair)
+        yield Finding(kind="tail-of-the-first", models=pair, on=one.column, figures=figures, answer=side)
+    found = one.recommendation
+    if found is None or not found.holds:
+        return
+    if found.first_without:
+        yield Finding(kind="first-without", models=next(iter(found.first_without.items())))
+    if len(case.means) > 1 and one.column not in case.names and found.first_by_metrics != one.first:
+        yield Finding(kind="first-by-metrics", models=(found.first_by_metrics,))
+
+
+def _tails(tail: Tail, pair: tuple[int, int]) -> dict[str, float]:
+    """Means of the worst share of two models."""
+    return {"level": tail.level, "tail": float(tail.values[pair[0]]), "against": float(tail.values[pair[1]])}
+
+
+def _more_often(one: Leading, tail: Tail) -> Iterator[Finding]:
+    """The next is better on most samples, though the second order puts the first ahead of it.
+
+    The second order alone is no better distribution throughout (method §4, "What a verdict may say").
+    """
+    tests = one.found.tests_of(one.method)
+    if tests is None or tests.claim.order == 1 or not one.beaten or one.beaten[0] != one.others[0]:
+        return
+    share = share_better(one.scores, one.beaten[0], one.first)
+    if share is not None and share > 0.5:
+        pair, milder = (one.first, one.beaten[0]), tail.side(one) > 0
+        kind = "more-often-but-worse-tail" if milder else "more-often"
+        yield Finding(kind=kind, models=pair, on=one.column, figures={"share": share})
+
+
+def _of_columns(case: Case) -> Iterator[Finding]:
+    """Of several columns: who leads where, and where that is sure."""
+    firsts = tuple(dict.fromkeys(one.first for one in case.leading.values()))
+    yield Finding(kind="first-on-each" if len(firsts) == 1 else "first-here-and-there", models=firsts)
+    if not case.inference.test:
+        yield Finding(kind="nothing-tested")
+        return
+    if any(one.refuted for one in case.leading.values()):
+        yield Finding(kind="refuted-somewhere", answer=Side.REFUTED)
+    if case.sure:
+        yield Finding(kind="ahead-somewhere", answer=Side.SHOWN)
+    elif case.left:
+        yield Finding(kind="ahead-nowhere", answer=Side.OPEN)

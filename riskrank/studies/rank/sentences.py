@@ -1,0 +1,374 @@
+"""How findings of a ranking are said (method §4, "What a verdict may say"): one table, a kind an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from riskrank.engine.dominance.recommendation import Recommendation
+from riskrank.studies.findings import Finding, Sentences
+from riskrank.studies.judged.chapter import sentences as judge_worth
+from riskrank.studies.metric_means import best_of
+from riskrank.studies.rank.case import Case
+from riskrank.studies.rank.leading import Leading
+from riskrank.studies.rank.marks import Tail
+from riskrank.studies.rank.means import against_of, differing, means_differ, span_of, strongest
+from riskrank.studies.rank.worst_cases import worse_cases
+from riskrank.studies.said import assuming
+from riskrank.studies.suites import words
+from riskrank.studies.wording import all_metrics, all_others, counted, names, percent
+
+
+def _one(case: Case) -> Leading:
+    """The only column of scores that is ranked."""
+    return next(iter(case.leading.values()))
+
+
+def _whose(one: Leading, case: Case) -> str:
+    """The first, with those whose scores are the same."""
+    same = [case.models[i] for i in (one.first, *one.identical)]
+    return same[0] if len(same) == 1 else f"{names(same)} (same distribution of scores)"
+
+
+def _same(finding: Finding, case: Case) -> str:
+    k, same = len(case.models), [case.models[i] for i in finding.models]
+    every = f"All {k} models" if k > 2 else names(same)
+    on = case.score(finding.on)
+    return f"{every} have the same distribution of scores on {on}: nothing tells them apart."
+
+
+def _not_tested(finding: Finding, case: Case) -> str:
+    one = case.leading[finding.on]
+    first = f"{_whose(one, case)} comes first on {case.score(one.column)}{_by(one)}"
+    return f"{first}; nothing was tested, so nothing says how sure that is."
+
+
+def _shipped(finding: Finding, case: Case) -> str:
+    """The first is ahead of all others; nothing is shipped on assumptions."""
+    one, same = case.leading[finding.on], [case.models[i] for i in finding.models]
+    which = same[0] if len(same) == 1 else f"{' or '.join(same[:3])} (same distribution of scores)"
+    better = f"significantly better {_ahead(one, case)}"
+    if assuming(case.means, case.judged):
+        return f"{_whose(one, case)} is {better}."
+    return f"Ship {which}: {better}."
+
+
+def _level_with(finding: Finding, case: Case) -> str:
+    one = case.leading[finding.on]
+    where = f" {case.suite.on}" if case.suite is not None and one.column in case.names else ""
+    return f"{_level(one, _whose(one, case), case)}{_undecided(one, case.models)}{where}."
+
+
+def _ahead(one: Leading, case: Case) -> str:
+    """Of whom the first is ahead on the column ranked, and of whom by its means on every metric."""
+    models, beaten, others = case.models, len(one.beaten), len(one.others)
+    whom = models[one.others[0]] if others == 1 else all_others(others)
+    if beaten == others:
+        return f"than {whom} on {case.score(one.column)}"
+    means = f"than {names([models[i] for i in one.worse_throughout], 3)} on {all_metrics(len(case.means))}"
+    if not beaten:
+        return f"{means}, though no test separates them on {case.score(one.column)}"
+    return f"than {beaten} of {others} others on {case.score(one.column)}, and {means}"
+
+
+def _by(one: Leading) -> str:
+    """The method in words, where it is another than what is usual."""
+    return "" if one.method == "R-SSD" else f" by {one.method}"
+
+
+def _level(one: Leading, who: str, case: Case) -> str:
+    """The first and those that no test puts behind it, with what it does beat."""
+    models, on = case.models, "" if one.column in case.names else f" on {case.score(one.column)}"
+    on = " on the whole" if means_differ(one, case) else on
+    beaten, others = len(one.beaten), len(one.others)
+    so_many = f"{beaten} of {others} others" if beaten > 1 else f"1 other of {others}"
+    beats = f"; {who} beats {so_many}" if beaten else ""
+    level = [models[i] for i in one.level]
+    if not level:
+        return f"{who} comes first{beats.replace(f'; {who}', ' and')}" if beats else f"{who} comes first"
+    if not beaten and len(level) > 1:
+        return f"No test tells {who}, first in these samples, from {_any(level, others)}{on}"
+    them = "them" if one.level_among_themselves else f"{who} from them"
+    whom = (
+        names([who, *level]).replace(" and ", " or ")
+        if len(level) < 3
+        else f"{who} or one of {len(level)} others ({names(level)})"
+    )
+    return f"{whom}: no test separates {them}{on}{beats}"
+
+
+def _any(level: Sequence[str], others: int) -> str:
+    return f"any of the {others} others" if len(level) == others else names(level)
+
+
+def _undecided(one: Leading, models: Sequence[str]) -> str:
+    if not one.undecided:
+        return ""
+    whom = names([models[i] for i in one.undecided], 2)
+    return f"; against {whom} the resamples are too few to tell"
+
+
+def _refuted(finding: Finding, case: Case) -> str:
+    """The first is not to be shipped: who speaks against it, and who stands instead."""
+    one, models = case.leading[finding.on], case.models
+    found = one.refuted
+    assert found is not None
+    leader = models[one.first]
+    first = f"{leader} comes first on {case.score(one.column)}{_by(one)}"
+    ahead = found.rival
+    against = models[ahead]
+    if ahead in found.leader.better:
+        every = all_metrics(len(case.means)) if len(case.means) > 1 else "average"
+        shown = strongest(found.leader.contrasts.difference[ahead] / found.leader.contrasts.error[ahead], 2)
+        parts = [against_of(case.means[m], ahead, one.first) for m in shown]
+        why = f"but {against} is better on {every} ({', '.join(parts)})"
+    elif ahead in found.leader.ahead:
+        parts = [against_of(mean, ahead, one.first) for mean in case.means[:2]]
+        why = f"but {against} is significantly ahead of it head to head ({', '.join(parts)})"
+    else:
+        worse = worse_cases(one, case.table.metrics)
+        assert worse is not None
+        why = f"but its {worse.words(models)}"
+    return f"No model to ship on this evidence: {first}, {why}. {_instead(found, case)}"
+
+
+def _instead(found: Recommendation, case: Case) -> str:
+    """The first by the metrics' own rankings among the models nobody beats, and which metric decides."""
+    if found.choice is None:
+        return "Every other model is beaten by some other in its turn."
+    chosen = case.models[found.choice]
+    if len(found.unbeaten) == 1:
+        return f"Look at {chosen} instead: no other model beats it throughout."
+    if found.passed_over:
+        first = found.passed_over[0]
+        before, better = case.models[first.model], case.models[first.rival]
+        on = names([case.means[m].name for m in first.metrics], 3)
+        return (
+            f"Look at {chosen} instead: {before} comes before it by the metrics' own rankings, "
+            f"but {better} is significantly better on {on}, and worse on none."
+        )
+    rest = names([case.models[i] for i in found.unbeaten[1:]], 3)
+    decides = names([case.means[m].name for m in found.deciding])
+    taste = f"; {decides} decides" if len(found.deciding) == 1 else f"; {decides} decide" if decides else ""
+    by = "by the metrics' own rankings" if len(case.means) > 1 else "in the ranking"
+    return (
+        f"Look at {chosen} instead: of the models nobody beats throughout it comes first {by}, before "
+        f"{rest}{taste}."
+    )
+
+
+def _aggregated(finding: Finding, case: Case) -> str:
+    """Who comes first in an aggregated order, which no test is about."""
+    order = [case.models[i] for i in finding.models]
+    doubt = "" if case.unique else ", though another order fits as well"
+    return f"{order[0]} comes first by {finding.on}, before {names(order[1:])}{doubt}; no test says how sure."
+
+
+def _worst_on_a_metric(_: Finding, case: Case) -> str:
+    one = _one(case)
+    found = worse_cases(one, case.table.metrics)
+    assert found is not None
+    return f"Mind the tail of {case.models[one.first]}: its {found.words(case.models)}."
+
+
+def _undecided_tail(finding: Finding, case: Case) -> str:
+    whom = names([case.models[i] for i in finding.models[1:]], 2)
+    return f"Whether its bad cases on a metric are worse than those of {whom}, too few resamples tell."
+
+
+def _by_task(finding: Finding, case: Case) -> str:
+    """What the tasks say of the first against the next."""
+    one, suite, (first, following) = case.leading[finding.on], case.suite, finding.models
+    assert suite is not None
+    told = words.by_task(suite, suite.columns[one.column], first, following)
+    mean = next((mean for mean in case.means if mean.name == one.column), None)
+    if mean is not None:
+        span = differing(span_of(one, one.pair, case))
+        means = f"macro mean {mean.against(first, following)}{span}"
+        told = "; ".join(filter(None, (means, told)))
+    return f"Against {case.models[following]}: {told}."
+
+
+def _of_suite(say: Callable[..., Iterator[str]]) -> Callable[[Finding, Case], str]:
+    """A sentence that suites share."""
+
+    def said(finding: Finding, case: Case) -> str:
+        assert case.suite is not None
+        column = case.suite.columns[finding.on]
+        about = finding.models if say is words.other_scope else finding.models[1:]
+        return " ".join(say(case.suite, column, *about))
+
+    return said
+
+
+def _gain(finding: Finding, case: Case) -> str:
+    """What the first gains over the next and gives up, in the units of the metrics."""
+    one, following = _one(case), finding.models[1]
+    assert one.recommendation is not None
+    held = one.recommendation.leader.contrasts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        strength = np.nan_to_num(np.abs(held.difference[following] / held.error[following]), posinf=1e300)
+    better = [m for m in strongest(strength, len(case.means)) if held.worse[following, m]]
+    worse = [m for m in strongest(strength, len(case.means)) if held.better[following, m]]
+    first, next_one = case.models[one.first], case.models[following]
+    if len(case.means) == 1:
+        mean, span = case.means[0], differing(span_of(one, one.pair, case))
+        return f"{first}'s mean {mean.name} is {mean.against(one.first, following)} of {next_one}{span}."
+
+    def sides(which: Sequence[int]) -> str:
+        return _listed([against_of(case.means[m], one.first, following) for m in which], len(case.means))
+
+    gains = f"better on {sides(better)}" if better else ""
+    losses = f"worse on {sides(worse)}" if worse else ""
+    told = " but ".join(filter(None, (gains, losses)))
+    against = f"{first} is {told}" if told else "no metric's mean differs significantly"
+    return f"Against {next_one}, {against}{_given_up(one, case)}."
+
+
+def _given_up(one: Leading, case: Case) -> str:
+    """Metrics on which another than the next has the best mean, significantly better than the first's."""
+    found = one.recommendation
+    assert found is not None
+    held = found.leader.contrasts
+    better = held.better
+    best = {m: best_of(mean) for m, mean in enumerate(case.means)}
+    lost = [m for m, i in best.items() if better[i, m] and i != one.others[0]]
+    if not lost:
+        return ""
+    most = max(lost, key=lambda m: held.difference[best[m], m] / max(held.error[best[m], m], 1e-300))
+    who, mean = case.models[best[most]], case.means[most]
+    if len(lost) == 1:
+        return f"; {who} is better on {mean.name}, {mean.against(best[most], one.first)}"
+    where = names([case.means[m].name for m in lost])
+    return f"; others are better on {where}, such as {who} ({against_of(mean, best[most], one.first)})"
+
+
+def _listed(parts: Sequence[str], of: int) -> str:
+    """Two metrics with their means; more are counted."""
+    if len(parts) <= 2:
+        return " and ".join(parts)
+    many = f"all {of}" if len(parts) == of else f"{len(parts)} of {of}"
+    return f"{many} metrics, such as {parts[0]}"
+
+
+def _of_scores(one: Leading, case: Case) -> str:
+    return "" if one.column in case.names else " combined score"
+
+
+def _more_often(finding: Finding, case: Case) -> str:
+    first, following = (case.models[i] for i in finding.models)
+    often = f"On {percent(finding.figures['share'])} of the samples {following} is better"
+    return f"{often}: {first} is for who minds risk."
+
+
+def _more_often_but(finding: Finding, case: Case) -> str:
+    one, (first, following) = _one(case), finding.models
+    tail = Tail(one, case.table)
+    often = f"On {percent(finding.figures['share'])} of the samples {case.models[following]} is better"
+    return f"{often}, but its worst {tail.words} average {tail.against(following, first)}."
+
+
+def _best_mean(finding: Finding, case: Case) -> str:
+    one, best = _one(case), finding.models[0]
+    against = Tail(one, case.table).risk(best).replace(" of the combined score", "")  # which is said already
+    return f"{case.models[best]} has the best mean{_of_scores(one, case)} and hides a risk: {against}."
+
+
+def _hidden(finding: Finding, case: Case) -> str:
+    first = finding.models[0]
+    return f"Mind the tail of {case.models[first]}: {Tail(_one(case), case.table).risk(first)}."
+
+
+def _worse_tail(finding: Finding, case: Case) -> str:
+    return _tail(finding, case, "worse")
+
+
+def _tail_of_the_first(finding: Finding, case: Case) -> str:
+    assert finding.answer is not None
+    return _tail(finding, case, "milder" if finding.answer > 0 else "worse")
+
+
+def _tail(finding: Finding, case: Case, manner: str) -> str:
+    tail, (model, other) = Tail(_one(case), case.table), finding.models
+    return (
+        f"The bad cases of {case.models[model]} are {manner}: the worst {tail.words} average "
+        f"{tail.against(model, other)} of {case.models[other]}."
+    )
+
+
+def _first_without(finding: Finding, case: Case) -> str:
+    found, (out, instead) = _one(case).recommendation, (case.models[i] for i in finding.models)
+    assert found is not None
+    more = len(found.first_without or ()) - 1
+    others = f" (so without {counted(more, 'other model')})" if more else ""
+    return f"Without {out} in the table {instead} would come first{others}."
+
+
+def _first_by_metrics(finding: Finding, case: Case) -> str:
+    return f"By the metrics' own rankings together {case.models[finding.models[0]]} comes first."
+
+
+def _first_on_each(finding: Finding, case: Case) -> str:
+    return f"{case.models[finding.models[0]]} comes first on each of {names(_columns(case), 6)}."
+
+
+def _columns(case: Case, first: int | None = None) -> list[str]:
+    """Columns of scores, or those on which a model comes first."""
+    return [case.score(name) for name, one in case.leading.items() if first in (None, one.first)]
+
+
+def _here_and_there(finding: Finding, case: Case) -> str:
+    parts = [f"{case.models[i]} on {names(_columns(case, i))}" for i in finding.models]
+    return f"No model comes first everywhere: {names(parts, 6)}."
+
+
+def _refuted_somewhere(_: Finding, case: Case) -> str:
+    ways = "head to head, on every metric, or in bad cases on one"
+    return f"On {names(case.refuted)} another model is ahead of the first {ways}."
+
+
+def _ahead_somewhere(_: Finding, case: Case) -> str:
+    if len(case.sure) == len(case.leading):
+        return "The first is significantly ahead of all others on each."
+    rest = "; elsewhere the first is not shown to be" if case.left else ""
+    return f"Significantly ahead of all others: on {names(case.sure, 6)}{rest}."
+
+
+def _ahead_nowhere(_: Finding, case: Case) -> str:
+    if case.refuted:
+        return "Elsewhere the first is not shown to be ahead of all others."
+    return "On none of them is the first significantly ahead of all others."
+
+
+SENTENCES: Sentences[Case] = Sentences(
+    {
+        "same-distribution": _same,
+        "not-tested": _not_tested,
+        "refuted": _refuted,
+        "ahead": _shipped,
+        "level": _level_with,
+        "aggregated": _aggregated,
+        "worse-tail-on-a-metric": _worst_on_a_metric,
+        "undecided-tail": _undecided_tail,
+        "by-task": _by_task,
+        "other-scope": _of_suite(words.other_scope),
+        "best-macro-mean": _of_suite(words.by_mean),
+        "judge-worth": lambda _, case: " ".join(judge_worth(case.judged)),
+        "gain": _gain,
+        "more-often": _more_often,
+        "more-often-but-worse-tail": _more_often_but,
+        "best-mean-hides-risk": _best_mean,
+        "hidden-risk": _hidden,
+        "worse-tail": _worse_tail,
+        "tail-of-the-first": _tail_of_the_first,
+        "first-without": _first_without,
+        "first-by-metrics": _first_by_metrics,
+        "first-on-each": _first_on_each,
+        "first-here-and-there": _here_and_there,
+        "nothing-tested": lambda _, _case: "Nothing was tested, so nothing says how sure that is.",
+        "refuted-somewhere": _refuted_somewhere,
+        "ahead-somewhere": _ahead_somewhere,
+        "ahead-nowhere": _ahead_nowhere,
+    }
+)
