@@ -94,7 +94,11 @@ class ReadOptions(Settings):
         (), "Metrics of which more is better; * is all others.", metavar="NAME,...", commas=True
     )
     weight: dict[str, float] = ask(
-        (), "Weight of a metric in P(IC).", metavar="NAME=VALUE", panel=METHOD, also="weights"
+        (),
+        "Weight of a metric in P(IC); the others weigh 1. equal says that all count alike.",
+        metavar="NAME=VALUE",
+        panel=METHOD,
+        also="weights",
     )
     directions: Mapping[str, str] | None = ask(
         None,

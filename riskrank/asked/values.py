@@ -9,6 +9,9 @@ from typing import Any, NoReturn
 
 from riskrank.errors import UsageError, option
 
+ALL_OTHERS = "*"
+"""Stands in ``--lower``, ``--higher`` or ``--weight`` for the metrics that are not named otherwise."""
+
 Numbers = float | str | Iterable[float | str] | None
 
 
@@ -108,7 +111,9 @@ def named_numbers(parameter: str, given: Mapping[str, float] | str | Iterable[st
         If a text is not of that form or names a metric twice, or one is no number.
     """
     entries: list[tuple[str, object]]
-    if isinstance(given, Mapping):
+    if parameter == "weight" and given in ("equal", ["equal"], ("equal",)):
+        entries = [(ALL_OTHERS, 1)]
+    elif isinstance(given, Mapping):
         entries = [(str(name), value) for name, value in given.items()]
     else:
         split = [str(one).rpartition("=") for one in ([given] if isinstance(given, str) else given)]

@@ -9,22 +9,29 @@ from riskrank.errors import UsageError, listing, option
 from riskrank.scores.table.score_table import ScoreTable
 
 
+def weighed(table: ScoreTable) -> bool:
+    """Whether somebody said how much a metric counts."""
+    return any(metric.weight is not None for metric in table.metrics)
+
+
 def portfolio_weights(table: ScoreTable) -> np.ndarray:
     """The weights of the metrics in a portfolio, shape (m,), summing to 1; uniform if none were given.
 
     Raises
     ------
     UsageError
-        If some metrics have a weight and others none.
+        If a file gives some metrics a weight and others none.
     """
     given = [spec.weight for spec in table.metrics]
     lacking = [spec.name for spec in table.metrics if spec.weight is None]
-    if lacking and len(lacking) < len(given):
+    if lacking and table.options.weight:
+        given = [1.0 if weight is None else weight for weight in given]
+    elif lacking and len(lacking) < len(given):
         raise UsageError(
             "some metrics have a weight and others have none",
             found=f"no weight for {listing(lacking)}",
             hint=f"give each metric a weight: {option('weight', f'{lacking[0]}=1')} "
             "(0 leaves it out of the portfolio)",
         )
-    weights = None if lacking else [weight for weight in given if weight is not None]
+    weights = [weight for weight in given if weight is not None] or None
     return normalised_weights(weights, [spec.name for spec in table.metrics])

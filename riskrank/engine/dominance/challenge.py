@@ -35,6 +35,8 @@ class Ranked:
     tails : MetricTails or None
         Worst samples on the metrics that a portfolio is made of; None of a metric alone, and where nothing
         is resampled.
+    weighed : bool
+        Whether somebody said how much each metric counts.
     """
 
     tables: ScoreTables
@@ -43,6 +45,7 @@ class Ranked:
     study: DominanceStudy
     order: int
     tails: MetricTails | None = None
+    weighed: bool = False
 
 
 @dataclass(frozen=True)

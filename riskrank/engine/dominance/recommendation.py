@@ -7,6 +7,9 @@ nothing to show for them. Otherwise the other models that nobody beats in these 
 the first of them by the metrics' own rankings together, RA(R-SSD@M), of whom no other of them is
 significantly better on a metric without being significantly worse on another: ranks that no test separates do
 not outweigh a difference that is shown.
+
+A leader that stands may yet be a trade: another model's mean is significantly higher, of the score ranked, or
+of a metric where nobody said how much each counts. Almost second-order dominance is no better mean.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import numpy as np
 
 from riskrank.engine.aggregation.rank_aggregation import aggregate_rankings
 from riskrank.engine.dominance.challenge import Challenge, Ranked, beaten, challenge
+from riskrank.engine.dominance.contrasts import contrasts
 from riskrank.engine.dominance.inference import Inference
 from riskrank.engine.dominance.passed_over import PassedOver, passed_over
 from riskrank.engine.dominance.violation import one_versus_all
@@ -53,6 +57,9 @@ class Recommendation:
         First model of RA(R-SSD@M), or R-FSD where the first order is ranked by.
     first_without : dict of int to int, or None
         By model left out: who comes first then, where that is not the leader. None where nobody looked.
+    trade : tuple of int
+        Where the leader stands: models of a significantly higher mean of the score ranked, or of a metric
+        that nobody weighed, the surest first.
     hidden_tails : ndarray of bool, shape (k, m), or None
         Where another's worst samples on a metric are significantly milder than the leader's, its mean there
         is not, and it comes before the leader by that metric alone. None where tails are not tested.
@@ -65,6 +72,7 @@ class Recommendation:
     passed_over: tuple[PassedOver, ...]
     first_by_metrics: int
     first_without: dict[int, int] | None
+    trade: tuple[int, ...] = ()
     hidden_tails: Booleans | None = None
 
     @property
@@ -102,7 +110,8 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     by_metrics = _together(places, tables.weights)
     without, hidden = leaders_without(ranked, leader), _hidden_tails(first, places)
     if not first.beaten_by:
-        return Recommendation(first, (leader,), leader, (), (), int(by_metrics[0]), without, hidden)
+        traded = _trade(ranked, first, inference)
+        return Recommendation(first, (leader,), leader, (), (), int(by_metrics[0]), without, traded, hidden)
     unbeaten = [
         model for model in by_metrics.tolist() if model != leader and not beaten(ranked, model, inference)
     ]
@@ -111,8 +120,22 @@ def recommend(ranked: Ranked, leader: int, inference: Inference) -> Recommendati
     taste = len(unbeaten) > 1 and not passed
     deciding = _deciding(places[:, unbeaten], tables.weights) if taste else ()
     return Recommendation(
-        first, tuple(unbeaten), choice, deciding, passed, int(by_metrics[0]), without, hidden
+        first, tuple(unbeaten), choice, deciding, passed, int(by_metrics[0]), without, (), hidden
     )
+
+
+def _trade(ranked: Ranked, leader: Challenge, inference: Inference) -> tuple[int, ...]:
+    """Models whose mean is significantly higher, however the leader came first."""
+    tables, held = ranked.tables, [leader.contrasts]
+    if ranked.name not in tables.metrics:
+        held = [] if ranked.weighed else held
+        held.append(contrasts(tables.alone(ranked.name), leader.model, inference.family))
+    elif len(tables.metrics) > 1:  # a metric ranked alone
+        held = [contrasts(tables.alone(ranked.name), leader.model, inference.family)]
+    better = np.column_stack([one.better for one in held])
+    p_values = np.column_stack([one.answers.p_adjusted for one in held])
+    surest = np.where(better, p_values, np.inf).min(axis=1)
+    return tuple(i for i in np.argsort(surest, kind="stable").tolist() if better[i].any())
 
 
 def _hidden_tails(leader: Challenge, places: Integers) -> Booleans | None:

@@ -98,6 +98,11 @@ class ScoreTables:
             self.rows(name), self.clusters, samples=self.row_samples, paired=self.paired, tasks=self.tasks
         )
 
+    def alone(self, name: str) -> ScoreTables:
+        """The tables of one column of scores as their only metric."""
+        values = tuple(column[:, None] for column in self.rows(name))
+        return replace(self, values=values, metrics=(name,), weights=np.ones(1))
+
     def of_models(self, models: Sequence[int]) -> ScoreTables:
         """The tables of some models alone."""
 

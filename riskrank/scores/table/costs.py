@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 
-# Stands in --lower or --higher for the metrics that have no direction otherwise.
-ALL_OTHERS = "*"
-
 # Words that name a quantity people want less of. Matched word by word, so that "timeline" is not "time".
 _AMOUNT_NAMES = """latency cost costs time runtime walltime duration seconds secs milliseconds ms price co2
     emission emissions carbon energy memory ram flops overhead delay"""

@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.values import ALL_OTHERS
 from riskrank.errors import InputError, UsageError, did_you_mean, listing, option
 from riskrank.scores.table.baseline import Baseline
-from riskrank.scores.table.costs import ALL_OTHERS, looks_like_a_cost
+from riskrank.scores.table.costs import looks_like_a_cost
 from riskrank.scores.table.metrics_file import MetricSpec, described_metrics
 from riskrank.scores.table.scores import Scores
 
@@ -35,7 +36,7 @@ def resolve_metrics(scores: Scores) -> tuple[tuple[MetricSpec, ...], tuple[str, 
     """
     names, options, told = scores.metrics, scores.options, scores.notes.directions
     described = _described(options, scores.notes.known_metrics)
-    unused = [name for name in options.weight if name not in names]
+    unused = [name for name in options.weight if name not in (*names, ALL_OTHERS)]
     if unused:
         raise UsageError(
             f"{option('weight', f'{unused[0]}=…')} is for a metric that is not selected",
@@ -64,7 +65,7 @@ def _described(options: ReadOptions, known: Sequence[str]) -> dict[str, MetricSp
     for parameter in ("lower", "higher", "weight"):
         of = "=…" if parameter == "weight" else ""
         for name in getattr(options, parameter):
-            if name not in known and (of or name != ALL_OTHERS):
+            if name not in (*known, ALL_OTHERS):
                 raise UsageError(
                     f"{option(parameter, name + of)}: there is no metric '{name}'",
                     found=f"the scores hold {listing(known)}",
@@ -154,9 +155,8 @@ def _combine(spec: MetricSpec, options: ReadOptions, told: str | None) -> Metric
         spec = replace(spec, direction=told, declared=True)
     if not spec.declared and ALL_OTHERS in (*options.lower, *options.higher):
         spec = replace(spec, direction="lower" if ALL_OTHERS in options.lower else "higher", declared=True)
-    if spec.name in options.weight:
-        spec = replace(spec, weight=float(options.weight[spec.name]))
-    return spec
+    weight = options.weight.get(spec.name, options.weight.get(ALL_OTHERS))
+    return spec if weight is None else replace(spec, weight=float(weight))
 
 
 def _as_blessed(spec: MetricSpec, baseline: Baseline, *, said: bool) -> MetricSpec:

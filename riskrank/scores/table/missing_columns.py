@@ -11,6 +11,7 @@ import polars as pl
 from riskrank.asked.commands import BY_NAME
 from riskrank.asked.flags import among_commas, flags
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.values import ALL_OTHERS
 from riskrank.errors import InputError, as_one_word, by_door, listing, nearest, option
 from riskrank.scores.files.guesses import (
     is_spread,
@@ -22,7 +23,7 @@ from riskrank.scores.files.guesses import (
 )
 from riskrank.scores.files.parsing import column_kind
 from riskrank.scores.files.source import Source
-from riskrank.scores.table.costs import ALL_OTHERS, looks_like_a_cost
+from riskrank.scores.table.costs import looks_like_a_cost
 from riskrank.scores.table.path_hints import model_by_path
 from riskrank.scores.table.written_numbers import reading_query, writing_of
 

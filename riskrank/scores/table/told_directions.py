@@ -8,10 +8,10 @@ from dataclasses import fields
 import polars as pl
 
 from riskrank.asked.reading import ReadOptions
+from riskrank.asked.values import ALL_OTHERS
 from riskrank.errors import InputError, option
 from riskrank.scores.files.source import Source
 from riskrank.scores.table.columns import Roles
-from riskrank.scores.table.costs import ALL_OTHERS
 
 COLUMN = "direction"
 """Name of the column; every row of a metric says the same, or nothing."""

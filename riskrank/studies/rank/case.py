@@ -62,11 +62,7 @@ class Case:
     @property
     def sure(self) -> list[str]:
         """Columns of scores on which the first is ahead of all others."""
-        return [
-            self.score(name)
-            for name, one in self.leading.items()
-            if not one.refuted and one.others and not (one.level or one.undecided)
-        ]
+        return [self.score(name) for name, one in self.leading.items() if one.ahead and not one.trade]
 
     @property
     def left(self) -> int:

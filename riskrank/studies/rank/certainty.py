@@ -10,13 +10,14 @@ from collections.abc import Collection
 from riskrank.engine.sampling.design import FEW_SAMPLES
 from riskrank.studies.rank.leading import Leading
 
-CLEAR, TIED, DISAGREEMENT, FEW = "clear", "tied", "disagreement", "too few samples"
+CLEAR, TIED, DISAGREEMENT, FEW, TRADE = "clear", "tied", "disagreement", "too few samples", "trade"
 NOT_DECIDED, NOT_TESTED, DOUBTFUL = "not decided", "not tested", "doubtful labels"
 
 MEANING = {
     CLEAR: "the first is significantly better than every other",
     TIED: "the tests do not put every other behind the first",
     DISAGREEMENT: "the tests do not agree on one first model",
+    TRADE: "the first is ahead of every other, and another's mean is significantly better",
     FEW: f"nothing is told apart for sure by fewer than {FEW_SAMPLES}",
     NOT_DECIDED: "more resamples would tell whether the first is ahead",
     NOT_TESTED: "the order is that of these samples, and nothing says how sure it is",
@@ -49,4 +50,6 @@ def certainty(columns: Collection[Leading]) -> str:
         return FEW if few else TIED
     if any(one.undecided or one.undecided_tails for one in columns):
         return NOT_DECIDED
+    if any(one.trade for one in columns):
+        return TRADE
     return CLEAR if all(one.by_chance for one in columns) else DOUBTFUL

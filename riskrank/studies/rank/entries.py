@@ -50,6 +50,8 @@ def recommendations(
             "milder_on_a_metric": [models[i] for i in found.leader.milder],
             "not_decided_on_a_metric": [models[i] for i in one.undecided_tails],
             "worse_tails": [*_worse_tails(found.leader.tails, models, units, means)],
+            "recommendation": models[one.shipped[0]] if one.shipped else None,
+            "trade": [models[i] for i in one.trade],
             "choice": None if found.choice is None else models[found.choice],
             "unbeaten": [models[i] for i in found.unbeaten],
             "deciding_metrics": [means[m].name for m in found.deciding],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from riskrank.engine.dominance.method_rankings import MethodStudy
 from riskrank.engine.dominance.win_rate import share_better
 from riskrank.engine.family import Side
@@ -37,7 +39,8 @@ def rank_findings(study: MethodStudy, case: Case) -> list[Finding]:
     if len(case.leading) > 1:
         return [*_of_columns(case)]
     one = next(iter(case.leading.values()))
-    found = [_answer(one, case), *_worst_on_a_metric(one, case)]
+    answer = _answer(one, case)
+    found = [answer, *_worst_on_a_metric(one, case), *_best_mean(one, answer)]
     if case.suite is not None:
         found += _of_tasks(one, case, case.suite)
     else:
@@ -56,14 +59,26 @@ def _answer(one: Leading, case: Case) -> Finding:
     if one.refuted is not None:
         pair = (one.first, one.refuted.rival)
         return Finding(kind="refuted", models=pair, on=one.column, answer=Side.REFUTED)
-    ahead = len(one.beaten) + len(one.worse_throughout) == len(one.others)
+    if one.trade:
+        figures = _differences(one.first, one.trade[0], case)
+        return Finding(
+            kind="trade", models=(one.first, *one.trade), on=one.column, figures=figures, answer=Side.SHOWN
+        )
     return Finding(
-        kind="ahead" if ahead else "level",
-        models=same if ahead else (*same, *one.level, *one.undecided),
+        kind="ahead" if one.ahead else "level",
+        models=same if one.ahead else (*same, *one.level, *one.undecided),
         on=one.column,
         figures=_lead(one, case),
-        answer=Side.SHOWN if ahead else Side.OPEN,
+        answer=Side.SHOWN if one.ahead else Side.OPEN,
     )
+
+
+def _best_mean(one: Leading, told: Finding) -> Iterator[Finding]:
+    """The model that sorting by the mean would put first, where nobody has named it yet."""
+    mean = one.found.effects[one.method].mean
+    best = int(np.argmax(mean))
+    if mean[best] > mean[one.first] and best not in told.models and one.refuted is None:
+        yield Finding(kind="best-mean", models=(best, one.first), on=one.column)
 
 
 def _lead(one: Leading, case: Case) -> dict[str, float]:
@@ -114,10 +129,14 @@ def _of_tasks(one: Leading, case: Case, suite: SuiteChapter) -> Iterator[Finding
 def _gain(one: Leading, case: Case) -> Iterator[Finding]:
     """What the first gains over the next and gives up: differences of means as the file has them."""
     found = one.recommendation
-    if found is not None and found.holds and one.others:
-        first, following = one.first, one.others[0]
-        figures = {mean.name: float(mean.mean[first] - mean.mean[following]) for mean in case.means}
-        yield Finding(kind="gain", models=(first, following), figures=figures)
+    if found is not None and found.holds and one.others and one.others[0] not in one.trade:
+        pair = one.first, one.others[0]
+        yield Finding(kind="gain", models=pair, figures=_differences(*pair, case))
+
+
+def _differences(one: int, other: int, case: Case) -> dict[str, float]:
+    """Differences of means as the file has them."""
+    return {mean.name: float(mean.mean[one] - mean.mean[other]) for mean in case.means}
 
 
 def _caveats(one: Leading, case: Case) -> Iterator[Finding]:
@@ -126,7 +145,7 @@ def _caveats(one: Leading, case: Case) -> Iterator[Finding]:
     often = [*_more_often(one, tail)]
     yield from often
     best = next((i for i in tail.risks if i != one.first and tail.place_by_mean(i) == 1), None)
-    if best is not None:
+    if best is not None and best not in one.trade:
         yield Finding(kind="best-mean-hides-risk", models=(best,), on=one.column, answer=Side.SHOWN)
     if worse_cases(one, case.table.metrics) is not None:
         pass  # is told in the units of a metric, which say more than those of a combined score

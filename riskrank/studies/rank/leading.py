@@ -117,7 +117,23 @@ class Leading:
         found = self.recommendation
         return None if found is None or found.holds else found
 
-    @cached_property
+    @property
+    def ahead(self) -> bool:
+        """Whether tests put all others behind the first, and nobody speaks against it."""
+        behind = len(self.beaten) + len(self.worse_throughout)
+        return self.tested and self.refuted is None and 0 < len(self.others) == behind
+
+    @property
+    def trade(self) -> tuple[int, ...]:
+        """Models of a higher mean than that of the first, which is ahead of them otherwise."""
+        return self.recommendation.trade if self.recommendation is not None and self.ahead else ()
+
+    @property
+    def shipped(self) -> tuple[int, ...]:
+        """The first, where it is to be shipped, with those whose scores are the same."""
+        return (self.first, *self.identical) if self.ahead and self.by_chance and not self.trade else ()
+
+    @property
     def named(self) -> tuple[int, ...]:
         """Models that a verdict names as the ones to ship or to look at; none where that is open.
 
@@ -125,15 +141,13 @@ class Leading:
         """
         if self.refuted is not None:
             return () if self.refuted.choice is None else (self.refuted.choice,)
-        ahead = len(self.beaten) + len(self.worse_throughout)
-        sure = self.tested and self.by_chance and self.others and ahead == len(self.others)
-        return (self.first, *self.identical) if sure else ()
+        return self.shipped
 
     @cached_property
     def pair(self) -> tuple[int, int]:
         """The model that words and pictures speak of, and the one they hold it against."""
         if self.refuted is None:
-            return self.first, (self.others or self.identical)[0]
+            return self.first, (self.trade or self.others or self.identical)[0]
         if self.named:
             return self.named[0], self.first
         return self.first, self.refuted.rival
@@ -154,7 +168,12 @@ def leading_methods(study: MethodStudy) -> Iterator[tuple[str, str]]:
 
 
 def lead(
-    study: MethodStudy, tables: ScoreTables, inference: Inference, *, by_chance: bool = True
+    study: MethodStudy,
+    tables: ScoreTables,
+    inference: Inference,
+    *,
+    by_chance: bool = True,
+    weighed: bool = False,
 ) -> Mapping[str, Leading]:
     """Every column's leading method with the evidence for and against its first model.
 
@@ -166,6 +185,8 @@ def lead(
     inference : Inference
     by_chance : bool
         Whether labels that correct a judge may have been chosen by chance.
+    weighed : bool
+        Whether somebody said how much each metric counts.
 
     Returns
     -------
@@ -179,7 +200,8 @@ def lead(
         tested, recommendation = tests is not None and inference.test, None
         if tests is not None and tested and not inference.paper_exact:
             own = None if name in tables.metrics else tails
-            ranked = Ranked(tables, name, study.columns[name], found.dominance, tests.claim.order, own)
+            order = tests.claim.order
+            ranked = Ranked(tables, name, study.columns[name], found.dominance, order, own, weighed)
             recommendation = recommend(ranked, int(found.rankings[method].order[0]), inference)
         one = Leading(name, method, found, study.columns[name], recommendation, tested, by_chance)
         leading[name] = replace(one, worse_tails=_worse_tails(one, inference))

@@ -42,11 +42,15 @@ class Tail(TailMeans):
         found = self._found.hidden_risks
         return 0 if found is None else int(found.place[model])
 
-    def side(self, one: Leading) -> int:
-        """1 if the first model's worst cases are significantly milder than the next one's, −1 if worse."""
+    def side(self, one: Leading, other: int | None = None) -> int:
+        """1 if the first model's worst cases are significantly milder than another's, −1 if worse.
+
+        By default another is the next one.
+        """
         if not one.others or not self.says_something:
             return 0
-        following, effects = one.others[0], one.found.effects[one.method]
+        following = one.others[0] if other is None else other
+        effects = one.found.effects[one.method]
         low, high = effects.tail_difference.low, effects.tail_difference.high
         if low is None or high is None:
             return 0

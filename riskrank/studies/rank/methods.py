@@ -11,6 +11,7 @@ from riskrank.scores.table.score_table import ScoreTable
 from riskrank.studies.rank.options import RankSettings
 from riskrank.studies.settings import claims_of
 from riskrank.studies.targets import portfolio_name, refuse_weights
+from riskrank.studies.weights import weighed
 
 AGGREGATORS = ("kemeny", "footrule", "pearson", "borda")
 
@@ -49,7 +50,7 @@ def chosen_methods(settings: RankSettings, table: ScoreTable) -> list[Method]:
 
 
 def _every_method(table: ScoreTable, claims: tuple[Claim, ...]) -> list[Method]:
-    weighted = any(metric.weight is not None for metric in table.metrics)
+    weighted = weighed(table)
     scopes = (INDEPENDENT, METRICS) if weighted else (INDEPENDENT, EMPIRICAL, METRICS)
     return [
         method

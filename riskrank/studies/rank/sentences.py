@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from riskrank.engine.dominance.recommendation import Recommendation
+from riskrank.errors import option
 from riskrank.studies.findings import Finding, Sentences
 from riskrank.studies.judged.chapter import sentences as judge_worth
 from riskrank.studies.metric_means import best_of
@@ -15,8 +16,10 @@ from riskrank.studies.rank.leading import Leading
 from riskrank.studies.rank.marks import Tail
 from riskrank.studies.rank.means import against_of, differing, means_differ, span_of, strongest
 from riskrank.studies.rank.worst_cases import worse_cases
+from riskrank.studies.rounding import rounded, told_apart
 from riskrank.studies.said import assuming
 from riskrank.studies.suites import words
+from riskrank.studies.weights import weighed
 from riskrank.studies.wording import all_metrics, all_others, counted, names, percent
 
 
@@ -52,6 +55,77 @@ def _shipped(finding: Finding, case: Case) -> str:
     if assuming(case.means, case.judged):
         return f"{_whose(one, case)} is {better}."
     return f"Ship {which}: {better}."
+
+
+def _trade(finding: Finding, case: Case) -> str:
+    """Who is better in what, where nothing that was said decides between the first and a better mean."""
+    one, (first, rival, *more) = case.leading[finding.on], finding.models
+    also = f" ({counted(len(more), 'other model')} as well)" if more else ""
+    means = [mean for mean in case.means if mean.name == one.column] or case.means
+    if len(means) > 1 and not weighed(case.table):
+        return _trade_of_metrics(one, case, also)
+    tail, wants = Tail(one, case.table), f"{case.models[rival]} for who wants the mean"
+    minds = f"{case.models[first]} for who minds risk"
+    if tail.side(one, rival) > 0:
+        minds = f"{case.models[first]} for who minds bad cases"
+        minds += f" (the worst {tail.words} average {tail.against(first, rival)})"
+    if len(means) > 1:
+        mean = one.found.effects[one.method].mean
+        figures = " against ".join(told_apart(float(mean[rival]), float(mean[first]), rounded, 3))
+        return f"A trade, none to ship: {minds}, {wants} of {case.score(one.column)} ({figures}){also}."
+    figures = f"{means[0].name} {means[0].against(rival, first)}{_sure_span(one, (rival, first), case)}"
+    return f"A trade, none to ship: {minds}, {wants} ({figures}){also}."
+
+
+def _sure_span(one: Leading, pair: tuple[int, int], case: Case) -> str:
+    """The interval of a difference that a test shows, where the interval shows it too."""
+    difference = one.found.effects[one.method].mean_difference
+    other = pair[0] if pair[1] == one.first else pair[1]
+    if difference.low is None or difference.high is None:
+        return ""
+    across = difference.low[other] <= 0 <= difference.high[other]
+    span = "" if across or len(case.means) > 1 else span_of(one, pair, case)
+    return f", difference {span}" if span else ""
+
+
+def _trade_of_metrics(one: Leading, case: Case, also: str) -> str:
+    """The first by metrics that all count alike against one that is better on some of them."""
+    first, rival = one.pair
+    assert one.recommendation is not None
+    held = one.recommendation.leader.contrasts
+    wins, losses = (
+        _on_metrics(shown[rival], pair, case)
+        for shown, pair in (
+            (held.worse, (first, rival)),
+            (held.better, (rival, first)),
+        )
+    )
+    name, other = case.models[first], case.models[rival]
+    mine = f"better on {wins}" if wins else "ahead by their distribution"
+    theirs = f"better on {losses}" if losses else "better on average"
+    weighs = option("weight", f"{_heaviest(held.better[rival], case)}=5")
+    return (
+        f"A trade, none to ship: {name} comes first if all metrics count alike, {mine}; {other} is "
+        f"{theirs}{also}. {weighs} or riskrank copa settles it."
+    )
+
+
+def _on_metrics(shown: np.ndarray, pair: tuple[int, int], case: Case) -> str:
+    """Metrics on which the first of two is better, with its means."""
+    return _listed([against_of(case.means[m], *pair) for m in np.flatnonzero(shown)], len(case.means))
+
+
+def _heaviest(shown: np.ndarray, case: Case) -> str:
+    """A metric on which the other is better, to weigh more."""
+    return case.means[int(np.argmax(shown))].name
+
+
+def _best_mean_of_all(finding: Finding, case: Case) -> str:
+    one, (best, first) = _one(case), finding.models
+    mean = next((mean for mean in case.means if mean.name == one.column), None)
+    on = case.score(one.column)
+    figures = "" if mean is None else f", {mean.against(best, first)} of {case.models[first]}"
+    return f"{case.models[best]} has the best mean {'of ' if mean is None else ''}{on}{figures}."
 
 
 def _level_with(finding: Finding, case: Case) -> str:
@@ -347,7 +421,9 @@ SENTENCES: Sentences[Case] = Sentences(
         "not-tested": _not_tested,
         "refuted": _refuted,
         "ahead": _shipped,
+        "trade": _trade,
         "level": _level_with,
+        "best-mean": _best_mean_of_all,
         "aggregated": _aggregated,
         "worse-tail-on-a-metric": _worst_on_a_metric,
         "undecided-tail": _undecided_tail,

@@ -36,6 +36,7 @@ from riskrank.studies.suites.chapter import suite_chapter
 from riskrank.studies.targets import check_portfolio, check_range, score_tables
 from riskrank.studies.task_scale import on_task_scale
 from riskrank.studies.units import Units, units_of
+from riskrank.studies.weights import weighed
 
 EFFECTS = ("mean", "tvar", "difference", "difference_low", "difference_high")
 PLACES = ("rank", "rank_low", "rank_high", "wins", "losses", "tier", "score")
@@ -127,7 +128,7 @@ def _case(
 ) -> Case:
     means, judged = metric_means(table), judged_chapter(table)
     by_chance = judged is None or judged.entry.chosen_p is None
-    leading = lead(study, tables, inference, by_chance=by_chance)
+    leading = lead(study, tables, inference, by_chance=by_chance, weighed=weighed(table))
     suite = suite_chapter(table, tables, firsts(leading, settings.rank_by), inference, settings.tasks)
     unique = all(found.unique for found in study.aggregations.values())
     return Case(table, means, leading, inference, suite, judged, unique)
@@ -142,7 +143,7 @@ def _provenance(
     table: ScoreTable, settings: RankSettings, study: MethodStudy, inference: Inference
 ) -> Provenance:
     advice = list(dict.fromkeys(line for found in study.studies.values() for line in found.dominance.advice))
-    if settings.all_methods and any(metric.weight is not None for metric in table.metrics):
+    if settings.all_methods and weighed(table):
         advice.append("P(EC) is left out: the empirical copula has no use for weights")
     described = described_tests(settings)
     described |= {"per_metric": settings.per_metric, "methods": list(study.rankings)}

@@ -136,9 +136,8 @@ def test_what_the_first_gives_up_is_told_even_to_a_model_far_behind():
                 }
             )
         )
-    verdict = rr.rank(
-        pl.concat(rows), wide=True, higher="passed", lower="latency", resamples=1000, jobs=1
-    ).verdict
+    directions = {"wide": True, "higher": "passed", "lower": "latency"}
+    verdict = rr.rank(pl.concat(rows), **directions, weight="equal", resamples=1000, jobs=1).verdict
     assert verdict.startswith("Ship fast: significantly better than both others on the combined score.")
     assert "; slow is better on passed, 9" in verdict, verdict
 

@@ -107,7 +107,7 @@ def test_every_word_has_a_meaning_and_stands_in_json():
     assert json.loads(whole.to_json())["meta"]["certainty"] == "clear"
     assert whole.document.quotes == found.document.quotes
     told = {"clear", "tied", "disagreement", "too few samples", "not decided", "not tested"}
-    assert set(MEANING) == told | {"doubtful labels"}
+    assert set(MEANING) == told | {"doubtful labels", "trade"}
 
 
 def test_figures_of_shares_count_samples():

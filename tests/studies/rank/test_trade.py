@@ -1,0 +1,109 @@
+"""Nothing is shipped against a better mean that nobody weighed (method §4, "A trade is no shipment")."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import riskrank as rr
+from riskrank.studies.rank.certainty import TRADE
+
+
+def long(**metrics):
+    """Rows of every model's scores under every metric."""
+    return pl.concat(
+        [
+            pl.DataFrame({"model": model, "sample": np.arange(len(x)), "metric": metric, "score": 1.0 * x})
+            for metric, models in metrics.items()
+            for model, x in models.items()
+        ]
+    )
+
+
+def steady_and_wild(seed, n=1000):
+    rng = np.random.default_rng(seed)
+    return long(q={"steady": rng.normal(0, 0.3, n), "wild": rng.normal(1, 3, n)})
+
+
+def cheap_and_right(seed, n=400):
+    """Small is cheaper and faster, large is right more often."""
+    rng = np.random.default_rng(seed)
+    return long(
+        accuracy={"small": rng.random(n) < 0.71, "large": rng.random(n) < 0.86},
+        cost={"small": rng.lognormal(-2, 0.3, n), "large": rng.lognormal(0, 0.3, n)},
+        latency={"small": rng.lognormal(0, 0.3, n), "large": rng.lognormal(1, 0.3, n)},
+    )
+
+
+DIRECTIONS = {"lower": "cost,latency", "higher": "accuracy", "resamples": 500, "jobs": 1}
+
+
+def of(result):
+    """Of the only column of scores what a program reads."""
+    meta = json.loads(result.to_json())["meta"]
+    return meta["certainty"], meta["recommendations"][0]
+
+
+def test_a_better_mean_is_a_trade_and_no_shipment():
+    found = rr.rank(steady_and_wild(0), resamples=500, jobs=1)
+    assert found.verdict.startswith("A trade, none to ship: steady for who minds bad cases (the worst 5 % ")
+    assert "wild for who wants the mean (q 0.9" in found.verdict
+    assert ", difference 0." in found.verdict
+    certainty, one = of(found)
+    assert certainty == TRADE
+    assert one["recommendation"] is None
+    assert one["trade"] == ["wild"]
+    assert not found.document.named
+
+
+def test_metrics_that_nobody_weighed_are_a_trade():
+    found = rr.rank(cheap_and_right(0), **DIRECTIONS)
+    assert found.verdict.startswith("A trade, none to ship: small comes first if all metrics count alike, ")
+    assert "large is better on accuracy 8" in found.verdict
+    assert "weight" in found.verdict
+    assert of(found)[1]["trade"] == ["large"]
+
+
+@pytest.mark.parametrize("weight", ["equal", {"*": 1}, {"cost": 2}])
+def test_weights_are_a_choice(weight):
+    found = rr.rank(cheap_and_right(0), **DIRECTIONS, weight=weight)
+    assert found.verdict.startswith("Ship small: ")
+    assert of(found)[1]["recommendation"] == "small"
+
+
+def test_a_metric_without_a_weight_weighs_one():
+    named = rr.rank(cheap_and_right(0), **DIRECTIONS, weight={"accuracy": 5})
+    every = rr.rank(cheap_and_right(0), **DIRECTIONS, weight={"accuracy": 5, "cost": 1, "latency": 1})
+    assert [row.score for row in named.document.rows] == [row.score for row in every.document.rows]
+
+
+def test_weights_are_about_metrics_and_not_about_tails():
+    """One metric has no other to be weighed against."""
+    found = rr.rank(steady_and_wild(0), resamples=500, jobs=1, weight={"q": 1})
+    assert of(found)[0] == TRADE
+
+
+@pytest.mark.parametrize("settled", ["accuracy=5", "equal"])
+def test_what_settles_a_trade_does(settled):
+    found = rr.rank(cheap_and_right(0), **DIRECTIONS, weight=settled)
+    assert of(found)[0] != TRADE
+
+
+def test_no_trade_where_nobody_is_better():
+    """Of equal models an alarm needs a shipment first, and then a better mean."""
+    rng = np.random.default_rng(5)
+    trades = 0
+    for _ in range(60):
+        shared = rng.normal(size=120)
+        table = long(q={name: shared + rng.normal(size=120) for name in "abc"})
+        trades += of(rr.rank(table, resamples=200, jobs=1))[0] == TRADE
+    assert trades == 0
+
+
+def test_the_best_mean_is_named_where_it_is_not_first():
+    rng = np.random.default_rng(0)
+    shared = rng.normal(size=300)
+    models = {"first": shared + 0.6, "level": shared + 0.62 + rng.normal(0, 1.5, 300), "last": shared - 1}
+    found = rr.rank(long(q=models), resamples=500, jobs=1)
+    assert "level" in found.verdict
